@@ -83,7 +83,10 @@ def measured_rate(report: dict[str, Any]) -> float:
         if (timings := row["timings"]) and "workers" in timings
     ]
     if not rates:
-        raise SystemExit(f"{RESULTS / 'cluster.json'}: found no rates; run make bench ARGS='--full --only cluster'")
+        raise SystemExit(
+            f"{RESULTS / 'cluster.json'}: found no rates; run make bench ARGS='--full --only "
+            f"cluster'"
+        )
     return min(rates)
 
 
@@ -95,12 +98,19 @@ def table(rate: float, given: Assumptions) -> str:
         seconds = seconds_of(rows, machines, rate, given)
         cost = machines * seconds / 3600 * given.price
         exponent = round(math.log10(rows))
-        lines.append(f"| 10^{exponent} | {machines} | {machines * given.cores:,} | {seconds / 60:.0f} min | {cost:,.2f} USD |")
+        lines.append(
+            f"| 10^{exponent} | {machines} | {machines * given.cores:,} | {seconds / 60:.0f} "
+            f"min | {cost:,.2f} USD |"
+        )
     said = (
-        f"Printed by `python benchmarks/cluster_costs.py`, on paper. Assumptions: {rate:,.0f} rows a second and core on the clock, the "
-        f"lowest rate measured, hold on every core; machines of {given.cores} cores at {given.price:.2f} USD an hour, with "
-        f"{given.gigabits:g} Gbit/s, paid for the {given.startup:g} s of their start, too; {given.row_bytes:g} bytes a row in the shuffle, "
-        f"which overlaps with nothing; no lost machine, and input that is read as fast as it is computed. As many machines as it takes to "
+        f"Printed by `python benchmarks/cluster_costs.py`, on paper. Assumptions: {rate:,.0f} "
+        f"rows a second and core on the clock, the "
+        f"lowest rate measured, hold on every core; machines of {given.cores} cores at "
+        f"{given.price:.2f} USD an hour, with "
+        f"{given.gigabits:g} Gbit/s, paid for the {given.startup:g} s of their start, too; "
+        f"{given.row_bytes:g} bytes a row in the shuffle, "
+        f"which overlaps with nothing; no lost machine, and input that is read as fast as it "
+        f"is computed. As many machines as it takes to "
         f"end in {given.deadline / 60:g} minutes."
     )
     return "\n".join(lines) + f"\n\n{said}\n"
@@ -108,11 +118,15 @@ def table(rate: float, given: Assumptions) -> str:
 
 def main() -> None:
     """Print and write the table."""
-    parser = argparse.ArgumentParser(description="Cost of an evaluation on rented machines, from measured rates.")
+    parser = argparse.ArgumentParser(
+        description="Cost of an evaluation on rented machines, from measured rates."
+    )
     for name, value in vars(Assumptions()).items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     given = Assumptions(**vars(parser.parse_args()))
-    text = table(measured_rate(json.loads((RESULTS / "cluster.json").read_text(encoding="utf-8"))), given)
+    text = table(
+        measured_rate(json.loads((RESULTS / "cluster.json").read_text(encoding="utf-8"))), given
+    )
     print(text)
     (RESULTS / "costs.md").write_text(text, encoding="utf-8")
 

@@ -44,10 +44,16 @@ def main() -> None:
     """Print the table."""
     rng = np.random.default_rng(7)
     centres = rng.standard_normal((CLUSTERS, DIMENSIONS))
-    true = centres[rng.integers(0, CLUSTERS, DOCUMENTS)] + SPREAD * rng.standard_normal((DOCUMENTS, DIMENSIONS))
-    asked = centres[rng.integers(0, CLUSTERS, QUERIES)] + SPREAD * rng.standard_normal((QUERIES, DIMENSIONS))
+    true = centres[rng.integers(0, CLUSTERS, DOCUMENTS)] + SPREAD * rng.standard_normal(
+        (DOCUMENTS, DIMENSIONS)
+    )
+    asked = centres[rng.integers(0, CLUSTERS, QUERIES)] + SPREAD * rng.standard_normal(
+        (QUERIES, DIMENSIONS)
+    )
     vectors = normalised(true + NOISE * rng.standard_normal(true.shape))
-    queries = [SearchQuery(f"q{number}", "", vector) for number, vector in enumerate(normalised(asked))]
+    queries = [
+        SearchQuery(f"q{number}", "", vector) for number, vector in enumerate(normalised(asked))
+    ]
     ids = [f"d{number}" for number in range(DOCUMENTS)]
     qrels = graded(normalised(true), normalised(asked), ids)
     print("| index | effort | p50 ms | recall@10 | nDCG@10 | nDCG@10 lost, 95 % interval |")
@@ -59,8 +65,17 @@ def main() -> None:
         found = ir.index_recall(exact, run, LIMIT, qrels=qrels, measures=["nDCG@10"])
         lost = found.losses["nDCG@10"]
         value = ir.evaluate(qrels, run, ["nDCG@10"]).mean()["nDCG@10"]
-        cells = [name, effort, f"{milliseconds:.2f}", f"{found.summary(LIMIT).interval.estimate:.3f}", f"{value:.4f}"]
-        print(f"| {' | '.join(cells)} | {lost.estimate:.4f} [{lost.low:.4f}, {lost.high:.4f}] |", flush=True)
+        cells = [
+            name,
+            effort,
+            f"{milliseconds:.2f}",
+            f"{found.summary(LIMIT).interval.estimate:.3f}",
+            f"{value:.4f}",
+        ]
+        print(
+            f"| {' | '.join(cells)} | {lost.estimate:.4f} [{lost.low:.4f}, {lost.high:.4f}] |",
+            flush=True,
+        )
 
 
 def normalised(vectors: np.ndarray) -> np.ndarray:
@@ -73,12 +88,18 @@ def graded(true: np.ndarray, asked: np.ndarray, ids: list[str]) -> dict[str, dic
     qrels = {}
     for number, vector in enumerate(asked):
         order = np.argsort(-(true @ vector), kind="stable")[: GRADED[-1][1]]
-        grades = np.array([next(grade for grade, last in GRADED if rank < last) for rank in range(len(order))])
-        qrels[f"q{number}"] = {ids[place]: int(grade) for place, grade in zip(order, grades, strict=True)}
+        grades = np.array(
+            [next(grade for grade, last in GRADED if rank < last) for rank in range(len(order))]
+        )
+        qrels[f"q{number}"] = {
+            ids[place]: int(grade) for place, grade in zip(order, grades, strict=True)
+        }
     return qrels
 
 
-def answers(backend: Backend, queries: list[SearchQuery]) -> tuple[dict[str, dict[str, float]], float]:
+def answers(
+    backend: Backend, queries: list[SearchQuery]
+) -> tuple[dict[str, dict[str, float]], float]:
     """Answers by query, and the median of the latency in milliseconds."""
     backend.search(queries[0], LIMIT)  # connections and caches
     run, seconds = {}, []
@@ -121,7 +142,18 @@ def redis_indexes(ids: list[str], vectors: np.ndarray) -> Iterator[tuple[str, st
 
     with tempfile.TemporaryDirectory() as folder, servers.redis_server(Path(folder)) as url:
         client = redis.Redis.from_url(url, socket_timeout=60)
-        field = ("v", "VECTOR", "HNSW", 6, "TYPE", "FLOAT32", "DIM", DIMENSIONS, "DISTANCE_METRIC", "COSINE")
+        field = (
+            "v",
+            "VECTOR",
+            "HNSW",
+            6,
+            "TYPE",
+            "FLOAT32",
+            "DIM",
+            DIMENSIONS,
+            "DISTANCE_METRIC",
+            "COSINE",
+        )
         client.execute_command("FT.CREATE", "i", "SCHEMA", *field)
         pipe = client.pipeline(transaction=False)
         for place, (one, vector) in enumerate(zip(ids, vectors, strict=True), 1):
@@ -131,9 +163,17 @@ def redis_indexes(ids: list[str], vectors: np.ndarray) -> Iterator[tuple[str, st
                 pipe.execute()
         pipe.execute()
         for effort in EFFORTS:
-            yield "Redis HNSW", f"EF_RUNTIME {effort}", RedisKnn(client, index="i", field="v", ef=effort)
+            yield (
+                "Redis HNSW",
+                f"EF_RUNTIME {effort}",
+                RedisKnn(client, index="i", field="v", ef=effort),
+            )
         for effort in EFFORTS:
-            yield "Redis vector set, Q8", f"EF {effort}", RedisVectorSet(client, key="set", ef=effort)
+            yield (
+                "Redis vector set, Q8",
+                f"EF {effort}",
+                RedisVectorSet(client, key="set", ef=effort),
+            )
         client.close()
 
 
@@ -150,7 +190,9 @@ class EdgeBackend:
         from qdrant_edge import Query, QueryRequest, SearchParams  # noqa: PLC0415
 
         asked = Query.Nearest([float(one) for one in query.vector])
-        found = self._shard.query(QueryRequest(limit, query=asked, params=SearchParams(hnsw_ef=self._effort)))
+        found = self._shard.query(
+            QueryRequest(limit, query=asked, params=SearchParams(hnsw_ef=self._effort))
+        )
         return [ScoredDocument(self._ids[point.id], point.score) for point in found]
 
     def close(self) -> None:
@@ -180,7 +222,11 @@ def qdrant_shard(ids: list[str], vectors: np.ndarray) -> Iterator[tuple[str, str
         shard = EdgeShard.create(folder, config)
         for first in range(0, len(ids), 1000):
             batch = range(first, min(first + 1000, len(ids)))
-            shard.update(UpdateOperation.upsert_points([Point(place, vectors[place].tolist()) for place in batch]))
+            shard.update(
+                UpdateOperation.upsert_points(
+                    [Point(place, vectors[place].tolist()) for place in batch]
+                )
+            )
         shard.optimize()
         for effort in EFFORTS:
             yield "Qdrant engine, HNSW", f"hnsw_ef {effort}", EdgeBackend(shard, ids, effort)

@@ -45,11 +45,23 @@ def beside_peers() -> Iterator[Row]:
     if is_installed(sb_obp):
         subject = f"IPS with a bootstrap of 100 replicates over {COMPARED['obp']:,} rows"
         theirs = (sb_obp / "bin" / "python", "obp")
-        yield beside(subject, "sb-obp 0.5.10", call("rows", COMPARED["obp"]), theirs, lambda value: 1e-2 * abs(value))
+        yield beside(
+            subject,
+            "sb-obp 0.5.10",
+            call("rows", COMPARED["obp"]),
+            theirs,
+            lambda value: 1e-2 * abs(value),
+        )
     if is_installed(clax):
         subject = f"position-based model and its log-likelihood, {COMPARED['clax']:,} sessions x 10"
         theirs = (clax / "bin" / "python", "clax")
-        yield beside(subject, "clax-models 0.1.1", call("model", COMPARED["clax"]), theirs, lambda value: 2e-3 * abs(value))
+        yield beside(
+            subject,
+            "clax-models 0.1.1",
+            call("model", COMPARED["clax"]),
+            theirs,
+            lambda value: 2e-3 * abs(value),
+        )
 
 
 def is_installed(environment: Path) -> bool:
@@ -59,7 +71,13 @@ def is_installed(environment: Path) -> bool:
     return (environment / ".installed").exists()
 
 
-def beside(subject: str, peer: str, ours: Contender, theirs: tuple[Path, str], tolerance: Callable[[float], float]) -> Row:
+def beside(
+    subject: str,
+    peer: str,
+    ours: Contender,
+    theirs: tuple[Path, str],
+    tolerance: Callable[[float], float],
+) -> Row:
     """Equal values first: of drawn means, and of likelihoods of which one program goes nearer to
     the maximum, nearly; then times.
     """
@@ -67,12 +85,24 @@ def beside(subject: str, peer: str, ours: Contender, theirs: tuple[Path, str], t
     with TemporaryDirectory() as folder:
         arrays = str(Path(folder, "arrays.npz"))
         Contender((sys.executable, str(SCRIPT), "arrays", str(COMPARED[name]), arrays), 1).run()
-        samples = in_turns({"ours": ours, "theirs": Contender((str(python), str(PEERS), name, arrays), 1)})
+        samples = in_turns(
+            {"ours": ours, "theirs": Contender((str(python), str(PEERS), name, arrays), 1)}
+        )
     own, other = (samples[one][0].reported()["values"] for one in ("ours", "theirs"))
     shared = next(iter(own))
     require_equal(subject, own, {shared: other[shared]}, tolerance(own[shared]))
-    row = faster(subject, f"{peer} / idealrank", 1.0, *(Timing.of_calls(samples[one]) for one in ("ours", "theirs")))
-    return replace(row, behind=f"{row.behind}; {other['steps']:,.0f} steps of Adam" if "steps" in other else row.behind)
+    row = faster(
+        subject,
+        f"{peer} / idealrank",
+        1.0,
+        *(Timing.of_calls(samples[one]) for one in ("ours", "theirs")),
+    )
+    return replace(
+        row,
+        behind=f"{row.behind}; {other['steps']:,.0f} steps of Adam"
+        if "steps" in other
+        else row.behind,
+    )
 
 
 def call(name: str, size: int, *, calls: int = 1) -> Contender:
@@ -93,5 +123,12 @@ def require_same_values() -> None:
     bootstrap intervals, which are drawn, agree within a tenth of their width.
     """
     for name, tolerance in (("pbm", 0.2), ("ubm", 0.2), ("estimates", 1e-9), ("bootstrap", None)):
-        ours, theirs = (call(each, CHECKED).run().reported()["values"] for each in (name, f"plain-{name}"))
-        require_equal(name, ours, theirs, (theirs["high"] - theirs["low"]) / 10 if tolerance is None else tolerance)
+        ours, theirs = (
+            call(each, CHECKED).run().reported()["values"] for each in (name, f"plain-{name}")
+        )
+        require_equal(
+            name,
+            ours,
+            theirs,
+            (theirs["high"] - theirs["low"]) / 10 if tolerance is None else tolerance,
+        )

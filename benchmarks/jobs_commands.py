@@ -35,10 +35,15 @@ def rows(*, quick: bool, full: bool) -> Iterator[Row]:
         compare = (IDEALRANK, "compare", *files, "--format", "json")
         commands = {
             "`compare`, with rankings": (compare, COMPARE_SECONDS),
-            "`compare --report`": ((*compare, "--report", str(Path(folder) / "page.html")), REPORT_SECONDS),
+            "`compare --report`": (
+                (*compare, "--report", str(Path(folder) / "page.html")),
+                REPORT_SECONDS,
+            ),
             "`robust`": ((IDEALRANK, "robust", *files, "--format", "json"), ROBUST_SECONDS),
         }
-        samples = in_turns({name: Contender(command, rounds) for name, (command, _) in commands.items()})
+        samples = in_turns(
+            {name: Contender(command, rounds) for name, (command, _) in commands.items()}
+        )
     for name, (_, most) in commands.items():
         subject = f"{name}: two runs of {queries:,} queries x 1,000 documents, default measures"
         yield within(subject, most if full else None, Timing.of(samples[name]), samples[name])
@@ -49,7 +54,12 @@ def rows(*, quick: bool, full: bool) -> Iterator[Row]:
 
 def require_same_bits(files: tuple[str, ...]) -> None:
     """The comparison under several numbers of threads."""
-    said = {Contender((IDEALRANK, "compare", *files, "--format", "json", "--threads", threads), 1).run().said for threads in "12"}
+    said = {
+        Contender((IDEALRANK, "compare", *files, "--format", "json", "--threads", threads), 1)
+        .run()
+        .said
+        for threads in "12"
+    }
     if len(said) != 1:
         raise BenchmarkError("1 and 2 threads gave different comparisons")
 
@@ -64,7 +74,13 @@ def parquet_row(queries: int, at_most: float | None, rounds: int) -> Row:
     require_equal("Parquet", parquet, text, 0)
     timings = {name: Timing.least(found) for name, found in samples.items()}
     subject = f"Parquet, {queries:,} queries x 1,000 documents, evaluated"
-    return costing(subject, f"the same run as TREC text, the least of {rounds}", at_most, timings["parquet"], timings["text"])
+    return costing(
+        subject,
+        f"the same run as TREC text, the least of {rounds}",
+        at_most,
+        timings["parquet"],
+        timings["text"],
+    )
 
 
 def categories_row(queries: int, at_most: float | None, rounds: int) -> Row:
@@ -72,10 +88,19 @@ def categories_row(queries: int, at_most: float | None, rounds: int) -> Row:
     qrels, run = trec_files(queries)
     files = {"text": run, "categories": parquet_file(queries)}
     samples = in_turns(
-        {name: Contender((sys.executable, str(SCRIPT), name, str(qrels), str(path)), rounds) for name, path in files.items()}
+        {
+            name: Contender((sys.executable, str(SCRIPT), name, str(qrels), str(path)), rounds)
+            for name, path in files.items()
+        }
     )
     text, categories = (samples[name][0].reported()["mean"] for name in files)
     require_equal("categories", categories, text, 0)
     timings = {name: Timing.least_of_calls(found) for name, found in samples.items()}
     subject = f"Polars, categorical queries and documents, {queries:,} x 1,000, `evaluate`"
-    return costing(subject, f"the same call for TREC text, the least of {rounds}", at_most, timings["categories"], timings["text"])
+    return costing(
+        subject,
+        f"the same call for TREC text, the least of {rounds}",
+        at_most,
+        timings["categories"],
+        timings["text"],
+    )

@@ -23,7 +23,9 @@ def large_files(rows: int) -> tuple[Path, Path, Path]:
     rank, where no query stands together.
     """
     queries = rows // DEPTH
-    qrels, grouped, mixed = (CACHE / f"large-{rows}{kind}" for kind in (".qrels", ".parquet", "-mixed.parquet"))
+    qrels, grouped, mixed = (
+        CACHE / f"large-{rows}{kind}" for kind in (".qrels", ".parquet", "-mixed.parquet")
+    )
     CACHE.mkdir(parents=True, exist_ok=True)
     if not (qrels.exists() and grouped.exists()):
         print(f"writing {grouped.name}: {rows:,} rows ...", file=sys.stderr)
@@ -45,23 +47,41 @@ def _write(path: Path, tables: Iterator[tuple[Any, Any, Any]]) -> None:
     unfinished = path.with_suffix(".part")
     with pq.ParquetWriter(unfinished, schema) as writer:
         for query, document, score in tables:
-            columns = [pa.array(query).cast(pa.string()), pa.array(document).cast(pa.string()), pa.array(score)]
+            columns = [
+                pa.array(query).cast(pa.string()),
+                pa.array(document).cast(pa.string()),
+                pa.array(score),
+            ]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema), row_group_size=_GROUP)
     unfinished.rename(path)
 
 
-def _by_query(rng: np.random.Generator, queries: int, judgments: Any) -> Iterator[tuple[Any, Any, Any]]:
+def _by_query(
+    rng: np.random.Generator, queries: int, judgments: Any
+) -> Iterator[tuple[Any, Any, Any]]:
     step = _GROUP // DEPTH
     for first in range(0, queries, step):
         ids = np.arange(first, min(first + step, queries)) + 1_000_000
-        start, stride = rng.integers(0, CORPUS, ids.size), rng.integers(1, CORPUS // DEPTH, ids.size)
+        start, stride = (
+            rng.integers(0, CORPUS, ids.size),
+            rng.integers(1, CORPUS // DEPTH, ids.size),
+        )
         # distinct, and far apart
         documents = (start[:, None] + stride[:, None] * np.arange(DEPTH)) % CORPUS
         documents = rng.permuted(documents, axis=1)
         scores = -np.sort(-rng.normal(10, 3, documents.shape).round(6), axis=1)
         grades = rng.integers(0, 4, (ids.size, JUDGED))
-        for query, judged, graded in zip(ids.tolist(), documents[:, :: DEPTH // JUDGED].tolist(), grades.tolist(), strict=True):
-            judgments.write("".join([f"{query} 0 {document} {grade}\n" for document, grade in zip(judged, graded, strict=True)]))
+        for query, judged, graded in zip(
+            ids.tolist(), documents[:, :: DEPTH // JUDGED].tolist(), grades.tolist(), strict=True
+        ):
+            judgments.write(
+                "".join(
+                    [
+                        f"{query} 0 {document} {grade}\n"
+                        for document, grade in zip(judged, graded, strict=True)
+                    ]
+                )
+            )
         yield np.repeat(ids, DEPTH), documents.ravel(), scores.ravel()
 
 
@@ -72,8 +92,15 @@ def _by_rank(rng: np.random.Generator, queries: int) -> Iterator[tuple[Any, Any,
     for first in range(0, DEPTH, step):
         ranks = range(first, min(first + step, DEPTH))
         orders = [rng.permutation(queries) for _ in ranks]
-        documents = [(start + stride * rank)[order] % CORPUS for rank, order in zip(ranks, orders, strict=True)]
-        yield np.concatenate(orders) + 1_000_000, np.concatenate(documents), rng.normal(10, 3, queries * len(ranks)).round(6)
+        documents = [
+            (start + stride * rank)[order] % CORPUS
+            for rank, order in zip(ranks, orders, strict=True)
+        ]
+        yield (
+            np.concatenate(orders) + 1_000_000,
+            np.concatenate(documents),
+            rng.normal(10, 3, queries * len(ranks)).round(6),
+        )
 
 
 def _peak(samples: list[Sample]) -> float:
@@ -103,11 +130,34 @@ def rows(*, quick: bool, full: bool = False, **_: bool) -> Iterator[Row]:
     if not full:
         for kind, path in (("grouped", grouped), ("mixed", mixed)):
             whole = Contender(evaluation(qrels, path), 1).run()
-            require_equal(f"{kind} in parts", means_of(samples[kind][0].reported()), means_of(whole.reported()), 0.0)
+            require_equal(
+                f"{kind} in parts",
+                means_of(samples[kind][0].reported()),
+                means_of(whole.reported()),
+                0.0,
+            )
     timings = {name: Timing.of(runs) for name, runs in samples.items()}
-    yield _beside(subject, "query by query, against pyarrow's scan of the columns", timings["grouped"], timings["scan pyarrow"], 1.5)
-    yield _beside(subject, "query by query, against DuckDB's scan of the columns", timings["grouped"], timings["scan duckdb"], None)
-    yield _beside(subject, "no query together, against DuckDB's sort by query", timings["mixed"], timings["sort duckdb"], 1.5)
+    yield _beside(
+        subject,
+        "query by query, against pyarrow's scan of the columns",
+        timings["grouped"],
+        timings["scan pyarrow"],
+        1.5,
+    )
+    yield _beside(
+        subject,
+        "query by query, against DuckDB's scan of the columns",
+        timings["grouped"],
+        timings["scan duckdb"],
+        None,
+    )
+    yield _beside(
+        subject,
+        "no query together, against DuckDB's sort by query",
+        timings["mixed"],
+        timings["sort duckdb"],
+        1.5,
+    )
     yield _memory(subject, "query by query, peak memory", _peak(samples["grouped"]))
     yield _memory(subject, "no query together, peak memory", _peak(samples["mixed"]))
     yield from _text_rows(QUERIES // 10 if quick else QUERIES)
@@ -115,7 +165,9 @@ def rows(*, quick: bool, full: bool = False, **_: bool) -> Iterator[Row]:
 
 def _text_rows(queries: int) -> Iterator[Row]:
     qrels, run = trec_files(queries)
-    subject = f"TREC text, {queries * DEPTH:,} lines, within --memory {BUDGET}: nDCG@10, nDCG, AP, RR"
+    subject = (
+        f"TREC text, {queries * DEPTH:,} lines, within --memory {BUDGET}: nDCG@10, nDCG, AP, RR"
+    )
     contenders = {
         "parts": Contender(evaluation(qrels, run, "--memory", BUDGET), 3),
         "whole": Contender(evaluation(qrels, run), 3),
@@ -126,10 +178,22 @@ def _text_rows(queries: int) -> Iterator[Row]:
     for name in ("parts", "mixed"):
         require_equal(f"text {name}", means_of(samples[name][0].reported()), means, 0.0)
     timings = {name: Timing.of(runs) for name, runs in samples.items()}
-    yield _beside(subject, "query by query, against no budget", timings["parts"], timings["whole"], None)
-    yield _beside(subject, "no query together, against query by query without a budget", timings["mixed"], timings["whole"], None)
-    yield _memory(subject, "query by query, peak memory, mapped pages included", _peak(samples["parts"]))
-    yield _memory(subject, "no query together, peak memory, mapped pages included", _peak(samples["mixed"]))
+    yield _beside(
+        subject, "query by query, against no budget", timings["parts"], timings["whole"], None
+    )
+    yield _beside(
+        subject,
+        "no query together, against query by query without a budget",
+        timings["mixed"],
+        timings["whole"],
+        None,
+    )
+    yield _memory(
+        subject, "query by query, peak memory, mapped pages included", _peak(samples["parts"])
+    )
+    yield _memory(
+        subject, "no query together, peak memory, mapped pages included", _peak(samples["mixed"])
+    )
 
 
 def mixed_lines(run: Path) -> Path:
@@ -149,15 +213,25 @@ def _beside(subject: str, what: str, ours: Timing, theirs: Timing, at_most: floa
     """On the clock; processor time stands behind it."""
     ratio = ours.wall / theirs.wall
     behind = (
-        f"{seconds(ours.wall)} against {seconds(theirs.wall)} on the clock; of the processor {seconds(ours.cpu)} against "
+        f"{seconds(ours.wall)} against {seconds(theirs.wall)} on the clock; of the processor "
+        f"{seconds(ours.cpu)} against "
         f"{seconds(theirs.cpu)}; peaks {ours.peak / 1e6:,.0f} MB and {theirs.peak / 1e6:,.0f} MB"
     )
     target, met = ("", None) if at_most is None else (f"at most {at_most:g} x", ratio <= at_most)
-    return Row(subject, what, target, f"{ratio:.2f} x", met, behind, {"ours": ours, "theirs": theirs})
+    return Row(
+        subject, what, target, f"{ratio:.2f} x", met, behind, {"ours": ours, "theirs": theirs}
+    )
 
 
 def _memory(subject: str, what: str, peak: float) -> Row:
     budget = float(BUDGET.removesuffix("MB"))
     if peak <= 0:
         raise BenchmarkError("the system tells no peak of memory")
-    return Row(subject, what, f"at most {budget:g} MB", f"{peak:.0f} MB", peak <= budget, "no more was resident")
+    return Row(
+        subject,
+        what,
+        f"at most {budget:g} MB",
+        f"{peak:.0f} MB",
+        peak <= budget,
+        "no more was resident",
+    )

@@ -27,14 +27,26 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
         for ties in TIES:
             at_most = 2 if ties == "half" else None
             yield costing(
-                subject, f"ties={ties}, against one stable `np.argsort`", at_most, timings[f"idealrank-{ties}"], timings["argsort"]
+                subject,
+                f"ties={ties}, against one stable `np.argsort`",
+                at_most,
+                timings[f"idealrank-{ties}"],
+                timings["argsort"],
             )
         most = max(run.reported()["bytes_an_item"] for run in samples["idealrank-half"])
         target, reached = f"at most {MOST_BYTES} bytes an item", f"{most:.1f} bytes"
         behind = (
-            f"peak of the process over what it held with both arrays loaded; one stable `np.argsort`: {least_of(samples['argsort']):.1f}"
+            f"peak of the process over what it held with both arrays loaded; one stable "
+            f"`np.argsort`: {least_of(samples['argsort']):.1f}"
         )
-        yield Row(subject, "memory beside labels and scores, ties=half", target, reached, most <= MOST_BYTES, behind)
+        yield Row(
+            subject,
+            "memory beside labels and scores, ties=half",
+            target,
+            reached,
+            most <= MOST_BYTES,
+            behind,
+        )
 
 
 def measured(items: int, distinct: int, rounds: int) -> dict[str, list[Sample]]:
@@ -49,7 +61,12 @@ def measured(items: int, distinct: int, rounds: int) -> dict[str, list[Sample]]:
     theirs = {ties: call(f"counting-{ties}", 1, 1).run().reported()["value"] for ties in TIES}
     ours = {ties: call(f"idealrank-{ties}", 1, 1).run().reported()["value"] for ties in TIES}
     require_equal("pairwise loss", ours, theirs, 0)
-    return in_turns({name: call(name, 3, rounds) for name in ("argsort", *(f"idealrank-{ties}" for ties in TIES))})
+    return in_turns(
+        {
+            name: call(name, 3, rounds)
+            for name in ("argsort", *(f"idealrank-{ties}" for ties in TIES))
+        }
+    )
 
 
 def least_of(samples: list[Sample]) -> float:

@@ -19,7 +19,10 @@ def rows(*, quick: bool, full: bool, **_: bool) -> Iterator[Row]:
     """
     queries = [1, 100, 1000, 6980 if quick else 10_000, *([100_000] if full else [])]
     files = {n: trec_files(n) for n in queries}
-    contenders = {str(n): Contender(evaluation(*files[n]), 9 if n <= 1000 else 5 if n <= 10_000 else 3) for n in queries}
+    contenders = {
+        str(n): Contender(evaluation(*files[n]), 9 if n <= 1000 else 5 if n <= 10_000 else 3)
+        for n in queries
+    }
     timings = {name: Timing.least(samples) for name, samples in in_turns(contenders).items()}
     start, *points = [(n * DEPTH, timings[str(n)].cpu) for n in queries]
     behind = (
@@ -31,9 +34,23 @@ def rows(*, quick: bool, full: bool, **_: bool) -> Iterator[Row]:
     growth = (long - start[1]) / (short - start[1]) * fewer / more
     subject = f"{SUBJECT}, 100,000 to {more:,} lines"
     what = f"time of a line at {more:,} against that at {fewer:,}"
-    yield Row(subject, what, "linear: at most 1.25 x", f"{growth:.2f} x", growth <= 1.25, behind, timings)
+    yield Row(
+        subject, what, "linear: at most 1.25 x", f"{growth:.2f} x", growth <= 1.25, behind, timings
+    )
     beyond = peak_beyond(contenders[str(queries[-1])], files[queries[-1]])
     if beyond is not None:
-        yield Row(subject, "peak memory beyond the mapped files", "", f"{beyond / 1e6:.0f} MB", None, f"{queries[-1]:,} queries")
+        yield Row(
+            subject,
+            "peak memory beyond the mapped files",
+            "",
+            f"{beyond / 1e6:.0f} MB",
+            None,
+            f"{queries[-1]:,} queries",
+        )
     if not quick:
-        write_plot(PLOT, [Series("idealrank evaluate", points)], "lines of the run", "processor time in seconds")
+        write_plot(
+            PLOT,
+            [Series("idealrank evaluate", points)],
+            "lines of the run",
+            "processor time in seconds",
+        )

@@ -22,7 +22,17 @@ QUERIES = 6980
 
 def evaluation(qrels: Path, run: Path, *options: str) -> tuple[str, ...]:
     """Our command."""
-    return (IDEALRANK, "evaluate", str(qrels), str(run), "-m", MEASURES, "--format", "json", *options)
+    return (
+        IDEALRANK,
+        "evaluate",
+        str(qrels),
+        str(run),
+        "-m",
+        MEASURES,
+        "--format",
+        "json",
+        *options,
+    )
 
 
 def means_of(reported: dict[str, Any]) -> dict[str, float]:
@@ -46,7 +56,9 @@ def contenders(qrels: Path, run: Path, *, quick: bool) -> dict[str, Contender]:
     found = {
         "idealrank": Contender(evaluation(qrels, run), 5),
         "C++": Contender((yardstick("text"), *files, str(os.cpu_count() or 1)), 5),
-        "pytrec_eval": Contender((python, str(folder / "text_pytrec_eval.py"), *files), 1 if quick else 3),
+        "pytrec_eval": Contender(
+            (python, str(folder / "text_pytrec_eval.py"), *files), 1 if quick else 3
+        ),
     }
     if not quick:
         found["ranx"] = Contender((python, str(folder / "text_ranx.py"), *files), 1)
@@ -70,13 +82,26 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
     for name, (convention, tolerance) in EQUALS.items():
         if name in entered:
             ours = Contender(evaluation(qrels, run, "--convention", convention), 1).run()
-            require_equal(f"TREC text, {name}", means_of(ours.reported()), entered[name].run().reported(), tolerance)
+            require_equal(
+                f"TREC text, {name}",
+                means_of(ours.reported()),
+                entered[name].run().reported(),
+                tolerance,
+            )
     timings = {name: Timing.of(samples) for name, samples in in_turns(entered).items()}
     ours_timing = timings["idealrank"]
-    yield costing(SUBJECT, "hand-written C++ that trusts its input", 1.6, ours_timing, timings["C++"])
+    yield costing(
+        SUBJECT, "hand-written C++ that trusts its input", 1.6, ours_timing, timings["C++"]
+    )
     yield faster(SUBJECT, "pytrec_eval, including reading", 10, ours_timing, timings["pytrec_eval"])
     if "ranx" in timings:
-        yield faster(SUBJECT, "ranx, including reading, with functions already compiled", 40, ours_timing, timings["ranx"])
+        yield faster(
+            SUBJECT,
+            "ranx, including reading, with functions already compiled",
+            40,
+            ours_timing,
+            timings["ranx"],
+        )
     yield memory(qrels, run, timings)
     yield same_bits(qrels, run)
 
@@ -84,15 +109,28 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
 def memory(qrels: Path, run: Path, timings: dict[str, Timing]) -> Row:
     """Our peak beside the mapped files, and the peaks of the others."""
     beyond = peak_beyond(Contender(evaluation(qrels, run), 1), [qrels, run])
-    others = ", ".join(f"{name} {timing.peak / 1e6:,.0f} MB in all" for name, timing in timings.items())
+    others = ", ".join(
+        f"{name} {timing.peak / 1e6:,.0f} MB in all" for name, timing in timings.items()
+    )
     reached = "not measured here" if beyond is None else f"{beyond / 1e6:.0f} MB"
     met = None if beyond is None else beyond <= 150e6
-    return Row(SUBJECT, "peak memory beyond the mapped files", "at most 150 MB", reached, met, others, timings)
+    return Row(
+        SUBJECT,
+        "peak memory beyond the mapped files",
+        "at most 150 MB",
+        reached,
+        met,
+        others,
+        timings,
+    )
 
 
 def same_bits(qrels: Path, run: Path) -> Row:
     """The values of every query under several numbers of threads."""
-    said = {Contender(evaluation(qrels, run, "--per-query", "--threads", str(n)), 1).run().said for n in (1, 2, 5)}
+    said = {
+        Contender(evaluation(qrels, run, "--per-query", "--threads", str(n)), 1).run().said
+        for n in (1, 2, 5)
+    }
     if len(said) != 1:
         raise BenchmarkError("1, 2 and 5 threads gave different values")
     return Row(

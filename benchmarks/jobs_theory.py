@@ -21,12 +21,28 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
     """
     documents, samples = (200_000, 100) if quick else (1_000_000, 1000)
     subject = f"lists of {documents:,} documents under six discounts and cutoffs"
-    few = in_turns({name: _call(name, 10, documents, 1 if quick else 2) for name in ("idealrank", "one-by-one")})
+    few = in_turns(
+        {
+            name: _call(name, 10, documents, 1 if quick else 2)
+            for name in ("idealrank", "one-by-one")
+        }
+    )
     means = {name: runs[0].reported()["means"] for name, runs in few.items()}
     require_equal("simulated lists", means["idealrank"], means["one-by-one"], 1e-12)
     ours, theirs = (Timing.of_calls(few[name]) for name in ("idealrank", "one-by-one"))
     yield faster(subject, "10 lists: a loop over lists and measures with ndcg", 5, ours, theirs)
     whole = Timing.of_calls([_call("idealrank", samples, documents, 1).run()])
     target, met = ("", None) if quick else (f"at most {MOST_SECONDS} s", whole.wall <= MOST_SECONDS)
-    behind = f"of the processor {seconds(whole.cpu)}, {seconds(whole.cpu / samples)} a list; at most {whole.peak / 1e6:.0f} MB of memory"
-    yield Row(subject, f"{samples:,} lists with theory.simulate_many", target, f"{seconds(whole.wall)}", met, behind, {"ours": whole})
+    behind = (
+        f"of the processor {seconds(whole.cpu)}, {seconds(whole.cpu / samples)} a list; at most "
+        f"{whole.peak / 1e6:.0f} MB of memory"
+    )
+    yield Row(
+        subject,
+        f"{samples:,} lists with theory.simulate_many",
+        target,
+        f"{seconds(whole.wall)}",
+        met,
+        behind,
+        {"ours": whole},
+    )

@@ -34,24 +34,41 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
     """
     few = call(FEW, 3).run().reported()
     if few["apart"] > APART * few["spread"]:
-        raise BenchmarkError(f"training: scores of the two models are {few['apart']:g} apart, with a spread of {few['spread']:g}")
+        raise BenchmarkError(
+            f"training: scores of the two models are {few['apart']:g} apart, with a spread of "
+            f"{few['spread']:g}"
+        )
     queries = QUERIES // 10 if quick else QUERIES
     sample = call(queries, ROUNDS).run()
     found = sample.reported()
     own, ours = (
-        Timing(min(one["cpu"] for one in found[name]), min(one["wall"] for one in found[name]), sample.peak, ROUNDS)
+        Timing(
+            min(one["cpu"] for one in found[name]),
+            min(one["wall"] for one in found[name]),
+            sample.peak,
+            ROUNDS,
+        )
         for name in ("own", "ours")
     )
     ratio = ours.wall / own.wall
-    beside = statistics.median(one["wall"] / other["wall"] for one, other in zip(found["ours"], found["own"], strict=True))
+    beside = statistics.median(
+        one["wall"] / other["wall"] for one, other in zip(found["ours"], found["own"], strict=True)
+    )
     target, met = ("", None) if quick else (f"at most {AT_MOST} x", ratio <= AT_MOST)
     behind = (
-        f"{seconds(ours.wall)} against {seconds(own.wall)} on the clock; of the processor {seconds(ours.cpu)} against {seconds(own.cpu)}, "
-        f"{ours.cpu / own.cpu:.2f} x; the gradients take {seconds(found['gradients']['wall'])}; the least of {ROUNDS} rounds by turns, of "
+        f"{seconds(ours.wall)} against {seconds(own.wall)} on the clock; of the processor "
+        f"{seconds(ours.cpu)} against {seconds(own.cpu)}, "
+        f"{ours.cpu / own.cpu:.2f} x; the gradients take "
+        f"{seconds(found['gradients']['wall'])}; the least of {ROUNDS} rounds by turns, of "
         f"whose ratios {beside:.2f} x is the median; "
         f"peak of the process {sample.peak / 1e9:.1f} GB"
     )
     yield Row(
-        f"LambdaMART, {queries:,} queries x 120 documents x 136 features", "a round with `objective(...)`, against LightGBM's lambdarank",
-        target, f"{ratio:.2f} x", met, behind, {"ours": ours, "theirs": own},
-    )  # fmt: skip
+        f"LambdaMART, {queries:,} queries x 120 documents x 136 features",
+        "a round with `objective(...)`, against LightGBM's lambdarank",
+        target,
+        f"{ratio:.2f} x",
+        met,
+        behind,
+        {"ours": ours, "theirs": own},
+    )

@@ -69,7 +69,9 @@ class Contender:
         """Start it, its complaints going to nowhere."""
         _forget_peak()
         environment = {**os.environ, **(self.environment or {})}
-        return subprocess.Popen(self.command, stdout=output, stderr=subprocess.DEVNULL, env=environment)
+        return subprocess.Popen(
+            self.command, stdout=output, stderr=subprocess.DEVNULL, env=environment
+        )
 
 
 def _forget_peak() -> None:
@@ -127,7 +129,10 @@ class Timing:
         """The shortest of these calls."""
         calls = [sample.reported() for sample in samples]
         return cls(
-            min(call["cpu"] for call in calls), min(call["wall"] for call in calls), max(sample.peak for sample in samples), len(samples)
+            min(call["cpu"] for call in calls),
+            min(call["wall"] for call in calls),
+            max(sample.peak for sample in samples),
+            len(samples),
         )
 
     def as_dict(self) -> dict[str, float]:
@@ -154,11 +159,16 @@ def in_turns(contenders: Mapping[str, Contender]) -> dict[str, list[Sample]]:
     return samples
 
 
-def require_equal(what: str, ours: Mapping[str, float], theirs: Mapping[str, float], tolerance: float) -> None:
+def require_equal(
+    what: str, ours: Mapping[str, float], theirs: Mapping[str, float], tolerance: float
+) -> None:
     """Refuse to go on when values differ by more than they may."""
     for name, value in theirs.items():
         if not abs(ours[name] - value) <= tolerance:
-            raise BenchmarkError(f"{what}: {name} is {value!r}, ours {ours[name]!r}; they may differ by {tolerance:g}")
+            raise BenchmarkError(
+                f"{what}: {name} is {value!r}, ours {ours[name]!r}; they may differ by "
+                f"{tolerance:g}"
+            )
 
 
 def peak_beyond(contender: Contender, mapped: Sequence[Path]) -> int | None:

@@ -13,7 +13,15 @@ from typing import Any
 
 from measuring import Timing, seconds
 
-PEERS = ("idealrank", "numpy", "lightgbm", "scikit-learn", "pytrec-eval-terrier", "ranx", "ir-measures")
+PEERS = (
+    "idealrank",
+    "numpy",
+    "lightgbm",
+    "scikit-learn",
+    "pytrec-eval-terrier",
+    "ranx",
+    "ir-measures",
+)
 
 
 @dataclass(frozen=True)
@@ -50,10 +58,19 @@ def faster(subject: str, what: str, at_least: float, ours: Timing, theirs: Timin
     ratio = theirs.wall / ours.wall
     behind = (
         f"{seconds(theirs.wall)} against {seconds(ours.wall)} on the clock; "
-        f"of the processor {seconds(theirs.cpu)} against {seconds(ours.cpu)}, {theirs.cpu / ours.cpu:.3g} x"
+        f"of the processor {seconds(theirs.cpu)} against {seconds(ours.cpu)}, "
+        f"{theirs.cpu / ours.cpu:.3g} x"
     )
     target = f"at least {at_least:g} x faster"
-    return Row(subject, what, target, f"{ratio:.3g} x", ratio >= at_least, behind, {"ours": ours, "theirs": theirs})
+    return Row(
+        subject,
+        what,
+        target,
+        f"{ratio:.3g} x",
+        ratio >= at_least,
+        behind,
+        {"ours": ours, "theirs": theirs},
+    )
 
 
 def costing(subject: str, what: str, at_most: float | None, ours: Timing, theirs: Timing) -> Row:
@@ -66,7 +83,9 @@ def costing(subject: str, what: str, at_most: float | None, ours: Timing, theirs
         f"{seconds(ours.wall)} against {seconds(theirs.wall)} on the clock"
     )
     target, met = ("", None) if at_most is None else (f"at most {at_most:g} x", ratio <= at_most)
-    return Row(subject, what, target, f"{ratio:.2f} x", met, behind, {"ours": ours, "theirs": theirs})
+    return Row(
+        subject, what, target, f"{ratio:.2f} x", met, behind, {"ours": ours, "theirs": theirs}
+    )
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -76,7 +95,9 @@ def table(rows: Sequence[Row]) -> str:
     for row in rows:
         subject = "" if row.subject == last else row.subject
         mark = " **(missed)**" if row.met is False else ""
-        lines.append(f"| {subject} | {row.what} | {row.target} | {row.reached}{mark} | {row.behind} |")
+        lines.append(
+            f"| {subject} | {row.what} | {row.target} | {row.reached}{mark} | {row.behind} |"
+        )
         last = row.subject
     return "\n".join(lines) + "\n"
 
@@ -86,8 +107,10 @@ def conditions(command: str) -> str:
     here = machine()
     versions = ", ".join(f"{name} {number}" for name, number in here["versions"].items())
     return (
-        f"Printed by `{command}` on {here['date'][:10]}: {here['processor']}, {here['cores']} cores, {here['system']}, "
-        f"Python {here['python']}; {versions}. Medians of contenders run in turns; processor time is that of all threads together."
+        f"Printed by `{command}` on {here['date'][:10]}: {here['processor']}, {here['cores']} "
+        f"cores, {here['system']}, "
+        f"Python {here['python']}; {versions}. Medians of contenders run in turns; processor "
+        f"time is that of all threads together."
     )
 
 
@@ -100,7 +123,9 @@ def machine() -> dict[str, Any]:
         "load": os.getloadavg()[0],
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "compiler": subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0],
+        "compiler": subprocess.run(
+            [compiler(), "--version"], capture_output=True, text=True, check=True
+        ).stdout.splitlines()[0],
         "versions": {name: version(name) for name in PEERS},
     }
 
@@ -110,7 +135,10 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return platform.processor()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
+        platform.processor(),
+    )
 
 
 def compiler() -> str:

@@ -58,15 +58,27 @@ ASKED = {"cluster"}  # needs Java and an environment of its own
 
 def arguments() -> argparse.Namespace:
     """The options."""
-    parser = argparse.ArgumentParser(description="Equal values first, then times, against peers and hand-written C++.")
+    parser = argparse.ArgumentParser(
+        description="Equal values first, then times, against peers and hand-written C++."
+    )
     length = parser.add_mutually_exclusive_group()
-    length.add_argument("--quick", action="store_true", help="under two minutes: without ranx and what takes as long; writes no results")
+    length.add_argument(
+        "--quick",
+        action="store_true",
+        help="under two minutes: without ranx and what takes as long; writes no results",
+    )
     length.add_argument(
         "--full",
         action="store_true",
-        help="7 million lines in whole jobs, up to 10^8 in the text: 4 GB of disk and some minutes more",
+        help="7 million lines in whole jobs, up to 10^8 in the text: 4 GB of disk and some minutes "
+        "more",
     )
-    parser.add_argument("--only", action="append", choices=JOBS, help="this job; writes no results, unless it is one in full")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=JOBS,
+        help="this job; writes no results, unless it is one in full",
+    )
     return parser.parse_args()
 
 
@@ -95,12 +107,16 @@ def main() -> int:
     if not options.quick and not options.only:
         RESULTS.mkdir(exist_ok=True)
         (RESULTS / "table.md").write_text(text, encoding="utf-8")
-        (RESULTS / "latest.json").write_text(json.dumps(as_json(rows, sys.argv[1:]), indent=1) + "\n", encoding="utf-8")
+        (RESULTS / "latest.json").write_text(
+            json.dumps(as_json(rows, sys.argv[1:]), indent=1) + "\n", encoding="utf-8"
+        )
     if options.full and options.only and len(options.only) == 1:
         RESULTS.mkdir(exist_ok=True)
         (RESULTS / f"{options.only[0]}.md").write_text(text, encoding="utf-8")
         if options.only[0] in ASKED:  # for cluster_costs.py
-            (RESULTS / f"{options.only[0]}.json").write_text(json.dumps(as_json(rows, sys.argv[1:]), indent=1) + "\n", encoding="utf-8")
+            (RESULTS / f"{options.only[0]}.json").write_text(
+                json.dumps(as_json(rows, sys.argv[1:]), indent=1) + "\n", encoding="utf-8"
+            )
     return 0
 
 

@@ -33,7 +33,10 @@ ASSETS = ("/assets/style.css", "/assets/page.js")
 def fill(folder: Path) -> list[str]:
     """Add the evaluations; their ids, oldest first."""
     rng = np.random.default_rng(21)
-    qrels = {f"q{query}": {f"d{place}": int(place < 3) for place in range(10)} for query in range(QUERIES)}
+    qrels = {
+        f"q{query}": {f"d{place}": int(place < 3) for place in range(10)}
+        for query in range(QUERIES)
+    }
     documents = [f"d{place}" for place in range(10)]
     ids = []
     with Store.open(folder) as store:
@@ -51,7 +54,9 @@ def fill(folder: Path) -> list[str]:
 def served(folder: Path) -> Iterator[http.client.HTTPConnection]:
     """Serve the store by the command; a connection to it."""
     command = [sys.executable, "-m", "idealrank", "serve", "--store", str(folder), "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
             for line in process.stderr or ():
                 if found := re.search(r"http://127\.0\.0\.1:(\d+)/", line):
@@ -85,15 +90,21 @@ def main() -> None:
         ids = fill(Path(folder))
         old, new = ids[-RUNS], ids[-1]
         pages = {
-            "overview": "/", "evaluation": f"/runs/{new}", "comparison": f"/compare?a={old}&b={new}",
-            "queries": f"/queries?run={new}&against={old}", "query": f"/query?run={new}&against={old}&query=q1", "metrics": "/metrics",
-        }  # fmt: skip
+            "overview": "/",
+            "evaluation": f"/runs/{new}",
+            "comparison": f"/compare?a={old}&b={new}",
+            "queries": f"/queries?run={new}&against={old}",
+            "query": f"/query?run={new}&against={old}&query=q1",
+            "metrics": "/metrics",
+        }
         print("| page | first ms | again ms | kB |\n|---|---|---|---|")
         for name, path in pages.items():
             with served(Path(folder)) as connection:
                 first, size = asked(connection, path)
                 again = statistics.median(asked(connection, path)[0] for _ in range(REPEATS))
-                size += sum(asked(connection, asset)[1] for asset in ASSETS) if name != "metrics" else 0
+                size += (
+                    sum(asked(connection, asset)[1] for asset in ASSETS) if name != "metrics" else 0
+                )
             print(f"| {name} | {first:.0f} | {again:.0f} | {size / 1000:.0f} |", flush=True)
 
 

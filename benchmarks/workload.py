@@ -34,15 +34,34 @@ def trec_files(queries: int) -> tuple[Path, Path]:
 def _write_trec(queries: int, qrels: Path, run: Path) -> None:
     rng = np.random.default_rng(20)
     unfinished = run.with_suffix(".part")
-    with unfinished.open("w", encoding="ascii") as lines, qrels.open("w", encoding="ascii") as judgments:
+    with (
+        unfinished.open("w", encoding="ascii") as lines,
+        qrels.open("w", encoding="ascii") as judgments,
+    ):
         for query in range(1_000_000, 1_000_000 + queries):
             documents = rng.choice(CORPUS, DEPTH + MISSED, replace=False).tolist()
             scores = np.sort(rng.normal(10, 3, DEPTH).astype(np.float32))[::-1].tolist()
             returned = zip(range(1, DEPTH + 1), documents, scores, strict=False)
-            lines.write("".join([f"{query} Q0 {document} {rank} {score:.6f} bm25\n" for rank, document, score in returned]))
-            judged = [documents[place] for place in rng.choice(DEPTH, JUDGED, replace=False)] + documents[DEPTH:]
+            lines.write(
+                "".join(
+                    [
+                        f"{query} Q0 {document} {rank} {score:.6f} bm25\n"
+                        for rank, document, score in returned
+                    ]
+                )
+            )
+            judged = [
+                documents[place] for place in rng.choice(DEPTH, JUDGED, replace=False)
+            ] + documents[DEPTH:]
             grades = rng.integers(0, 4, len(judged)).tolist()
-            judgments.write("".join([f"{query} 0 {document} {grade}\n" for document, grade in zip(judged, grades, strict=True)]))
+            judgments.write(
+                "".join(
+                    [
+                        f"{query} 0 {document} {grade}\n"
+                        for document, grade in zip(judged, grades, strict=True)
+                    ]
+                )
+            )
     unfinished.rename(run)
 
 
@@ -61,9 +80,18 @@ def second_run(queries: int) -> Path:
                 fields = [line.split() for line in returned]
                 query = fields[0][0]
                 documents = [int(line[2]) + CORPUS * (int(line[2]) % 8 == 0) for line in fields]
-                scores = np.array([float(line[4]) for line in fields]) + rng.normal(0, 0.5, DEPTH).round(3)
+                scores = np.array([float(line[4]) for line in fields]) + rng.normal(
+                    0, 0.5, DEPTH
+                ).round(3)
                 best = enumerate(np.argsort(-scores, kind="stable").tolist(), start=1)
-                moved.write("".join([f"{query} Q0 {documents[place]} {rank} {scores[place]:.6f} dense\n" for rank, place in best]))
+                moved.write(
+                    "".join(
+                        [
+                            f"{query} Q0 {documents[place]} {rank} {scores[place]:.6f} dense\n"
+                            for rank, place in best
+                        ]
+                    )
+                )
         unfinished.rename(second)
     return second
 
@@ -76,10 +104,16 @@ def turned_run(queries: int) -> Path:
     turned = first.with_name(f"{first.stem}-turned.run")
     if not turned.exists():
         unfinished = turned.with_suffix(".part")
-        with first.open(encoding="ascii") as lines, unfinished.open("w", encoding="ascii") as written:
+        with (
+            first.open(encoding="ascii") as lines,
+            unfinished.open("w", encoding="ascii") as written,
+        ):
             for line in lines:
                 query, q0, document, rank, score, tag = line.split()
-                written.write(f"{query} {q0} {document} {rank} {float(score) + 3 * (int(document) % 10 == 0):.6f} {tag}\n")
+                written.write(
+                    f"{query} {q0} {document} {rank} "
+                    f"{float(score) + 3 * (int(document) % 10 == 0):.6f} {tag}\n"
+                )
         unfinished.rename(turned)
     return turned
 
@@ -93,7 +127,8 @@ def parquet_file(queries: int) -> Path:
     path = run.with_suffix(".parquet")
     if not path.exists():
         types = csv.ConvertOptions(
-            include_columns=["query", "document", "score"], column_types={"query": "string", "document": "string", "score": "double"}
+            include_columns=["query", "document", "score"],
+            column_types={"query": "string", "document": "string", "score": "double"},
         )
         names = csv.ReadOptions(column_names=["query", "q0", "document", "rank", "score", "tag"])
         pq.write_table(csv.read_csv(run, names, csv.ParseOptions(delimiter=" "), types), path)
@@ -106,28 +141,40 @@ def array_files(lists: int, *, distinct: int = 0) -> tuple[Path, Path]:
     Without `distinct` no two scores of a list are equal, so that every tool ranks alike; with it
     each score is one of so many.
     """
-    labels, scores = (CACHE / f"{lists}-{distinct or 'all'}.{kind}" for kind in ("labels", "scores"))
+    labels, scores = (
+        CACHE / f"{lists}-{distinct or 'all'}.{kind}" for kind in ("labels", "scores")
+    )
     if not (labels.exists() and scores.exists()):
         CACHE.mkdir(parents=True, exist_ok=True)
         rng = np.random.default_rng(21)
         rng.integers(0, 5, (lists, WIDTH)).astype(np.float32).tofile(labels)
-        drawn = rng.integers(0, distinct, (lists, WIDTH)).astype(np.float32) if distinct else _all_distinct(rng, lists)
+        drawn = (
+            rng.integers(0, distinct, (lists, WIDTH)).astype(np.float32)
+            if distinct
+            else _all_distinct(rng, lists)
+        )
         drawn.tofile(scores)
     return labels, scores
 
 
 def long_list_files(items: int, *, distinct: int = 0) -> tuple[Path, Path]:
     """Labels 0 to 4 as int64 and scores as float64 of one list: of any value, or one of so many."""
-    labels, scores = (CACHE / f"long-{items}-{distinct or 'any'}.{kind}" for kind in ("labels", "scores"))
+    labels, scores = (
+        CACHE / f"long-{items}-{distinct or 'any'}.{kind}" for kind in ("labels", "scores")
+    )
     if not (labels.exists() and scores.exists()):
         CACHE.mkdir(parents=True, exist_ok=True)
         rng = np.random.default_rng(23)
         rng.integers(0, 5, items).tofile(labels)
-        (rng.integers(0, distinct, items) / 7 if distinct else rng.normal(size=items)).tofile(scores)
+        (rng.integers(0, distinct, items) / 7 if distinct else rng.normal(size=items)).tofile(
+            scores
+        )
     return labels, scores
 
 
-def _all_distinct(rng: np.random.Generator, lists: int) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
+def _all_distinct(
+    rng: np.random.Generator, lists: int
+) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
     scores = rng.normal(size=(lists, WIDTH)).astype(np.float32)
     while (tied := (np.diff(np.sort(scores, axis=1), axis=1) == 0).any(axis=1)).any():
         scores[tied] = rng.normal(size=(int(tied.sum()), WIDTH)).astype(np.float32)
@@ -146,7 +193,10 @@ def dicts(queries: int) -> tuple[Tables, Tables]:
         documents = [str(document) for document in rng.choice(CORPUS, DEPTH, replace=False)]
         run[f"q{query}"] = dict(zip(documents, rng.normal(10, 3, DEPTH).tolist(), strict=True))
         judged = rng.choice(DEPTH, JUDGED, replace=False)
-        qrels[f"q{query}"] = {documents[place]: int(grade) for place, grade in zip(judged, rng.integers(0, 4, JUDGED), strict=True)}
+        qrels[f"q{query}"] = {
+            documents[place]: int(grade)
+            for place, grade in zip(judged, rng.integers(0, 4, JUDGED), strict=True)
+        }
     return qrels, run
 
 
@@ -165,16 +215,27 @@ def recommender_files(users: int) -> tuple[Path, ...]:
     popularity = np.arange(1, 5001) ** -0.8
     popularity /= popularity.sum()
     bought = [np.unique(rng.choice(5000, 1 + rng.poisson(9), p=popularity)) for _ in range(users)]
-    _write_csv(paths[0], "user,item", (f"u{user},i{item}" for user, items in enumerate(bought) for item in items))
+    _write_csv(
+        paths[0],
+        "user,item",
+        (f"u{user},i{item}" for user, items in enumerate(bought) for item in items),
+    )
     for path, share in zip(paths[1:4], (0.05, 0.12, 0.13), strict=True):
         _write_csv(path, "user,item,score", _recommended(rng, bought, popularity, share))
     segment = ("light", "heavy")
-    _write_csv(paths[4], "query,category", (f"u{user},{segment[items.size > 9]}" for user, items in enumerate(bought)))
+    _write_csv(
+        paths[4],
+        "query,category",
+        (f"u{user},{segment[items.size > 9]}" for user, items in enumerate(bought)),
+    )
     return paths
 
 
 def _recommended(
-    rng: np.random.Generator, bought: "list[np.ndarray[tuple[int], np.dtype[np.int64]]]", popularity: Any, share: float
+    rng: np.random.Generator,
+    bought: "list[np.ndarray[tuple[int], np.dtype[np.int64]]]",
+    popularity: Any,
+    share: float,
 ) -> Iterator[str]:
     """Rows of 20 items a user; a share of the user's purchases is among them."""
     for user, items in enumerate(bought):

@@ -35,7 +35,7 @@ HEAD = """# Edge cases
 This table shows the NDCG (without a cutoff) of each tool, recorded from the tool itself by `python -m tests.golden.make`. A dash means that
 the tool refuses the input, or would hang or crash. `none` means that the tool leaves the query out. The test suite compares the preset of
 each tool with every value in the table, and with the values at the cutoffs 1, 2, 4 and 10.
-"""
+"""  # noqa: E501
 
 
 def shown(value: Any) -> str:
@@ -62,7 +62,11 @@ def rows_of(fixture: dict[str, list[list[Any]]]) -> str:
     """
     texts = []
     for query, rows in fixture.items():
-        listed = [f"{document}:{'?' if grade is None else f'{grade:g}'}@{score}" for document, score, grade in rows if score is not None]
+        listed = [
+            f"{document}:{'?' if grade is None else f'{grade:g}'}@{score}"
+            for document, score, grade in rows
+            if score is not None
+        ]
         missed = [f"{document}:{grade:g}" for document, score, grade in rows if score is None]
         texts.append(
             f"`{query}` "
@@ -78,11 +82,19 @@ def page() -> str:
     calls = json.loads((GOLDEN / "peers.json").read_text(encoding="utf-8"))["calls"]
     lines = [HEAD, "| tool | " + " | ".join(CASES) + " |", "|---" * (len(CASES) + 1) + "|"]
     lines += [
-        f"| {call['peer']} {call['version']}: `{call['call']}` | " + " | ".join(cell(call, case) for case in CASES) + " |"
+        f"| {call['peer']} {call['version']}: `{call['call']}` | "
+        + " | ".join(cell(call, case) for case in CASES)
+        + " |"
         for call in calls
         if any("all" in call["values"].get(case, {}) for case in CASES)
     ]
-    lines += ["", "## The cases", "", "Each row is `document:grade@score` in input order; `?` is an unjudged document.", ""]
+    lines += [
+        "",
+        "## The cases",
+        "",
+        "Each row is `document:grade@score` in input order; `?` is an unjudged document.",
+        "",
+    ]
     lines += [f"* **{case}**: {words}. {rows_of(fixtures[case])}" for case, words in CASES.items()]
     return "\n".join(lines) + "\n"
 
@@ -90,7 +102,9 @@ def page() -> str:
 def main() -> None:
     """Write the page, or say that it is out of date."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="exit with 1 if the page is not what would be written")
+    parser.add_argument(
+        "--check", action="store_true", help="exit with 1 if the page is not what would be written"
+    )
     if not parser.parse_args().check:
         PAGE.write_text(page(), encoding="utf-8")
     elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page():

@@ -52,7 +52,7 @@ _PIXELS = """async source => {
   let text = "";
   for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
   return [picture.width, picture.height, btoa(text)];
-}"""
+}"""  # noqa: E501
 
 _MARGIN = 16  # pixels of the page around a part
 # Where a part begins and where its text and plots end; its box is as wide as the page.
@@ -64,19 +64,26 @@ _EXTENT = """part => {
     return (one.matches("table, svg") ? one : range).getBoundingClientRect().right;
   });
   return [box.left + scrollX, box.top + scrollY, Math.max(...ends) - box.left, box.height];
-}"""
+}"""  # noqa: E501
 
 Picture = Callable[[browsing.Visits], bytes]
 
 
 def _report(visits: browsing.Visits, file: str | None = None, **options: Any) -> "Page":
-    return visits.report(file or pages.demo(), **{"size": _WIDE, "device_scale_factor": 1.5} | options)
+    return visits.report(
+        file or pages.demo(), **{"size": _WIDE, "device_scale_factor": 1.5} | options
+    )
 
 
 def _part(page: "Page", selector: str) -> bytes:
     """A part of a page with a margin, and without the empty space at its right."""
     left, top, width, height = page.locator(selector).evaluate(_EXTENT)
-    clip: FloatRect = {"x": left - _MARGIN, "y": top - _MARGIN, "width": width + 2 * _MARGIN, "height": height + 2 * _MARGIN}
+    clip: FloatRect = {
+        "x": left - _MARGIN,
+        "y": top - _MARGIN,
+        "width": width + 2 * _MARGIN,
+        "height": height + 2 * _MARGIN,
+    }
     # The bar of the measure stays at the top of the window, and would cover rows of a part that is
     # taller.
     style = ".choose { position: static !important; }"
@@ -108,10 +115,14 @@ def _served(path: str, scheme: browsing.Scheme = "light") -> Picture:
 
     def picture(visits: browsing.Visits) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
-            ids = serve_samples.example_store(Path(folder), names=("bm25", "neural", "hybrid"), days=9, n_queries=60)
+            ids = serve_samples.example_store(
+                Path(folder), names=("bm25", "neural", "hybrid"), days=9, n_queries=60
+            )
             watched(Path(folder))
             with serving.server(Path(folder)) as home:
-                page = visits._browser.new_context(device_scale_factor=1.5, color_scheme=scheme).new_page()
+                page = visits._browser.new_context(
+                    device_scale_factor=1.5, color_scheme=scheme
+                ).new_page()
                 page.set_viewport_size({"width": _WIDE[0], "height": _WIDE[1]})
                 page.goto(home + path.format(**{name: keys[-1] for name, keys in ids.items()}))
                 taken = page.screenshot(animations="disabled")
@@ -124,9 +135,12 @@ def _served(path: str, scheme: browsing.Scheme = "light") -> Picture:
 def _labelling(visits: browsing.Visits) -> bytes:
     """The page of `idealrank judge ui` after one answer, with the grade of a model."""
     texts = {
-        "tempfile.TemporaryFile": "Open a file without a name.\n\nIt is gone as soon as it is closed.",
-        "tempfile.NamedTemporaryFile": "Open a temporary file that has a name in the file system.\n\n"
-        "delete -- whether the file is removed when it is closed (by default it is)\nsuffix -- end of the name\ndir -- folder of the file",
+        "tempfile.TemporaryFile": "Open a file without a name.\n\nIt is gone as soon as it is "
+        "closed.",
+        "tempfile.NamedTemporaryFile": "Open a temporary file that has a name in the file "
+        "system.\n\n"
+        "delete -- whether the file is removed when it is closed (by default it is)\nsuffix "
+        "-- end of the name\ndir -- folder of the file",
     }
     pairs = [
         JudgmentPair(
@@ -188,14 +202,18 @@ PICTURES: dict[str, Picture] = {
     "serve-query": _served("/query?run={hybrid}&against={bm25}&query=q7"),
     "serve-canaries": _served("/canaries"),
     "judge-ui": _labelling,
-    "gate-query": lambda visits: _report(visits, pages.pull_request(), fragment="#query=q48").screenshot(animations="disabled"),
+    "gate-query": lambda visits: _report(
+        visits, pages.pull_request(), fragment="#query=q48"
+    ).screenshot(animations="disabled"),
 }
 
 
 def small(width: int, height: int, pixels: bytes) -> bytes:
     """A picture with its most frequent colours; each other one takes the nearest of them."""
     rgb = np.frombuffer(pixels, np.uint8).reshape(-1, 4)[:, :3]
-    colours, place, counts = np.unique(rgb @ np.array([65536, 256, 1]), return_inverse=True, return_counts=True)
+    colours, place, counts = np.unique(
+        rgb @ np.array([65536, 256, 1]), return_inverse=True, return_counts=True
+    )
     parts = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1)
     palette = parts[np.argsort(-counts, kind="stable")[:_COLOURS]]
     distances = ((parts[:, None, :] - palette[None, :, :]) ** 2).sum(axis=2)
@@ -203,7 +221,12 @@ def small(width: int, height: int, pixels: bytes) -> bytes:
     # each line begins with its filter: none
     lines = np.concatenate((np.zeros((height, 1), np.uint8), rows), axis=1)
     header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
-    parts_of_file = {b"IHDR": header, b"PLTE": palette.astype(np.uint8).tobytes(), b"IDAT": zlib.compress(lines.tobytes(), 9), b"IEND": b""}
+    parts_of_file = {
+        b"IHDR": header,
+        b"PLTE": palette.astype(np.uint8).tobytes(),
+        b"IDAT": zlib.compress(lines.tobytes(), 9),
+        b"IEND": b"",
+    }
     return b"\x89PNG\r\n\x1a\n" + b"".join(map(_chunk, parts_of_file, parts_of_file.values()))
 
 
@@ -230,7 +253,9 @@ def main() -> None:
             taken = base64.b64encode(PICTURES[name](visits)).decode()
             width, height, pixels = decoder.evaluate(_PIXELS, f"data:image/png;base64,{taken}")
             picture = small(width, height, base64.b64decode(pixels))
-            assert len(picture) < MOST_BYTES, f"{name}: {len(picture):,} bytes, expected less than {MOST_BYTES:,}"
+            assert len(picture) < MOST_BYTES, (
+                f"{name}: {len(picture):,} bytes, expected less than {MOST_BYTES:,}"
+            )
             (FOLDER / f"{name}.png").write_bytes(picture)
             print(f"{name}.png: {width} x {height}, {len(picture):,} bytes")
 

@@ -23,7 +23,9 @@ FOLDER = Path(__file__).resolve().parent / "reference"
 CHANGELOG = FOLDER.parents[1] / "CHANGELOG.md"
 MARKED = re.compile(r"(<!-- names -->\n).*?(<!-- end of names -->)", re.DOTALL)
 MEASURES = re.compile(r"^```\{measures\} *([\w ]*)\n```$", re.MULTILINE)
-ENTRY = re.compile(r"^\.\. (auto(?:function|class|data|exception)|currentmodule|automodule):: (\S+)$", re.MULTILINE)
+ENTRY = re.compile(
+    r"^\.\. (auto(?:function|class|data|exception)|currentmodule|automodule):: (\S+)$", re.MULTILINE
+)
 
 
 def first_sentence(value: Any) -> str:
@@ -52,7 +54,17 @@ def with_entries(page: str) -> str:
     listed = families()
 
     def entries(found: re.Match[str]) -> str:
-        return "\n".join(["```{eval-rst}", *(f".. autoclass:: {cls.__name__}" for name in found[1].split() for cls in listed[name]), "```"])
+        return "\n".join(
+            [
+                "```{eval-rst}",
+                *(
+                    f".. autoclass:: {cls.__name__}"
+                    for name in found[1].split()
+                    for cls in listed[name]
+                ),
+                "```",
+            ]
+        )
 
     return MEASURES.sub(entries, page)
 
@@ -65,7 +77,11 @@ def names_of(page: str) -> Iterator[tuple[str, str]]:
             home = name
         elif kind == "automodule":
             module = importlib.import_module(name)
-            for own in getattr(module, "__all__", [word for word in vars(module) if word.endswith(("Error", "Warning"))]):
+            for own in getattr(
+                module,
+                "__all__",
+                [word for word in vars(module) if word.endswith(("Error", "Warning"))],
+            ):
                 value = getattr(module, own)
                 if callable(value) and getattr(value, "__module__", "").startswith(name):
                     yield own, first_sentence(value)
@@ -77,7 +93,13 @@ def names_of(page: str) -> Iterator[tuple[str, str]]:
 def table(title: str, rows: Iterator[tuple[str, ...]]) -> str:
     """Rows as Markdown; the first column is code."""
     columns = title.split(" | ")
-    return "\n".join([f"| {title} |", "|---" * len(columns) + "|", *(f"| {' | '.join([f'`{row[0]}`', *row[1:]])} |" for row in rows)])
+    return "\n".join(
+        [
+            f"| {title} |",
+            "|---" * len(columns) + "|",
+            *(f"| {' | '.join([f'`{row[0]}`', *row[1:]])} |" for row in rows),
+        ]
+    )
 
 
 def marked(page: str, text: str) -> str:
@@ -96,13 +118,23 @@ def written(path: Path) -> str:
     if path.name == "commands.md":
         return marked(page, table("command | purpose", iter(COMMANDS.items())))
     if path.name == "conventions.md":
-        return marked(page, table("convention | proof | reproduces", ((name, one.proof, one.reproduces) for name, one in PRESETS.items())))
+        return marked(
+            page,
+            table(
+                "convention | proof | reproduces",
+                ((name, one.proof, one.reproduces) for name, one in PRESETS.items()),
+            ),
+        )
     return with_names(page)
 
 
 def waiting_rows() -> tuple[str, ...]:
     """Openings of the rows of measures that the changelog has under "Unreleased"."""
-    unreleased = CHANGELOG.read_text(encoding="utf-8").partition("\n## [Unreleased]")[2].partition("\n## ")[0]
+    unreleased = (
+        CHANGELOG.read_text(encoding="utf-8")
+        .partition("\n## [Unreleased]")[2]
+        .partition("\n## ")[0]
+    )
     names = [cls.__name__ for classes in families().values() for cls in classes]
     return tuple(f"| `{name}` |" for name in names if f"`{name}`" in unreleased)
 
@@ -112,20 +144,29 @@ def is_current(page: str, today: str, waiting: tuple[str, ...]) -> bool:
     release.
     """
     lines = page.splitlines()
-    return lines == [line for line in today.splitlines() if line in lines or not line.startswith(waiting)]
+    return lines == [
+        line for line in today.splitlines() if line in lines or not line.startswith(waiting)
+    ]
 
 
 def main() -> None:
     """Write the pages, or say which are out of date."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="exit with 1 if a page is out of date")
-    pages = {path: (path.read_text(encoding="utf-8"), written(path)) for path in sorted(FOLDER.glob("*.md"))}
+    pages = {
+        path: (path.read_text(encoding="utf-8"), written(path))
+        for path in sorted(FOLDER.glob("*.md"))
+    }
     if not parser.parse_args().check:
         for path, (page, today) in pages.items():
             if page != today:
                 path.write_text(today, encoding="utf-8")
         return
-    stale = [path.name for path, (page, today) in pages.items() if not is_current(page, today, waiting_rows())]
+    stale = [
+        path.name
+        for path, (page, today) in pages.items()
+        if not is_current(page, today, waiting_rows())
+    ]
     if stale:
         sys.exit(f"{', '.join(stale)}: out of date; run: python docs/reference_tables.py")
 

@@ -36,14 +36,21 @@ def renewed(block: Block) -> str:
     status = 0
     for command, expected in commands_of(block):
         first, *more = command.split("\n")
-        lines += [f"$ {first}", *(f"> {line}" if not line.startswith(" ") else line for line in more)]
+        lines += [
+            f"$ {first}",
+            *(f"> {line}" if not line.startswith(" ") else line for line in more),
+        ]
         if SET_UP.match(command):
             lines += [expected] if expected else []
             continue
         status, found = shell(command, status)
         if expected:
             kept = ELIDED.search(expected) or same(expected, found)
-            lines.append(expected if kept else "\n".join(line.rstrip() for line in found.rstrip("\n").split("\n")))
+            lines.append(
+                expected
+                if kept
+                else "\n".join(line.rstrip() for line in found.rstrip("\n").split("\n"))
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -56,12 +63,18 @@ def rows_of(table: str, compared: list[str]) -> str:
             cells = [cell.strip() for cell in line.strip("|").split(" | ")]
             job = cells[0] or job
             result = cells[3].removesuffix(" **(missed)**")  # of a target that is not shown here
-            said = f"{result} faster" if cells[2].endswith("faster") else f"takes {result} the processor time"
+            said = (
+                f"{result} faster"
+                if cells[2].endswith("faster")
+                else f"takes {result} the processor time"
+            )
             jobs.setdefault(cells[1], f"| {job} | {cells[1]} | {said} |")
     missing = [name for name in compared if name not in jobs]
     if missing:
         raise SystemExit(f"{SPEED}: found no row that compares with {missing[0]!r}")
-    return "\n".join(["| job | compared with | result |", "|---|---|---|", *(jobs[name] for name in compared)])
+    return "\n".join(
+        ["| job | compared with | result |", "|---|---|---|", *(jobs[name] for name in compared)]
+    )
 
 
 def rewritten(found: re.Match[str], table: str) -> str:
@@ -78,18 +91,29 @@ def refresh(page: Path) -> bool:
     names = {"__name__": "__main__"}
     # where the tests run it, too
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        shutil.copytree(ROOT / "examples", "examples", ignore=shutil.ignore_patterns(".*", "__pycache__"))
+        shutil.copytree(
+            ROOT / "examples", "examples", ignore=shutil.ignore_patterns(".*", "__pycache__")
+        )
         for block in blocks_of(text):
             if block.language != "console":  # a script may write the files of a later command
                 if wrong := run_block(block, str(page), names, shell):
-                    print(f"{page}:{block.line}: {block.language} block, to be mended by hand\n{wrong}", file=sys.stderr)
+                    print(
+                        f"{page}:{block.line}: {block.language} block, to be mended by hand\n"
+                        f"{wrong}",
+                        file=sys.stderr,
+                    )
             elif not block.excuse:
                 text = text.replace(block.text, renewed(block), 1)
     if SPEED.exists():
         table = SPEED.read_text(encoding="utf-8").strip()
         text = ROWS.sub(lambda found: rewritten(found, rows_of(table, found[2].split("; "))), text)
         text = MARKED.sub(lambda found: rewritten(found, f"\n{table}"), text)
-    text = JOB.sub(lambda found: rewritten(found, f"\n{SPEED.with_name(found[2] + '.md').read_text(encoding='utf-8').strip()}"), text)
+    text = JOB.sub(
+        lambda found: rewritten(
+            found, f"\n{SPEED.with_name(found[2] + '.md').read_text(encoding='utf-8').strip()}"
+        ),
+        text,
+    )
     if text != before:
         page.write_text(text, encoding="utf-8")
     return text != before

@@ -30,7 +30,14 @@ from itertools import chain
 
 import numpy as np
 
-from idealrank.live.alerts.alarm_rules import AlarmRule, BaselineRule, CusumRule, EwmaRule, SequentialRule, ThresholdRule
+from idealrank.live.alerts.alarm_rules import (
+    AlarmRule,
+    BaselineRule,
+    CusumRule,
+    EwmaRule,
+    SequentialRule,
+    ThresholdRule,
+)
 from idealrank.live.alerts.alarm_states import AlarmPlan, advance
 from idealrank.live.alerts.learned_baselines import Season
 from idealrank.live.alerts.seen_rounds import Baseline, SeenRound
@@ -76,7 +83,9 @@ NOISES = {
     "shared": Setting(noise="shared"),
     "day, no season": Setting(noise="day"),
     "day, `season: 1d`": Setting(noise="day", learned=192, season=Season.of(DAY, every=QUARTER)),
-    "week, `season: 7d`": Setting(noise="week", learned=28, season=Season.of(WEEK, every=DAY), every=DAY),
+    "week, `season: 7d`": Setting(
+        noise="week", learned=28, season=Season.of(WEEK, every=DAY), every=DAY
+    ),
     "`sample: 100`": Setting(sample=100),
     "300 rounds, `sample: 100`": Setting(learned=300, sample=100),
     "lasting, 100 rounds, `sample: 100`": Setting(noise="lasting", learned=100, sample=100),
@@ -100,26 +109,38 @@ def rounds(rng: np.random.Generator, setting: Setting) -> Iterator[SeenRound]:
         elif setting.noise == "week":
             noise = noise - 0.01 * (time // DAY % 7 >= 5)
         values = (USUAL + noise).clip(0, 1)
-        yield SeenRound(outcome="complete", values=dict(zip(QUERIES, values.tolist(), strict=True)), time=time)
+        yield SeenRound(
+            outcome="complete", values=dict(zip(QUERIES, values.tolist(), strict=True)), time=time
+        )
         time += setting.every
 
 
 def sampled(rng: np.random.Generator, seen: Iterator[SeenRound], size: int) -> Iterator[SeenRound]:
     """Ask so many queries at random in each round."""
     for one in seen:
-        chosen = {QUERIES[place]: one.values[QUERIES[place]] for place in rng.choice(N_QUERIES, size, replace=False)}
+        chosen = {
+            QUERIES[place]: one.values[QUERIES[place]]
+            for place in rng.choice(N_QUERIES, size, replace=False)
+        }
         yield replace(one, values=chosen, sampled=size / N_QUERIES)
 
 
-def lowered(rng: np.random.Generator, seen: Iterator[SeenRound], drop: float) -> Iterator[SeenRound]:
+def lowered(
+    rng: np.random.Generator, seen: Iterator[SeenRound], drop: float
+) -> Iterator[SeenRound]:
     """Take a drop from a random part of the queries of rounds."""
-    losers = {QUERIES[place] for place in rng.choice(N_QUERIES, round(N_QUERIES * drop / LOSS), replace=False)}
+    losers = {
+        QUERIES[place]
+        for place in rng.choice(N_QUERIES, round(N_QUERIES * drop / LOSS), replace=False)
+    }
     for one in seen:
         values = {query: value - LOSS * (query in losers) for query, value in one.values.items()}
         yield SeenRound(outcome="complete", values=values, time=one.time)
 
 
-def opened(plan: AlarmPlan, state: dict, seen: Iterator[SeenRound], most: int, *, first: bool = False) -> tuple[list[int], dict]:
+def opened(
+    plan: AlarmPlan, state: dict, seen: Iterator[SeenRound], most: int, *, first: bool = False
+) -> tuple[list[int], dict]:
     """Rounds in which an alarm opened, and the state after the last."""
     found = []
     for number in range(1, most + 1):
@@ -133,7 +154,13 @@ def opened(plan: AlarmPlan, state: dict, seen: Iterator[SeenRound], most: int, *
 
 
 def measure(
-    rule: AlarmRule, setting: Setting, runs: int, length: int, *, drops: Sequence[float] = DROPS, seed: int = 1
+    rule: AlarmRule,
+    setting: Setting,
+    runs: int,
+    length: int,
+    *,
+    drops: Sequence[float] = DROPS,
+    seed: int = 1,
 ) -> tuple[float, list]:
     """False alarms in 1,000 rounds, and the delays of each drop; a drop that is not found within
     200 rounds counts 200.
@@ -143,13 +170,21 @@ def measure(
         rng = np.random.default_rng([seed, run])
         usual = rounds(rng, setting)
         given = Baseline(values=dict(next(usual).values)) if setting.stored else Baseline()
-        plan = AlarmPlan(monitor="m", rules=(rule,), baseline_rounds=setting.learned, season=setting.season, given=given)
+        plan = AlarmPlan(
+            monitor="m",
+            rules=(rule,),
+            baseline_rounds=setting.learned,
+            season=setting.season,
+            given=given,
+        )
         _, learned = opened(plan, {}, usual, setting.learned)
         if setting.sample < N_QUERIES:
             usual = sampled(rng, usual, setting.sample)
         false += len(opened(plan, learned, usual, length)[0])
         for place, drop in enumerate(drops):
-            found, _ = opened(plan, _quiet(plan, learned, usual), lowered(rng, usual, drop), LONGEST, first=True)
+            found, _ = opened(
+                plan, _quiet(plan, learned, usual), lowered(rng, usual, drop), LONGEST, first=True
+            )
             delays[place].append(found[0] if found else LONGEST)
     return 1000 * false / (runs * length), delays
 
@@ -172,7 +207,9 @@ def length_rows(runs: int, length: int) -> Iterator[str]:
             if isinstance(rule, ThresholdRule) and baseline != "30":
                 continue  # it needs no baseline
             rate, delays = measure(rule, setting, runs, _fewer(rule, length))
-            cells = [f"{_whole(np.median(one))} ({_whole(np.quantile(one, 0.9))})" for one in delays]
+            cells = [
+                f"{_whole(np.median(one))} ({_whole(np.quantile(one, 0.9))})" for one in delays
+            ]
             label = "none" if isinstance(rule, ThresholdRule) else baseline
             yield f"| {name} | {label} | {rate:.2g} | {' | '.join(cells)} |"
 
@@ -182,7 +219,10 @@ def noise_rows(runs: int, length: int) -> Iterator[str]:
     yield f"| alarm | {' | '.join(NOISES)} |"
     yield f"|---|{'---|' * len(NOISES)}"
     for name, rule in RULES.items():
-        rates = [measure(rule, setting, runs, _fewer(rule, length), drops=())[0] for setting in NOISES.values()]
+        rates = [
+            measure(rule, setting, runs, _fewer(rule, length), drops=())[0]
+            for setting in NOISES.values()
+        ]
         yield f"| {name} | {' | '.join(f'{rate:.2g}' for rate in rates)} |"
 
 
@@ -196,9 +236,13 @@ def _whole(rounds: float) -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=500)
     asked = parser.parse_args()
-    for line in chain(length_rows(asked.runs, asked.rounds), [""], noise_rows(asked.runs, asked.rounds)):
+    for line in chain(
+        length_rows(asked.runs, asked.rounds), [""], noise_rows(asked.runs, asked.rounds)
+    ):
         print(line, flush=True)

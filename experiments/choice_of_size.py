@@ -32,7 +32,9 @@ def values_of(generator: np.random.Generator, queries: int, runs: int, settings:
     return np.asarray(shared + own, np.float64)
 
 
-def told_apart(values: FloatArray, size: int, generator: np.random.Generator) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def told_apart(
+    values: FloatArray, size: int, generator: np.random.Generator
+) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """Which settings are told from the best."""
     rates = swap_table(values, size=size, rng=generator).rates
     margins = swap_spread(values, size=size, rng=generator).margins
@@ -44,12 +46,16 @@ def mistakes(queries: int, runs: int, collections: int, generator: np.random.Gen
     """Share of the collections in which a setting that is like all others is told from the best."""
     found = 0
     for _ in range(collections):
-        values = values_of(generator, queries, runs, SETTINGS) + generator.normal(0, 0.05, (runs, 1))
+        values = values_of(generator, queries, runs, SETTINGS) + generator.normal(
+            0, 0.05, (runs, 1)
+        )
         found += bool(told_apart(values, usual_size(queries), generator).any())
     return found / collections
 
 
-def power(queries: int, runs: int, share: float, collections: int, generator: np.random.Generator) -> float:
+def power(
+    queries: int, runs: int, share: float, collections: int, generator: np.random.Generator
+) -> float:
     """Share of the worse settings that are told from the one that sees twice as much."""
     found = 0.0
     for _ in range(collections):
@@ -63,17 +69,36 @@ def power(queries: int, runs: int, share: float, collections: int, generator: np
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--collections", type=int, default=200, help="simulated collections for each number, default 200")
+    parser.add_argument(
+        "--collections",
+        type=int,
+        default=200,
+        help="simulated collections for each number, default 200",
+    )
     parser.add_argument("--seed", type=int, default=7)
     options = parser.parse_args(arguments)
     generator = np.random.default_rng(options.seed)
-    print(f"settings that are alike, {SETTINGS} of them: one told from the best in so many of 100 collections")
+    print(
+        f"settings that are alike, {SETTINGS} of them: one told from the best in so many of "
+        f"100 collections"
+    )
     for queries, runs in ALIKE:
-        print(f"{queries:4} queries, {runs:2} runs  {100 * mistakes(queries, runs, options.collections, generator):5.1f}", flush=True)
-    print("a setting that sees runs twice as far apart as five others: share of these told from it, by the size of the sets")
+        print(
+            f"{queries:4} queries, {runs:2} runs  "
+            f"{100 * mistakes(queries, runs, options.collections, generator):5.1f}",
+            flush=True,
+        )
+    print(
+        "a setting that sees runs twice as far apart as five others: share of these told from "
+        "it, by the size of the sets"
+    )
     for queries, runs in UNLIKE:
-        found = [power(queries, runs, share, options.collections // 2, generator) for share in SHARES]
-        shares = "  ".join(f"n * {share:g}: {told:.2f}" for share, told in zip(SHARES, found, strict=True))
+        found = [
+            power(queries, runs, share, options.collections // 2, generator) for share in SHARES
+        ]
+        shares = "  ".join(
+            f"n * {share:g}: {told:.2f}" for share, told in zip(SHARES, found, strict=True)
+        )
         print(f"{queries:4} queries, {runs:2} runs  {shares}", flush=True)
 
 

@@ -85,7 +85,9 @@ class Expected:
 CASES: dict[str, tuple[Case, Expected]] = {}
 
 
-def case(name: str, low: float = 0.93, high: float = 0.97, reason: str = "", *, breaks: str = "") -> Callable[[Case], Case]:
+def case(
+    name: str, low: float = 0.93, high: float = 0.97, reason: str = "", *, breaks: str = ""
+) -> Callable[[Case], Case]:
     def listed(found: Case) -> Case:
         CASES[name] = (found, Expected(low, high, reason, breaks))
         return found
@@ -96,26 +98,50 @@ def case(name: str, low: float = 0.93, high: float = 0.97, reason: str = "", *, 
 # --- single decisions: five actions of known rates ------------------------------------------------
 
 
-def by_weights(rng: np.random.Generator, estimator: str, clip: float | None = None, **options: object) -> tuple[Interval, float]:
+def by_weights(
+    rng: np.random.Generator, estimator: str, clip: float | None = None, **options: object
+) -> tuple[Interval, float]:
     rewards, actions = decisions(rng)
-    return ips(rewards, TARGET[actions], LOGGING[actions], estimator, clip, rng=rng, **options).interval, TRUTH  # type: ignore[arg-type]
+    return ips(
+        rewards, TARGET[actions], LOGGING[actions], estimator, clip, rng=rng, **options
+    ).interval, TRUTH  # type: ignore[arg-type]
 
 
-def with_model(rng: np.random.Generator, model: np.ndarray, estimator: str, switch: float | None = None) -> tuple[Interval, float]:
+def with_model(
+    rng: np.random.Generator, model: np.ndarray, estimator: str, switch: float | None = None
+) -> tuple[Interval, float]:
     rewards, actions = decisions(rng)
     expected = np.full(actions.size, TARGET @ model)
-    found = doubly_robust(rewards, TARGET[actions], LOGGING[actions], model[actions], expected, estimator, switch=switch)  # type: ignore[arg-type]
+    found = doubly_robust(
+        rewards,
+        TARGET[actions],
+        LOGGING[actions],
+        model[actions],
+        expected,
+        estimator,
+        switch=switch,
+    )  # type: ignore[arg-type]
     return found.interval, TRUTH
 
 
-case("ips", breaks="few rows carry the weight, or logged probabilities are wrong")(lambda rng: by_weights(rng, "ips"))
+case("ips", breaks="few rows carry the weight, or logged probabilities are wrong")(
+    lambda rng: by_weights(rng, "ips")
+)
 case("snips", breaks="the same")(lambda rng: by_weights(rng, "snips"))
 case("ips, bootstrap", breaks="the same")(lambda rng: by_weights(rng, "ips", n_resamples=200))
 case("snips, bootstrap", breaks="the same")(lambda rng: by_weights(rng, "snips", n_resamples=200))
-case("clipped at 3", 0.0, 0.5, "weights are cut: the value is too small")(lambda rng: by_weights(rng, "clipped", 3.0))
-case("dr, poor model", breaks="logged probabilities and the model are wrong")(lambda rng: with_model(rng, MODEL, "dr"))
-case("dr, good model", breaks="the model was fitted to the same rows")(lambda rng: with_model(rng, RATES, "dr"))
-case("switch, good model", breaks="the model is wrong where weights are large")(lambda rng: with_model(rng, RATES, "switch", 3.0))
+case("clipped at 3", 0.0, 0.5, "weights are cut: the value is too small")(
+    lambda rng: by_weights(rng, "clipped", 3.0)
+)
+case("dr, poor model", breaks="logged probabilities and the model are wrong")(
+    lambda rng: with_model(rng, MODEL, "dr")
+)
+case("dr, good model", breaks="the model was fitted to the same rows")(
+    lambda rng: with_model(rng, RATES, "dr")
+)
+case("switch, good model", breaks="the model is wrong where weights are large")(
+    lambda rng: with_model(rng, RATES, "switch", 3.0)
+)
 case("switch, poor model", 0.0, 0.5, "the model stands alone at large weights, and is wrong")(
     lambda rng: with_model(rng, MODEL, "switch", 3.0)
 )
@@ -127,7 +153,9 @@ def clustered(rng: np.random.Generator) -> tuple[Interval, float]:
     user = np.repeat(np.arange(250), 4)
     actions = rng.choice(5, user.size, p=LOGGING)
     rewards = rng.random(user.size) < RATES[actions] * rng.uniform(0, 2, 250)[user]
-    return ips(rewards.astype(float), TARGET[actions], LOGGING[actions], clusters=user).interval, TRUTH
+    return ips(
+        rewards.astype(float), TARGET[actions], LOGGING[actions], clusters=user
+    ).interval, TRUTH
 
 
 @case("ips, users ignored", 0.0, 0.93, "rows of one user are taken for independent")
@@ -150,7 +178,9 @@ def difference(rng: np.random.Generator, estimator: str) -> tuple[Interval, floa
     return found.interval, float((OTHER - TARGET) @ RATES)
 
 
-case("difference by ips", breaks="few rows carry the weight of either policy")(lambda rng: difference(rng, "ips"))
+case("difference by ips", breaks="few rows carry the weight of either policy")(
+    lambda rng: difference(rng, "ips")
+)
 case("difference by snips", breaks="the same")(lambda rng: difference(rng, "snips"))
 
 
@@ -177,19 +207,30 @@ def given_above(order: tuple[int, ...], strength: np.ndarray) -> tuple[float, fl
 
 def whatever(order: tuple[int, ...], strength: np.ndarray) -> tuple[float, float]:
     """Probability of each document at its rank, over all lists."""
-    return tuple(sum(math.prod(given_above(one, strength)) for one in ORDERS if one[place] == order[place]) for place in (0, 1))  # type: ignore[return-value]
+    return tuple(
+        sum(math.prod(given_above(one, strength)) for one in ORDERS if one[place] == order[place])
+        for place in (0, 1)
+    )  # type: ignore[return-value]
 
 
-def slates(rng: np.random.Generator, estimator: str, *, cascade: bool = False) -> tuple[Interval, float]:
+def slates(
+    rng: np.random.Generator, estimator: str, *, cascade: bool = False
+) -> tuple[Interval, float]:
     chances = np.array([math.prod(given_above(order, STRENGTH)) for order in ORDERS])
     wanted = np.array([math.prod(given_above(order, WANTED)) for order in ORDERS])
     rates = np.array([[LIKED[a], LIKED[b] * (1 - LIKED[a] if cascade else 0.6)] for a, b in ORDERS])
     drawn = rng.choice(len(ORDERS), 600, p=chances / chances.sum())
-    attracted = rng.random((600, 2)) < np.array([[LIKED[a], LIKED[b] * (1.0 if cascade else 0.6)] for a, b in ORDERS])[drawn]
+    attracted = (
+        rng.random((600, 2))
+        < np.array([[LIKED[a], LIKED[b] * (1.0 if cascade else 0.6)] for a, b in ORDERS])[drawn]
+    )
     if cascade:
         attracted[:, 1] &= ~attracted[:, 0]
     of = whatever if estimator.endswith("iips") else given_above
-    target, logged = (np.array([of(order, strength) for order in ORDERS])[drawn] for strength in (WANTED, STRENGTH))
+    target, logged = (
+        np.array([of(order, strength) for order in ORDERS])[drawn]
+        for strength in (WANTED, STRENGTH)
+    )
     found = slate_value(attracted.astype(float), target, logged, estimator)  # type: ignore[arg-type]
     return found.total.interval, float(wanted @ rates.sum(axis=1))
 
@@ -204,20 +245,34 @@ SLATES = {
 }
 for name, why in SLATES.items():
     case(f"slates, {name}", breaks=why)(lambda rng, name=name: slates(rng, name))  # type: ignore[misc]
-case("slates, rips, cascade users", breaks="users look at the documents below")(lambda rng: slates(rng, "rips", cascade=True))
-case("slates, iips, cascade users", 0.0, 0.93, "clicks depend on the document above")(lambda rng: slates(rng, "iips", cascade=True))
+case("slates, rips, cascade users", breaks="users look at the documents below")(
+    lambda rng: slates(rng, "rips", cascade=True)
+)
+case("slates, iips, cascade users", 0.0, 0.93, "clicks depend on the document above")(
+    lambda rng: slates(rng, "iips", cascade=True)
+)
 
 
 # --- DCG of a ranker that was never shown ---------------------------------------------------------
 
 
-@case("DCG by exposures", 0.95, 0.995, "exposures come from the same log, which makes the intervals too wide")
+@case(
+    "DCG by exposures",
+    0.95,
+    0.995,
+    "exposures come from the same log, which makes the intervals too wide",
+)
 def dcg(rng: np.random.Generator) -> tuple[Interval, float]:
     log = cut_lists(rng)
     return logged_dcg(log, NEW, exposures(log, SEEN), discount=SEEN).dcg.interval, CLICKS
 
 
-@case("difference of DCG", 0.95, 0.995, "exposures come from the same log, which makes the intervals too wide")
+@case(
+    "difference of DCG",
+    0.95,
+    0.995,
+    "exposures come from the same log, which makes the intervals too wide",
+)
 def dcg_difference(rng: np.random.Generator) -> tuple[Interval, float]:
     log = cut_lists(rng)
     found = logged_dcg_difference(log, OLD, NEW, exposures(log, SEEN), discount=SEEN)
@@ -229,15 +284,24 @@ def dcg_of_ranks(rng: np.random.Generator) -> tuple[Interval, float]:
     return logged_dcg(cut_lists(rng), NEW, SEEN, discount=SEEN).dcg.interval, CLICKS
 
 
-def dcg_under_trust(rng: np.random.Generator, noise: np.ndarray, offset: np.ndarray | None) -> tuple[Interval, float]:
+def dcg_under_trust(
+    rng: np.random.Generator, noise: np.ndarray, offset: np.ndarray | None
+) -> tuple[Interval, float]:
     log = cut_lists(rng, "trust")
-    return logged_dcg(log, NEW, exposures(log, SEEN * (1 - noise)), offset=offset, discount=SEEN).dcg.interval, CLICKS
+    return logged_dcg(
+        log, NEW, exposures(log, SEEN * (1 - noise)), offset=offset, discount=SEEN
+    ).dcg.interval, CLICKS
 
 
-case("DCG under trust bias", 0.95, 0.995, "exposures come from the same log, which makes the intervals too wide")(
-    lambda rng: dcg_under_trust(rng, NOISE, SEEN * NOISE)
+case(
+    "DCG under trust bias",
+    0.95,
+    0.995,
+    "exposures come from the same log, which makes the intervals too wide",
+)(lambda rng: dcg_under_trust(rng, NOISE, SEEN * NOISE))
+case("DCG under trust bias, without offset", 0.0, 0.5, "mistaken clicks count as wanted")(
+    lambda rng: dcg_under_trust(rng, 0 * NOISE, None)
 )
-case("DCG under trust bias, without offset", 0.0, 0.5, "mistaken clicks count as wanted")(lambda rng: dcg_under_trust(rng, 0 * NOISE, None))
 
 
 def fitted_runs(rng: np.random.Generator) -> tuple[LoggedDCGDifference, float, float]:
@@ -245,21 +309,47 @@ def fitted_runs(rng: np.random.Generator) -> tuple[LoggedDCGDifference, float, f
     attractiveness and another one.
     """
     attractive = rng.beta(2, 6, (40, 12))
-    log = simulate(attractive, 4000, ranks=6, scores=2 * attractive + rng.normal(0, 0.7, attractive.shape), rng=rng)
-    orders = [np.argsort(-values, axis=1)[:, :6] for values in (attractive + rng.normal(0, 0.1, attractive.shape), attractive)]
-    runs = [{str(query): [str(document) for document in row] for query, row in enumerate(order.tolist())} for order in orders]
+    log = simulate(
+        attractive,
+        4000,
+        ranks=6,
+        scores=2 * attractive + rng.normal(0, 0.7, attractive.shape),
+        rng=rng,
+    )
+    orders = [
+        np.argsort(-values, axis=1)[:, :6]
+        for values in (attractive + rng.normal(0, 0.1, attractive.shape), attractive)
+    ]
+    runs = [
+        {
+            str(query): [str(document) for document in row]
+            for query, row in enumerate(order.tolist())
+        }
+        for order in orders
+    ]
     discounts = 1 / np.log2(np.arange(2, 8))
-    old, new = (float((np.take_along_axis(attractive, order, axis=1) @ discounts).mean()) for order in orders)
+    old, new = (
+        float((np.take_along_axis(attractive, order, axis=1) @ discounts).mean())
+        for order in orders
+    )
     return logged_dcg_difference(log, runs[0], runs[1], PBM().fit(log)), new, new - old
 
 
-@case("DCG, as by `clicks runs`", breaks="documents have few clicks, or users do not follow the position-based model")
+@case(
+    "DCG, as by `clicks runs`",
+    breaks="documents have few clicks, or users do not follow the position-based model",
+)
 def dcg_by_fit(rng: np.random.Generator) -> tuple[Interval, float]:
     found, new, _ = fitted_runs(rng)
     return found.b.dcg.interval, new
 
 
-@case("difference of DCG, as by `clicks runs`", 0.95, 0.99, "exposures come from the same log, which makes the intervals too wide")
+@case(
+    "difference of DCG, as by `clicks runs`",
+    0.95,
+    0.99,
+    "exposures come from the same log, which makes the intervals too wide",
+)
 def dcg_difference_by_fit(rng: np.random.Generator) -> tuple[Interval, float]:
     found, _, change = fitted_runs(rng)
     return found.dcg.interval, change
@@ -270,20 +360,26 @@ def dcg_difference_by_fit(rng: np.random.Generator) -> tuple[Interval, float]:
 
 @case("propensity by em", 0.91, 0.97, "a bootstrap with 60 replicates is somewhat short")
 def by_em(rng: np.random.Generator) -> tuple[Interval, float]:
-    low, high = PBM().fit(random_lists(rng, 4000, 60)).propensity_intervals(n_resamples=60, rng=rng)[2]
+    low, high = (
+        PBM().fit(random_lists(rng, 4000, 60)).propensity_intervals(n_resamples=60, rng=rng)[2]
+    )
     return (float(low), float(high)), float(RANKS[2])
 
 
 @case("propensity, harvested", 0.9, 0.97, "a bootstrap with 60 replicates is somewhat short")
 def by_harvest(rng: np.random.Generator) -> tuple[Interval, float]:
-    low, high = harvested_propensities(random_lists(rng, 4000, 80), method="pivot", n_resamples=60, rng=rng).intervals[2]
+    low, high = harvested_propensities(
+        random_lists(rng, 4000, 80), method="pivot", n_resamples=60, rng=rng
+    ).intervals[2]
     return (float(low), float(high)), float(RANKS[2])
 
 
 @case("slope under trust bias", 0.95, 1.0, "holds for all ranks together: wider at each of them")
 def by_trust(rng: np.random.Generator) -> tuple[Interval, float]:
     slopes = RANKS * (1 - NOISE)
-    low, high = trust_propensities(random_lists(rng, 8000, 100, "trust"), n_resamples=200, rng=rng).slope_intervals[2]
+    low, high = trust_propensities(
+        random_lists(rng, 8000, 100, "trust"), n_resamples=200, rng=rng
+    ).slope_intervals[2]
     return (float(low), float(high)), float(slopes[2] / slopes[0])
 
 
@@ -295,21 +391,40 @@ def all_held(intervals: np.ndarray, truth: np.ndarray) -> tuple[Interval, float]
     return ((-1.0, 1.0) if held.all() else (1.0, 2.0)), 0.0
 
 
-@case("propensity of the last rank, as by `clicks propensity`", 0.9, 0.97, "a bootstrap with 60 replicates is somewhat short")
+@case(
+    "propensity of the last rank, as by `clicks propensity`",
+    0.9,
+    0.97,
+    "a bootstrap with 60 replicates is somewhat short",
+)
 def by_default(rng: np.random.Generator) -> tuple[Interval, float]:
     log = simulate(rng.beta(2, 6, (40, 12)), 8000, ranks=6, rng=rng)
     low, high = propensities(log, n_resamples=60, rng=rng).intervals[5]
     return (float(low), float(high)), 1 / 6
 
 
-@case("offsets of ten ranks without trust bias", breaks="documents attract alike, or have few clicks: a caution says so")
+@case(
+    "offsets of ten ranks without trust bias",
+    breaks="documents attract alike, or have few clicks: a caution says so",
+)
 def no_trust(rng: np.random.Generator) -> tuple[Interval, float]:
     attractive = rng.beta(2, 6, (133, 14))
-    log = simulate(attractive, 15_000, ranks=10, scores=2 * attractive + rng.normal(0, 0.7, attractive.shape), rng=rng)
-    return all_held(trust_propensities(log, n_resamples=200, rng=rng).offset_intervals, np.zeros(10))
+    log = simulate(
+        attractive,
+        15_000,
+        ranks=10,
+        scores=2 * attractive + rng.normal(0, 0.7, attractive.shape),
+        rng=rng,
+    )
+    return all_held(
+        trust_propensities(log, n_resamples=200, rng=rng).offset_intervals, np.zeros(10)
+    )
 
 
-@case("offsets under trust bias", breaks="documents attract alike, or have few clicks: a caution says so")
+@case(
+    "offsets under trust bias",
+    breaks="documents attract alike, or have few clicks: a caution says so",
+)
 def offsets(rng: np.random.Generator) -> tuple[Interval, float]:
     found = trust_propensities(random_lists(rng, 8000, 100, "trust"), n_resamples=200, rng=rng)
     slopes, mistaken = RANKS * (1 - NOISE), RANKS * NOISE
@@ -330,7 +445,10 @@ def truth_of_first(log: Sessions, truth: np.ndarray) -> float:
     return float(truth[int(query), int(document)])
 
 
-@case("PBM, examination by information", breaks="documents keep their ranks, or have a handful of impressions")
+@case(
+    "PBM, examination by information",
+    breaks="documents keep their ranks, or have a handful of impressions",
+)
 def pbm_information(rng: np.random.Generator) -> tuple[Interval, float]:
     found = parameter_intervals(PBM(), random_lists(rng, 4000, 60)).examination
     assert found is not None
@@ -351,10 +469,20 @@ def cascade_shares(rng: np.random.Generator) -> tuple[Interval, float]:
     return of_first(parameter_intervals(Cascade(), log).attractiveness), truth_of_first(log, truth)
 
 
-@case("DCM, continuation", 0.0, 0.5, "its estimate takes results below the last click as not examined")
+@case(
+    "DCM, continuation", 0.0, 0.5, "its estimate takes results below the last click as not examined"
+)
 def dcm_shares(rng: np.random.Generator) -> tuple[Interval, float]:
     onward = np.array([0.7, 0.5, 0.5])
-    log = simulate(rng.beta(2, 3, (20, 5)), 3000, ranks=3, model="dcm", propensity=onward, policy="random", rng=rng)
+    log = simulate(
+        rng.beta(2, 3, (20, 5)),
+        3000,
+        ranks=3,
+        model="dcm",
+        propensity=onward,
+        policy="random",
+        rng=rng,
+    )
     found = parameter_intervals(DCM(), log).continuation
     assert found is not None
     return (float(found[0, 0]), float(found[0, 1])), 0.7
@@ -371,15 +499,26 @@ def sdbn_shares(rng: np.random.Generator) -> tuple[Interval, float]:
 def of_dbn(rng: np.random.Generator, name: str) -> tuple[Interval, float]:
     log, truth = read_lists(rng, 600, 2, GOES_ON, 0.5)
     found = parameter_intervals(DBN(), log, n_resamples=60, rng=rng)
-    known = {"attractiveness": truth_of_first(log, truth), "satisfaction": 0.5, "continuation": GOES_ON}
+    known = {
+        "attractiveness": truth_of_first(log, truth),
+        "satisfaction": 0.5,
+        "continuation": GOES_ON,
+    }
     return of_first(getattr(found, name)), known[name]
 
 
-case("DBN, continuation", 0.9, 0.97, "a bootstrap with 60 replicates is somewhat short")(lambda rng: of_dbn(rng, "continuation"))
-case("DBN, attractiveness", 0.0, 0.93, "percentiles of few impressions: a caution says so")(lambda rng: of_dbn(rng, "attractiveness"))
-case("DBN, satisfaction", 0.0, 0.93, "percentiles of few clicks, which end at 0 and 1: a caution says so")(
-    lambda rng: of_dbn(rng, "satisfaction")
+case("DBN, continuation", 0.9, 0.97, "a bootstrap with 60 replicates is somewhat short")(
+    lambda rng: of_dbn(rng, "continuation")
 )
+case("DBN, attractiveness", 0.0, 0.93, "percentiles of few impressions: a caution says so")(
+    lambda rng: of_dbn(rng, "attractiveness")
+)
+case(
+    "DBN, satisfaction",
+    0.0,
+    0.93,
+    "percentiles of few clicks, which end at 0 and 1: a caution says so",
+)(lambda rng: of_dbn(rng, "satisfaction"))
 
 
 # --- tests with users -----------------------------------------------------------------------------
@@ -399,7 +538,9 @@ def drawn(rng: np.random.Generator) -> tuple[Interval, float]:
     return found, 0.3
 
 
-case("A/B by list", 0.0, 0.93, "lists of one user are taken for independent")(lambda rng: (ab_effect(*visits(rng)[:2]).interval, 0.3))
+case("A/B by list", 0.0, 0.93, "lists of one user are taken for independent")(
+    lambda rng: (ab_effect(*visits(rng)[:2]).interval, 0.3)
+)
 
 
 @case("A/B with CUPED", breaks="the covariate was measured during the test")
@@ -425,8 +566,12 @@ def wins(rng: np.random.Generator) -> Preference:
     return preference(rng.choice([-1, 0, 1], 500, p=[0.27, 0.4, 0.33]))
 
 
-case("interleaving", 0.94, 0.98, "exact (Clopper and Pearson): at least 95 % in expectation")(lambda rng: (wins(rng).interval, 0.55))
-case("interleaving at any look", 0.97, 1.0, "holds at all looks together: wider at each of them")(lambda rng: (wins(rng).sequence, 0.55))
+case("interleaving", 0.94, 0.98, "exact (Clopper and Pearson): at least 95 % in expectation")(
+    lambda rng: (wins(rng).interval, 0.55)
+)
+case("interleaving at any look", 0.97, 1.0, "holds at all looks together: wider at each of them")(
+    lambda rng: (wins(rng).sequence, 0.55)
+)
 
 
 def covered(name: str, repetitions: int, seed: int = 0) -> float:
@@ -446,10 +591,17 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--case", choices=list(CASES), action="append")
     asked = parser.parse_args()
-    print("| 95 % interval of | holds the truth in | why not in 95 % | else breaks where |\n|---|---:|---|---|")
+    print(
+        "| 95 % interval of | holds the truth in | why not in 95 % | else breaks where |\n"
+        "|---|---:|---|---|"
+    )
     for name in asked.case or CASES:
         expected = CASES[name][1]
-        print(f"| {name} | {covered(name, asked.repetitions, asked.seed):.1%} | {expected.reason} | {expected.breaks} |", flush=True)
+        print(
+            f"| {name} | {covered(name, asked.repetitions, asked.seed):.1%} | "
+            f"{expected.reason} | {expected.breaks} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -27,9 +27,15 @@ from idealrank.integrations.lightgbm import objective
 MEASURE = "nDCG@5"
 DOCUMENTS, FEATURES, USEFUL, USELESS = 15, 10, 0, 5
 PARAMS = {
-    "num_leaves": 15, "min_data_in_leaf": 50, "learning_rate": 0.1, "verbose": -1, "num_threads": 1, "seed": 1, "deterministic": True,
+    "num_leaves": 15,
+    "min_data_in_leaf": 50,
+    "learning_rate": 0.1,
+    "verbose": -1,
+    "num_threads": 1,
+    "seed": 1,
+    "deterministic": True,
     "metric": "None",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,12 @@ class Queries:
     @classmethod
     def of(cls, n: int, rng: np.random.Generator) -> "Queries":
         x = rng.normal(size=(n, DOCUMENTS, FEATURES))
-        quality = x[..., USEFUL] + x[..., 1] * (x[..., 2] > 0) + np.abs(x[..., 3]) + rng.normal(0, 0.5, (n, DOCUMENTS))
+        quality = (
+            x[..., USEFUL]
+            + x[..., 1] * (x[..., 2] > 0)
+            + np.abs(x[..., 3])
+            + rng.normal(0, 0.5, (n, DOCUMENTS))
+        )
         grades = np.searchsorted([0.9, 1.8, 2.6, 3.4], quality)
         return cls(x, grades, x[..., USEFUL] + 1.5 * x[..., USELESS])
 
@@ -53,7 +64,15 @@ class Queries:
         return 0.05 + 0.9 * (2.0**self.grades - 1) / 15
 
     def log(self, n: int, policy: LoggingPolicy, rng: np.random.Generator) -> Sessions:
-        return simulate(self.attractiveness, n, ranks=DOCUMENTS, scores=self.logged, policy=policy, temperature=0.5, rng=rng)
+        return simulate(
+            self.attractiveness,
+            n,
+            ranks=DOCUMENTS,
+            scores=self.logged,
+            policy=policy,
+            temperature=0.5,
+            rng=rng,
+        )
 
     def rows_of(self, log: Sessions) -> np.ndarray:
         """Features of each document of the log."""
@@ -72,7 +91,15 @@ class Trained:
 Ranker = Callable[[np.ndarray], np.ndarray]
 
 
-def trained(x: np.ndarray, labels: np.ndarray, group: Any, chosen: Any, rounds: int, positions: Any = None, **options: Any) -> Ranker:
+def trained(
+    x: np.ndarray,
+    labels: np.ndarray,
+    group: Any,
+    chosen: Any,
+    rounds: int,
+    positions: Any = None,
+    **options: Any,
+) -> Ranker:
     data = lgb.Dataset(x, labels, group=group, position=positions)
     predict: Ranker = lgb.train(PARAMS | {"objective": chosen} | options, data, rounds).predict
     return predict
@@ -81,7 +108,16 @@ def trained(x: np.ndarray, labels: np.ndarray, group: Any, chosen: Any, rounds: 
 def rankers(known: Queries, log: Sessions, rounds: int) -> Iterator[tuple[str, Ranker]]:
     """Names of the rankers with their scores, each trained when it is asked for."""
     sizes = np.full(len(known.grades), DOCUMENTS)
-    yield "full labels", trained(known.features.reshape(-1, FEATURES), known.grades.reshape(-1), sizes, objective(cutoff=5), rounds)
+    yield (
+        "full labels",
+        trained(
+            known.features.reshape(-1, FEATURES),
+            known.grades.reshape(-1),
+            sizes,
+            objective(cutoff=5),
+            rounds,
+        ),
+    )
     rows, x = click_rows(log), known.rows_of(log)
 
     def on_clicks(chosen: Any, **options: Any) -> Ranker:
@@ -96,11 +132,21 @@ def rankers(known: Queries, log: Sessions, rounds: int) -> Iterator[tuple[str, R
             continue
         yield f"clicks, {name}", on_clicks(objective(propensity=weighted.propensity, **options))
     yield "unbiased LambdaMART", on_clicks(objective(positions=rows.positions, **options))
-    yield "unbiased LambdaMART, bias=clicked", on_clicks(objective(positions=rows.positions, bias="clicked", **options))
+    yield (
+        "unbiased LambdaMART, bias=clicked",
+        on_clicks(objective(positions=rows.positions, bias="clicked", **options)),
+    )
     yield "LightGBM's lambdarank", on_clicks("lambdarank")
     for penalty in (0.0, 0.1):
         name = f"LightGBM's, positions, penalty {penalty:g}"
-        yield name, on_clicks("lambdarank", positions=rows.positions, lambdarank_position_bias_regularization=penalty)
+        yield (
+            name,
+            on_clicks(
+                "lambdarank",
+                positions=rows.positions,
+                lambdarank_position_bias_regularization=penalty,
+            ),
+        )
 
 
 def _of_model(log: Sessions) -> np.ndarray:
@@ -108,7 +154,10 @@ def _of_model(log: Sessions) -> np.ndarray:
         warnings.simplefilter("ignore", IdealrankWarning)  # the same as below
         fitted = PBM().fit(log)
     if fitted.n_components > 1:
-        raise InputError(f"log: found {fitted.n_components} sets of ranks without a document in common, expected 1")
+        raise InputError(
+            f"log: found {fitted.n_components} sets of ranks without a document in common, "
+            f"expected 1"
+        )
     return fitted.relative_propensity
 
 
@@ -124,11 +173,20 @@ def table(asked: argparse.Namespace) -> list[Trained]:
     found: dict[str, list[float]] = {}
     for rng in np.random.default_rng(asked.seed).spawn(asked.logs):
         known, new = Queries.of(asked.queries, rng), Queries.of(asked.queries, rng)
-        labels, sizes, x = new.grades.reshape(-1), np.full(asked.queries, DOCUMENTS), new.features.reshape(-1, FEATURES)
+        labels, sizes, x = (
+            new.grades.reshape(-1),
+            np.full(asked.queries, DOCUMENTS),
+            new.features.reshape(-1, FEATURES),
+        )
         log = known.log(asked.sessions, asked.policy, rng)
-        scores = [(name, score(x)) for name, score in islice(rankers(known, log, asked.rounds), asked.rankers)]
+        scores = [
+            (name, score(x))
+            for name, score in islice(rankers(known, log, asked.rounds), asked.rankers)
+        ]
         for name, one in [*scores, ("the ranker of the log", new.logged.reshape(-1))]:
-            found.setdefault(name, []).append(ir.evaluate(labels, one, MEASURE, "lightgbm", group=sizes).mean()[MEASURE])
+            found.setdefault(name, []).append(
+                ir.evaluate(labels, one, MEASURE, "lightgbm", group=sizes).mean()[MEASURE]
+            )
     return [Trained(name, np.array(means)) for name, means in found.items()]
 
 
@@ -144,17 +202,29 @@ def lines(trained: Sequence[Trained]) -> Iterator[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> list[Trained]:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--logs", type=int, default=5)
     parser.add_argument("--sessions", type=int, default=20_000, help="lists of a log")
-    parser.add_argument("--queries", type=int, default=400, help="queries of a log, and as many new ones")
+    parser.add_argument(
+        "--queries", type=int, default=400, help="queries of a log, and as many new ones"
+    )
     parser.add_argument("--rounds", type=int, default=100)
-    parser.add_argument("--policy", choices=["plackett-luce", "fixed"], default="plackett-luce", help="fixed: documents keep their ranks")
+    parser.add_argument(
+        "--policy",
+        choices=["plackett-luce", "fixed"],
+        default="plackett-luce",
+        help="fixed: documents keep their ranks",
+    )
     parser.add_argument("--rankers", type=int, help="only the first ones")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args(argv)
     found = table(asked)
-    print(f"{asked.logs} logs with {asked.sessions:,} lists of {DOCUMENTS} each, {asked.policy}; {asked.queries} new queries each\n")
+    print(
+        f"{asked.logs} logs with {asked.sessions:,} lists of {DOCUMENTS} each, "
+        f"{asked.policy}; {asked.queries} new queries each\n"
+    )
     print("\n".join(lines(found)))
     return found
 

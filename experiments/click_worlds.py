@@ -14,7 +14,9 @@ MODEL = np.array([0.3, 0.3, 0.3, 0.3, 0.3])
 TRUTH = float(TARGET @ RATES)
 
 
-def decisions(rng: np.random.Generator, n: int = 1000, logging: np.ndarray = LOGGING) -> tuple[np.ndarray, np.ndarray]:
+def decisions(
+    rng: np.random.Generator, n: int = 1000, logging: np.ndarray = LOGGING
+) -> tuple[np.ndarray, np.ndarray]:
     actions = rng.choice(5, n, p=logging)
     return rng.binomial(1, RATES[actions]).astype(float), actions
 
@@ -30,7 +32,16 @@ NOISE = 0.3 / np.arange(1, 4)
 
 def cut_lists(rng: np.random.Generator, model: str = "pbm") -> Sessions:
     """Three of six documents, the worse ones more often first."""
-    return simulate(DOCUMENTS, 1500, ranks=3, propensity=SEEN, scores=-3 * DOCUMENTS, model=model, noise=0.3, rng=rng)  # type: ignore[arg-type]
+    return simulate(
+        DOCUMENTS,
+        1500,
+        ranks=3,
+        propensity=SEEN,
+        scores=-3 * DOCUMENTS,
+        model=model,
+        noise=0.3,
+        rng=rng,
+    )  # type: ignore[arg-type]
 
 
 # --- lists in random order ------------------------------------------------------------------------
@@ -39,7 +50,9 @@ RANKS = 1 / np.arange(1, 4)
 
 
 def random_lists(rng: np.random.Generator, n: int, queries: int, model: str = "pbm") -> Sessions:
-    return simulate(rng.beta(2, 2, (queries, 5)), n, ranks=3, model=model, noise=0.3, policy="random", rng=rng)  # type: ignore[arg-type]
+    return simulate(
+        rng.beta(2, 2, (queries, 5)), n, ranks=3, model=model, noise=0.3, policy="random", rng=rng
+    )  # type: ignore[arg-type]
 
 
 # examination of a rank, by the rank of the last click above (0: none)
@@ -47,7 +60,9 @@ LATER = np.array([[0.9, 0, 0], [0.4, 0.8, 0], [0.2, 0.5, 0.7]])
 GOES_ON = 0.7
 
 
-def read_lists(rng: np.random.Generator, n: int, queries: int, goes_on: float, satisfied: float) -> tuple[Sessions, np.ndarray]:
+def read_lists(
+    rng: np.random.Generator, n: int, queries: int, goes_on: float, satisfied: float
+) -> tuple[Sessions, np.ndarray]:
     """Lists of three of five documents in random order, read from the top until a click satisfies
     or the user gives up.
     """
@@ -81,4 +96,9 @@ def visits(rng: np.random.Generator, users: int = 300) -> tuple[np.ndarray, ...]
     """Users with a level of their own, who come once or several times; B gains 0.3 a list."""
     side, level = rng.choice(["A", "B"], users), rng.gamma(2, 1, users)
     user = np.repeat(np.arange(users), rng.integers(1, 5, users))
-    return rng.poisson(level[user] + 0.3 * (side[user] == "B")).astype(float), side[user], user, rng.integers(1, 5, user.size)
+    return (
+        rng.poisson(level[user] + 0.3 * (side[user] == "B")).astype(float),
+        side[user],
+        user,
+        rng.integers(1, 5, user.size),
+    )

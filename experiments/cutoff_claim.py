@@ -24,10 +24,13 @@ from models import options, pair, sign_rows, signs
 from idealrank.theory import limit
 
 MEASURES = {
-    "log": ("log2", None), "r^-.5": ("zipf(0.5)", None),
-    "log@n/5": ("log2", "0.2n"), "r^-.5@n/5": ("zipf(0.5)", "0.2n"),
-    "log@n/2": ("log2", "0.5n"), "r^-.5@n/2": ("zipf(0.5)", "0.5n"),
-}  # fmt: skip
+    "log": ("log2", None),
+    "r^-.5": ("zipf(0.5)", None),
+    "log@n/5": ("log2", "0.2n"),
+    "r^-.5@n/5": ("zipf(0.5)", "0.2n"),
+    "log@n/2": ("log2", "0.5n"),
+    "r^-.5@n/2": ("zipf(0.5)", "0.5n"),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -37,7 +40,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     print("Found: not if the rankers differ only below the cutoff.\n")
     print(f"Pair F: {first.formula} against {second.formula}")
     for label, (discount, cutoff) in MEASURES.items():
-        limits = [limit(model.made(), discount=discount, cutoff=cutoff).value for model in (first, second)]
+        limits = [
+            limit(model.made(), discount=discount, cutoff=cutoff).value for model in (first, second)
+        ]
         print(f"  {label:12} limits {limits[0]:.9f} and {limits[1]:.9f}")
     print("\n".join(sign_rows(signs("F", MEASURES, arguments), arguments.largest)))
 

@@ -24,13 +24,26 @@ MARGIN = 0.05
 DRAWS = 100_000
 UP, DOWN, EQUAL, INK, FAINT = (LIGHT[name] for name in ("accent", "worse", "run", "ink", "other"))
 RULE = {"type": "rule", "color": INK, "strokeWidth": 1.2}
-LEFT = {"type": "text", "align": "left", "baseline": "middle", "dx": 6, "fontSize": 11, "color": INK}
+LEFT = {
+    "type": "text",
+    "align": "left",
+    "baseline": "middle",
+    "dx": 6,
+    "fontSize": 11,
+    "color": INK,
+}
 
 
 def figure(parts: Mapping[str, object], title: str, *lines: str) -> Spec:
     """A whole specification with a title; its lines are what a screen reader says, too."""
     head = {"text": title, "subtitle": list(lines)}
-    return {"$schema": SCHEMA_URL, "description": " ".join([title, *lines]), "title": head, "config": titled_config(), **parts}
+    return {
+        "$schema": SCHEMA_URL,
+        "description": " ".join([title, *lines]),
+        "title": head,
+        "config": titled_config(),
+        **parts,
+    }
 
 
 def dots(change: FloatArray) -> list[dict[str, float | str]]:
@@ -38,7 +51,10 @@ def dots(change: FloatArray) -> list[dict[str, float | str]]:
     order = np.sort(change)[::-1]
     kinds = np.where(order > 0, "better", np.where(order < 0, "worse", "equal"))
     pairs = zip(order.tolist(), kinds.tolist(), strict=True)
-    return [{"place": place, "change": round(value, 5), "kind": kind} for place, (value, kind) in enumerate(pairs, 1)]
+    return [
+        {"place": place, "change": round(value, 5), "kind": kind}
+        for place, (value, kind) in enumerate(pairs, 1)
+    ]
 
 
 def differences_spec(change: FloatArray) -> Spec:
@@ -63,17 +79,28 @@ def differences_spec(change: FloatArray) -> Spec:
         {
             "data": {"values": [line]},
             "mark": {"type": "rect", "color": UP, "opacity": 0.14},
-            "encoding": {"y": {"field": "low", "type": "quantitative", "title": y["title"]}, "y2": {"field": "high"}},
+            "encoding": {
+                "y": {"field": "low", "type": "quantitative", "title": y["title"]},
+                "y2": {"field": "high"},
+            },
         },
         {
             "data": {"values": [line]},
             "mark": {**RULE, "color": UP},
             "encoding": {"y": {"field": "mean", "type": "quantitative", "title": y["title"]}},
         },
-        {"mark": {"type": "rule", "strokeWidth": 1}, "encoding": {"x": x, "y": y, "y2": {"datum": 0}, "color": colour}},
-        {"mark": {"type": "circle", "size": 42, "opacity": 1}, "encoding": {"x": x, "y": y, "color": colour}},
+        {
+            "mark": {"type": "rule", "strokeWidth": 1},
+            "encoding": {"x": x, "y": y, "y2": {"datum": 0}, "color": colour},
+        },
+        {
+            "mark": {"type": "circle", "size": 42, "opacity": 1},
+            "encoding": {"x": x, "y": y, "color": colour},
+        },
     ]
-    wins, ties, losses = (sum(row["kind"] == kind for row in rows) for kind in ("better", "equal", "worse"))
+    wins, ties, losses = (
+        sum(row["kind"] == kind for row in rows) for kind in ("better", "equal", "worse")
+    )
     return figure(
         {"width": 560, "height": 260, "data": {"values": rows}, "layer": layers},
         "One mean, sixty queries",
@@ -84,7 +111,10 @@ def differences_spec(change: FloatArray) -> Spec:
 
 def flipped_means(change: FloatArray, rng: np.random.Generator) -> FloatArray:
     """The mean under random signs."""
-    parts = [(1 - 2.0 * rng.integers(0, 2, (10_000, change.size))) @ change / change.size for _ in range(DRAWS // 10_000)]
+    parts = [
+        (1 - 2.0 * rng.integers(0, 2, (10_000, change.size))) @ change / change.size
+        for _ in range(DRAWS // 10_000)
+    ]
     return np.concatenate(parts)
 
 
@@ -110,31 +140,59 @@ def flips_panel(names: str, change: FloatArray, reach: float) -> Spec:
         "scale": {"domain": [-reach, reach], "nice": False},
         "axis": {"format": "+.2f", "values": [-reach, -reach / 2, 0, reach / 2, reach]},
     }
-    share = {"field": "share", "type": "quantitative", "title": None, "axis": None, "scale": {"nice": False}}
-    colour = {"field": "far", "type": "nominal", "legend": None, "scale": {"domain": [False, True], "range": [FAINT, DOWN]}}
+    share = {
+        "field": "share",
+        "type": "quantitative",
+        "title": None,
+        "axis": None,
+        "scale": {"nice": False},
+    }
+    colour = {
+        "field": "far",
+        "type": "nominal",
+        "legend": None,
+        "scale": {"domain": [False, True], "range": [FAINT, DOWN]},
+    }
     seen = [{"at": observed, "text": f"observed: {observed:+.3f}", "y": float(max(counts)) / DRAWS}]
     at = {"field": "at", "type": "quantitative"}
     layers = [
         {
             "data": {"values": rows},
             "mark": {"type": "rect"},
-            "encoding": {"x": x, "x2": {"field": "to"}, "y": share, "y2": {"datum": 0}, "color": colour},
+            "encoding": {
+                "x": x,
+                "x2": {"field": "to"},
+                "y": share,
+                "y2": {"datum": 0},
+                "color": colour,
+            },
         },
         {"data": {"values": seen}, "mark": RULE, "encoding": {"x": at}},
         {
             "data": {"values": seen},
             "mark": {**LEFT, "align": "right", "dx": -6} if observed > reach / 2 else LEFT,
-            "encoding": {"x": at, "y": {"field": "y", "type": "quantitative"}, "text": {"field": "text"}},
+            "encoding": {
+                "x": at,
+                "y": {"field": "y", "type": "quantitative"},
+                "text": {"field": "text"},
+            },
         },
     ]
     says = "p below 0.0001" if p < 0.0001 else f"p = {p:.2f}"
-    return {"width": 270, "height": 170, "title": {"text": names, "fontSize": 12, "subtitle": [says]}, "layer": layers}
+    return {
+        "width": 270,
+        "height": 170,
+        "title": {"text": names, "fontSize": 12, "subtitle": [says]},
+        "layer": layers,
+    }
 
 
 def flips_spec(values: Mapping[str, FloatArray]) -> Spec:
     """A large difference and a small one."""
     pairs = [("bm25", "minilm", 0.24), ("fused 2:1", "fused 1:1", 0.06)]
-    panels = [flips_panel(f"{b} against {a}", values[b] - values[a], reach) for a, b, reach in pairs]
+    panels = [
+        flips_panel(f"{b} against {a}", values[b] - values[a], reach) for a, b, reach in pairs
+    ]
     return figure(
         {"hconcat": panels},
         "What chance alone would make of it",
@@ -154,9 +212,19 @@ def answers() -> list[dict[str, float | str]]:
     rows = []
     for measure, a, b in asked:
         values = demo_runs(measure)
-        found, inner = (permutation_test(values[a], values[b], rng=1, level=level) for level in (0.95, 0.9))
+        found, inner = (
+            permutation_test(values[a], values[b], rng=1, level=level) for level in (0.95, 0.9)
+        )
         equivalent = inner.low > -MARGIN and inner.high < MARGIN
-        verdict = "equivalent" if equivalent else "better" if found.low > 0 else "worse" if found.high < 0 else "undecided"
+        verdict = (
+            "equivalent"
+            if equivalent
+            else "better"
+            if found.low > 0
+            else "worse"
+            if found.high < 0
+            else "undecided"
+        )
         ends = {"low": float(found.low), "high": float(found.high), "mean": float(found.difference)}
         rows.append({"pair": f"{b} against {a}, {measure}", "verdict": verdict, **ends})
     return rows
@@ -164,7 +232,13 @@ def answers() -> list[dict[str, float | str]]:
 
 def answers_spec() -> Spec:
     """Intervals, and the margin."""
-    y = {"field": "pair", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 320, "grid": False}}
+    y = {
+        "field": "pair",
+        "type": "nominal",
+        "title": None,
+        "sort": None,
+        "axis": {"labelLimit": 320, "grid": False},
+    }
     colour = {
         "field": "verdict",
         "type": "nominal",
@@ -184,26 +258,51 @@ def answers_spec() -> Spec:
             "mark": {"type": "rect", "color": "#009E73", "opacity": 0.13},
             "encoding": {"x": low, "x2": {"field": "high"}},
         },
-        {"data": {"values": [{"low": 0}]}, "mark": {**RULE, "strokeDash": [4, 3]}, "encoding": {"x": low}},
-        {"mark": {"type": "rule", "strokeWidth": 3}, "encoding": {"y": y, "x": low, "x2": {"field": "high"}, "color": colour}},
+        {
+            "data": {"values": [{"low": 0}]},
+            "mark": {**RULE, "strokeDash": [4, 3]},
+            "encoding": {"x": low},
+        },
+        {
+            "mark": {"type": "rule", "strokeWidth": 3},
+            "encoding": {"y": y, "x": low, "x2": {"field": "high"}, "color": colour},
+        },
         {
             "mark": {"type": "circle", "size": 70, "opacity": 1},
             "encoding": {"y": y, "x": {"field": "mean", "type": "quantitative"}, "color": colour},
         },
-        {"mark": LEFT, "encoding": {"y": y, "x": {"field": "high", "type": "quantitative"}, "text": {"field": "verdict"}, "color": colour}},
+        {
+            "mark": LEFT,
+            "encoding": {
+                "y": y,
+                "x": {"field": "high", "type": "quantitative"},
+                "text": {"field": "verdict"},
+                "color": colour,
+            },
+        },
     ]
     return figure(
         {"width": 420, "height": {"step": 34}, "data": {"values": answers()}, "layer": layers},
         "Four comparisons, three answers",
-        f"Lines: 95 % intervals. Green: differences below {MARGIN}, which somebody said do not matter.",
+        f"Lines: 95 % intervals. Green: differences below {MARGIN}, which somebody said do "
+        f"not matter.",
     )
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Draw."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=FOLDER, help="where the figures go (default: %(default)s)")
-    parser.add_argument("--format", choices=("svg", "png", "json"), default="svg", help="of the files (default: %(default)s)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--out", type=Path, default=FOLDER, help="where the figures go (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("svg", "png", "json"),
+        default="svg",
+        help="of the files (default: %(default)s)",
+    )
     arguments = parser.parse_args(argv)
     values = demo_runs()
     specs = {

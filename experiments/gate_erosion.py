@@ -89,17 +89,28 @@ def erosion(queries: int, chains: int, seed: int) -> Iterator[Eroded]:
         for name, choose in BASELINES.items():
             rng = np.random.default_rng((seed, queries, list(BASELINES).index(name), int(drop > 0)))
             state, blocked = Chains(queries, chains, rng), []
-            show = progress_line(f"erosion by {drop:g}, {queries} queries, {name}") or (lambda _done, _all: None)
+            show = progress_line(f"erosion by {drop:g}, {queries} queries, {name}") or (
+                lambda _done, _all: None
+            )
             for step in range(CHANGES):
                 candidate = state.candidate(drop)
                 passes = ~stops(candidate, choose(state), rng)
                 state.merge(candidate, drop, passes)
                 blocked.append(float(1 - passes.mean()))
                 show(step + 1, CHANGES)
-            yield Eroded(drop, queries, name, float(MEAN - state.truth.mean()), sum(blocked), float(np.mean(blocked[-10:])))
+            yield Eroded(
+                drop,
+                queries,
+                name,
+                float(MEAN - state.truth.mean()),
+                sum(blocked),
+                float(np.mean(blocked[-10:])),
+            )
 
 
-def stops(candidate: FloatArray, baselines: list[FloatArray], rng: np.random.Generator) -> BoolArray:
+def stops(
+    candidate: FloatArray, baselines: list[FloatArray], rng: np.random.Generator
+) -> BoolArray:
     """True if the gate blocks: a drop against a baseline, of several one whose corrected p is at
     most alpha.
     """

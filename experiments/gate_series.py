@@ -141,19 +141,26 @@ class Setting:
 
     def engine_of(self, chain: int, seed: int) -> Engine:
         """Return the engine of one series; every baseline sees the same ones."""
-        rng = np.random.default_rng((seed, self.queries, chain, int(self.drop > 0), self.engine == "steps"))
+        rng = np.random.default_rng(
+            (seed, self.queries, chain, int(self.drop > 0), self.engine == "steps")
+        )
         return Engine(self.engine, self.queries, rng)
 
 
 def settings(asked: argparse.Namespace) -> list[Setting]:
     """List what is asked for, in the order of the table."""
     every = itertools.product(asked.engines, asked.queries, asked.drops, asked.baselines)
-    return [Setting(engine=engine, queries=queries, drop=drop, baseline=baseline) for engine, queries, drop, baseline in every]
+    return [
+        Setting(engine=engine, queries=queries, drop=drop, baseline=baseline)
+        for engine, queries, drop, baseline in every
+    ]
 
 
 def row_of(setting: Setting, chains: int, seed: int) -> Row:
     """Draw so many series, and summarise them."""
-    show = progress_line(f"{setting.engine}, {setting.queries} queries, {setting.drop:g}, {setting.baseline}")
+    show = progress_line(
+        f"{setting.engine}, {setting.queries} queries, {setting.drop:g}, {setting.baseline}"
+    )
     closed_commits: list[list[bool]] = []
     engines: list[Engine] = []
     for chain in range(chains):
@@ -179,11 +186,13 @@ def row_of(setting: Setting, chains: int, seed: int) -> Row:
 def table(rows: list[Row]) -> str:
     """Return the rows as Markdown."""
     lines = [
-        "| engine | queries | true drop | baseline | any commit closed | closed of 50 | of the last 10 | lost | own mean raised |",
+        "| engine | queries | true drop | baseline | any commit closed | closed of 50 | of "
+        "the last 10 | lost | own mean raised |",
         "|---|---:|---:|---|---:|---:|---:|---:|---:|",
     ]
     lines += [
-        f"| {row.engine} | {row.queries:,} | {row.drop:g} | {row.baseline} | {row.closed:.3f} | {row.closings:.1f} | {row.late:.1f} "
+        f"| {row.engine} | {row.queries:,} | {row.drop:g} | {row.baseline} | {row.closed:.3f} "
+        f"| {row.closings:.1f} | {row.late:.1f} "
         f"| {row.lost:.3f} | {row.raised:+.3f} |"
         for row in rows
     ]
@@ -191,7 +200,9 @@ def table(rows: list[Row]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--queries", type=at_least_1, nargs="+", default=[50, 200, 1000])
     parser.add_argument("--engines", choices=ENGINES, nargs="+", default=ENGINES)
     parser.add_argument("--drops", type=float, nargs="+", default=DROPS)

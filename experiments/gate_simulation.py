@@ -117,7 +117,9 @@ RULES: dict[str, Callable[[FloatArray, Tested], BoolArray]] = {
     "mean drops at all": by_mean(0.0),
     "mean drops by 0.01": by_mean(0.01),
     "gate, 1 measure": lambda _differences, found: found.less[0, :, 0] <= ALPHA,
-    "gate, --also 2 more": lambda _differences, found: (found.less[0, :, 0] <= ALPHA) | (found.also <= ALPHA).any(axis=1),
+    "gate, --also 2 more": lambda _differences, found: (
+        (found.less[0, :, 0] <= ALPHA) | (found.also <= ALPHA).any(axis=1)
+    ),
     "gate, 3, uncorrected": lambda _differences, found: (found.less[0] <= ALPHA).any(axis=1),
     "gate, tolerance 0.01": lambda _differences, found: found.less[1, :, 0] <= ALPHA,
     "strict, margin 0.01": lambda _differences, found: found.greater[1, :, 0] > ALPHA,
@@ -139,11 +141,15 @@ def tested(differences: FloatArray, rng: np.random.Generator, nulls: Sequence[fl
     found = tails(differences.reshape(len(differences), -1), rng, nulls)
     shape = (len(nulls), *differences.shape[1:])
     companions = differences[..., 1:]
-    also = together(companions, rng.spawn(1)[0]) if companions.size else np.ones(companions.shape[1:])
+    also = (
+        together(companions, rng.spawn(1)[0]) if companions.size else np.ones(companions.shape[1:])
+    )
     return Tested(found.less.reshape(shape), found.greater.reshape(shape), also)
 
 
-def batches(kind: Kind, name: str, queries: int, arguments: argparse.Namespace) -> Iterator[tuple[Changes, np.random.Generator]]:
+def batches(
+    kind: Kind, name: str, queries: int, arguments: argparse.Namespace
+) -> Iterator[tuple[Changes, np.random.Generator]]:
     """Changes a batch at a time."""
     show = progress_line(f"{name}, {queries} queries") or (lambda _done, _runs: None)
     for first in range(0, arguments.runs, BATCH):
@@ -167,26 +173,47 @@ def rows_of(name: str, queries: int, arguments: argparse.Namespace) -> tuple[lis
         drops += [stated(one) for one in changes.base.differences[..., 0].T]
         if len(curve) < 2:  # enough for one share
             curve.append((changes, signs))
-    rows = [Row(name, queries, rule, tuple(float(np.concatenate(part).mean()) for part in parts)) for rule, parts in blocked.items()]
+    rows = [
+        Row(name, queries, rule, tuple(float(np.concatenate(part).mean()) for part in parts))
+        for rule, parts in blocked.items()
+    ]
     promised = float(np.nanmedian(drops))
-    alike = np.mean([_share_caught(changes.base.differences - promised, signs) for changes, signs in curve])
-    return rows, Seen(name, queries, promised, float(alike), _caught(curve, promised), _four_in_five(curve))
+    alike = np.mean(
+        [_share_caught(changes.base.differences - promised, signs) for changes, signs in curve]
+    )
+    return rows, Seen(
+        name, queries, promised, float(alike), _caught(curve, promised), _four_in_five(curve)
+    )
 
 
 def stated(differences: FloatArray) -> float:
     """The drop that a gate states, from harmless changes; NaN where it states none."""
     changes = SeenChanges.of(differences, units=differences.size)
-    return changes.detectable(Criterion(ALPHA, 0.8)) if changes.differ >= FEWEST_CHANGED else math.nan
+    return (
+        changes.detectable(Criterion(ALPHA, 0.8)) if changes.differ >= FEWEST_CHANGED else math.nan
+    )
 
 
 def _share_caught(differences: FloatArray, signs: int) -> float:
     """By the gate for one measure."""
-    return float((tested(differences[..., :1], np.random.default_rng(signs), (0.0,)).less[0, :, 0] <= ALPHA).mean())
+    return float(
+        (
+            tested(differences[..., :1], np.random.default_rng(signs), (0.0,)).less[0, :, 0]
+            <= ALPHA
+        ).mean()
+    )
 
 
 def _caught(curve: list[tuple[Changes, int]], drop: float) -> float:
     """Share of drops of this size that are caught."""
-    return float(np.mean([_share_caught(changes.dropped(min(drop, 0.999 * changes.loss)).differences, signs) for changes, signs in curve]))
+    return float(
+        np.mean(
+            [
+                _share_caught(changes.dropped(min(drop, 0.999 * changes.loss)).differences, signs)
+                for changes, signs in curve
+            ]
+        )
+    )
 
 
 def _four_in_five(curve: list[tuple[Changes, int]]) -> float:
@@ -211,14 +238,20 @@ def strict_rows(arguments: argparse.Namespace) -> list[Strict]:
     }
     rows = []
     for queries in arguments.queries:
-        passed: dict[str, dict[str, list[BoolArray]]] = {case: {way: [] for way in PASSES} for case in cases}
+        passed: dict[str, dict[str, list[BoolArray]]] = {
+            case: {way: [] for way in PASSES} for case in cases
+        }
         for changes, rng in batches(KINDS["re-training"], "re-training", queries, arguments):
             for case, (drop, measures) in cases.items():
                 p = tested(changes.dropped(drop, measures).differences, rng, (-0.02,)).greater[0]
                 for way, decide in PASSES.items():
                     passed[case][way].append(decide(p))
         rows += [
-            Strict(case, queries, {way: float(np.concatenate(parts).mean()) for way, parts in ways.items()})
+            Strict(
+                case,
+                queries,
+                {way: float(np.concatenate(parts).mean()) for way, parts in ways.items()},
+            )
             for case, ways in passed.items()
         ]
     return rows
@@ -226,16 +259,30 @@ def strict_rows(arguments: argparse.Namespace) -> list[Strict]:
 
 def lopsided_rows(arguments: argparse.Namespace) -> Iterator[Lopsided]:
     """Harmless changes whose gains and losses are not alike; one measure."""
-    for law, sign in (("few large gains, many small losses", 1), ("few large losses, many small gains", -1)):
+    for law, sign in (
+        ("few large gains, many small losses", 1),
+        ("few large losses, many small gains", -1),
+    ):
         for touched in (0.2, 1.0):
             for queries in arguments.queries:
                 rng = np.random.default_rng((arguments.seed, 3, queries, int(10 * touched)))
                 blocked, by_t = [], []
                 for first in range(0, arguments.runs, BATCH):
-                    differences = sign * lopsided((queries, min(BATCH, arguments.runs - first)), rng, touched)
+                    differences = sign * lopsided(
+                        (queries, min(BATCH, arguments.runs - first)), rng, touched
+                    )
                     blocked.append(tails(differences, rng).less[0] <= ALPHA)
-                    by_t.append(paired_t(np.zeros_like(differences), differences, alternative="less").p <= ALPHA)
-                yield Lopsided(law, touched, queries, float(np.concatenate(blocked).mean()), float(np.concatenate(by_t).mean()))
+                    by_t.append(
+                        paired_t(np.zeros_like(differences), differences, alternative="less").p
+                        <= ALPHA
+                    )
+                yield Lopsided(
+                    law,
+                    touched,
+                    queries,
+                    float(np.concatenate(blocked).mean()),
+                    float(np.concatenate(by_t).mean()),
+                )
 
 
 def lined(head: Sequence[str], body: Sequence[Sequence[str]], words: int) -> list[str]:
@@ -248,19 +295,44 @@ def tables(found: dict[str, Any]) -> list[str]:
     """All of the answer as Markdown."""
     lines = []
     for name in KINDS:
-        lines += [f"**{name}**", "", *_rule_lines([row for row in found["rules"] if row["data"] == name]), ""]
+        lines += [
+            f"**{name}**",
+            "",
+            *_rule_lines([row for row in found["rules"] if row["data"] == name]),
+            "",
+        ]
     body = [
-        [row["law"], f"{row['touched']:.0%}", f"{row['queries']:,}", f"{A_YEAR * row['gate']:.0f}", f"{A_YEAR * row['t']:.0f}"]
+        [
+            row["law"],
+            f"{row['touched']:.0%}",
+            f"{row['queries']:,}",
+            f"{A_YEAR * row['gate']:.0f}",
+            f"{A_YEAR * row['t']:.0f}",
+        ]
         for row in found["lopsided"]
     ]
-    lines += ["**lopsided: false alarms a year**", "", *lined(["change", "touches", "queries", "gate, 1 measure", "t test"], body, 1), ""]
+    lines += [
+        "**lopsided: false alarms a year**",
+        "",
+        *lined(["change", "touches", "queries", "gate, 1 measure", "t test"], body, 1),
+        "",
+    ]
     lines += ["**detectable**", "", *_seen_lines(found["seen"]), ""]
-    body = [[row["case"], f"{row['queries']:,}", *(f"{share:.1%}" for share in row["passes"].values())] for row in found["strict"]]
-    lines += ["**strict, three measures: passes**", "", *lined(["case", "queries", *PASSES], body, 1), ""]
+    body = [
+        [row["case"], f"{row['queries']:,}", *(f"{share:.1%}" for share in row["passes"].values())]
+        for row in found["strict"]
+    ]
+    lines += [
+        "**strict, three measures: passes**",
+        "",
+        *lined(["case", "queries", *PASSES], body, 1),
+        "",
+    ]
     lines += ["**erosion**", "", *_erosion_lines(found["erosion"]), ""]
     error = (0.05 * 0.95 / found["runs"]) ** 0.5
     lines.append(
-        f"{found['runs']:,} changes a row: standard error {A_YEAR * error:.0f} of 62 false alarms a year, at most "
+        f"{found['runs']:,} changes a row: standard error {A_YEAR * error:.0f} of 62 false "
+        f"alarms a year, at most "
         f"{0.5 / found['runs'] ** 0.5:.1%} of a share. A year has {A_YEAR:,} pull requests."
     )
     return lines
@@ -269,57 +341,111 @@ def tables(found: dict[str, Any]) -> list[str]:
 def _rule_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
     head = ["queries", "rule", "false alarms a year", *(f"drop {drop:g}" for drop in DROPS[1:])]
     body = [
-        [f"{row['queries']:,}", row["rule"], f"{A_YEAR * row['share'][0]:.0f}", *(f"{share:.0%}" for share in row["share"][1:])]
+        [
+            f"{row['queries']:,}",
+            row["rule"],
+            f"{A_YEAR * row['share'][0]:.0f}",
+            *(f"{share:.0%}" for share in row["share"][1:]),
+        ]
         for row in rows
     ]
     return lined(head, body, 2)
 
 
 def _seen_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
-    head = ["data", "queries", "`detectable`", "caught, all fall alike", "caught, some fall to 0", "caught in 80 %"]
+    head = [
+        "data",
+        "queries",
+        "`detectable`",
+        "caught, all fall alike",
+        "caught, some fall to 0",
+        "caught in 80 %",
+    ]
     body = [
         [
-            row["data"], f"{row['queries']:,}", f"{row['promised']:.4f}", f"{row['alike']:.0%}", f"{row['caught']:.0%}",
+            row["data"],
+            f"{row['queries']:,}",
+            f"{row['promised']:.4f}",
+            f"{row['alike']:.0%}",
+            f"{row['caught']:.0%}",
             f"{row['actual']:.4f}",
         ]
         for row in rows
-    ]  # fmt: skip
+    ]
     return lined(head, body, 1)
 
 
 def _erosion_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
-    head = ["each change", "queries", "baselines", "lost after 50", "blocked of 50", "of the last 10"]
+    head = [
+        "each change",
+        "queries",
+        "baselines",
+        "lost after 50",
+        "blocked of 50",
+        "of the last 10",
+    ]
     body = [
         [
-            f"-{row['drop']:g}" if row["drop"] else "0", f"{row['queries']:,}", row["baselines"],
-            f"{abs(row['lost']):.3f}", f"{row['blocked']:.1f}", f"{10 * row['late']:.1f}",
+            f"-{row['drop']:g}" if row["drop"] else "0",
+            f"{row['queries']:,}",
+            row["baselines"],
+            f"{abs(row['lost']):.3f}",
+            f"{row['blocked']:.1f}",
+            f"{10 * row['late']:.1f}",
         ]
         for row in rows
-    ]  # fmt: skip
+    ]
     return lined(head, body, 3)
 
 
 def main(asked: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=at_least_1, default=2000, help="changes for each row (default 2000)")
-    parser.add_argument("--chains", type=at_least_1, default=300, help="sequences of 50 changes (default 300)")
-    parser.add_argument("--queries", type=at_least_1, nargs="+", default=list(QUERIES), help="queries of the judged set")
-    parser.add_argument("--seed", type=int, default=26, help="the same seed, the same numbers (default 26)")
-    parser.add_argument("--quick", action="store_true", help="100 changes, 20 sequences: a look at the tables, not at the numbers")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--runs", type=at_least_1, default=2000, help="changes for each row (default 2000)"
+    )
+    parser.add_argument(
+        "--chains", type=at_least_1, default=300, help="sequences of 50 changes (default 300)"
+    )
+    parser.add_argument(
+        "--queries",
+        type=at_least_1,
+        nargs="+",
+        default=list(QUERIES),
+        help="queries of the judged set",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=26, help="the same seed, the same numbers (default 26)"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="100 changes, 20 sequences: a look at the tables, not at the numbers",
+    )
     parser.add_argument("--format", choices=["markdown", "json"], default="markdown")
     arguments = parser.parse_args(asked)
     if arguments.quick:
         arguments.runs, arguments.chains = 100, 20
     pairs = [rows_of(name, queries, arguments) for name in KINDS for queries in arguments.queries]
     found: dict[str, Any] = {
-        "runs": arguments.runs, "draws": DRAWS, "measures": MEASURES, "alpha": ALPHA, "a_year": A_YEAR, "drops": DROPS,
+        "runs": arguments.runs,
+        "draws": DRAWS,
+        "measures": MEASURES,
+        "alpha": ALPHA,
+        "a_year": A_YEAR,
+        "drops": DROPS,
         "rules": [asdict(row) for rows, _ in pairs for row in rows],
         "lopsided": [asdict(row) for row in lopsided_rows(arguments)],
         "seen": [asdict(seen) for _, seen in pairs],
         "strict": [asdict(row) for row in strict_rows(arguments)],
-        "erosion": [asdict(row) for queries in arguments.queries for row in erosion(queries, arguments.chains, arguments.seed)],
-    }  # fmt: skip
+        "erosion": [
+            asdict(row)
+            for queries in arguments.queries
+            for row in erosion(queries, arguments.chains, arguments.seed)
+        ],
+    }
     print(json.dumps(found, indent=1) if arguments.format == "json" else "\n".join(tables(found)))
 
 

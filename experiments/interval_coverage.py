@@ -65,7 +65,9 @@ def better(shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
 
 def rare_gains(shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
     """Differences of which 80 % are 0, the others small losses and a few large gains."""
-    changed = np.where(rng.random(shape) < GAINS, rng.uniform(0.3, 1, shape), rng.uniform(-0.1, 0, shape))
+    changed = np.where(
+        rng.random(shape) < GAINS, rng.uniform(0.3, 1, shape), rng.uniform(-0.1, 0, shape)
+    )
     return np.where(rng.random(shape) < EQUAL, 0.0, changed)
 
 
@@ -78,10 +80,14 @@ DATA: dict[str, tuple[Callable[[tuple[int, ...], np.random.Generator], FloatArra
 }
 
 
-def bounds(method: str, values: FloatArray, rng: np.random.Generator, threads: int) -> tuple[FloatArray, FloatArray]:
+def bounds(
+    method: str, values: FloatArray, rng: np.random.Generator, threads: int
+) -> tuple[FloatArray, FloatArray]:
     """Low and high bounds of each column."""
     if method == "permutation":
-        test = permutation_test(np.zeros_like(values), values, n_resamples=DRAWS, rng=rng, threads=threads)
+        test = permutation_test(
+            np.zeros_like(values), values, n_resamples=DRAWS, rng=rng, threads=threads
+        )
         return test.low, test.high
     interval = mean_interval(values, method=method, n_resamples=DRAWS, rng=rng, threads=threads)  # type: ignore[arg-type]
     return interval.low, interval.high
@@ -92,10 +98,14 @@ def cells(arguments: argparse.Namespace) -> Iterator[Cell]:
     for data, (draw, truth) in DATA.items():
         for queries in arguments.queries:
             methods = METHODS if data != "mean" else METHODS[:-1]
-            found: dict[str, list[tuple[FloatArray, FloatArray]]] = {method: [] for method in methods}
+            found: dict[str, list[tuple[FloatArray, FloatArray]]] = {
+                method: [] for method in methods
+            }
             show = progress_line(f"{data}, {queries} queries") or (lambda _done, _runs: None)
             for first in range(0, arguments.runs, BATCH):
-                rng = np.random.default_rng((arguments.seed, list(DATA).index(data), queries, first))
+                rng = np.random.default_rng(
+                    (arguments.seed, list(DATA).index(data), queries, first)
+                )
                 values = draw((queries, min(BATCH, arguments.runs - first)), rng)
                 for method in methods:
                     found[method].append(bounds(method, values, rng, arguments.threads))
@@ -122,9 +132,17 @@ def table(rows: Sequence[Cell], separator: str) -> list[str]:
     for data, queries in dict.fromkeys((row.data, row.queries) for row in rows):
         here = {row.method: row for row in rows if (row.data, row.queries) == (data, queries)}
         shown = [
-            f"{here[method].coverage:.3f} ({here[method].width / here['t'].width:.2f})" if method in here else "" for method in METHODS
+            f"{here[method].coverage:.3f} ({here[method].width / here['t'].width:.2f})"
+            if method in here
+            else ""
+            for method in METHODS
         ]
-        parts = [f"{data:13}", f"{queries:7,}", *(f"{text:>12}" for text in shown), f"{here['t'].width:7.3f}"]
+        parts = [
+            f"{data:13}",
+            f"{queries:7,}",
+            *(f"{text:>12}" for text in shown),
+            f"{here['t'].width:7.3f}",
+        ]
         lines.append(separator.join(parts))
     return lines
 
@@ -133,7 +151,13 @@ def report(rows: Sequence[Cell], arguments: argparse.Namespace) -> str:
     """The whole answer in the format that was asked for."""
     error = max((row.coverage * (1 - row.coverage) / arguments.runs) ** 0.5 for row in rows)
     if arguments.format == "json":
-        facts: dict[str, Any] = {"runs": arguments.runs, "draws": DRAWS, "seed": arguments.seed, "level": 0.95, "error": error}
+        facts: dict[str, Any] = {
+            "runs": arguments.runs,
+            "draws": DRAWS,
+            "seed": arguments.seed,
+            "level": 0.95,
+            "error": error,
+        }
         return json.dumps({**facts, "cells": [row._asdict() for row in rows]}, indent=1)
     head = ["data         ", "queries", *(f"{method:>12}" for method in METHODS), "t width"]
     lines = table(rows, " | " if arguments.format == "markdown" else "  ")
@@ -144,21 +168,39 @@ def report(rows: Sequence[Cell], arguments: argparse.Namespace) -> str:
     else:
         lines.insert(0, "  ".join(head))
     unbounded = [
-        f"{row.unbounded:.1%} of {row.data}, {row.queries} queries" for row in rows if row.method == "studentised" and row.unbounded
+        f"{row.unbounded:.1%} of {row.data}, {row.queries} queries"
+        for row in rows
+        if row.method == "studentised" and row.unbounded
     ]
     notes = [
-        f"Coverage, and in brackets the mean width over that of t; {arguments.runs:,} runs, standard error at most {error:.2%}.",
-        *([f"Studentised intervals open on one side, not in its widths: {', '.join(unbounded)}."] if unbounded else []),
+        f"Coverage, and in brackets the mean width over that of t; {arguments.runs:,} runs, "
+        f"standard error at most {error:.2%}.",
+        *(
+            [f"Studentised intervals open on one side, not in its widths: {', '.join(unbounded)}."]
+            if unbounded
+            else []
+        ),
     ]
     return "\n".join([*lines, "", *notes])
 
 
 def main(asked: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=at_least_1, default=1000, help="data sets for each row (default 1000)")
-    parser.add_argument("--queries", type=at_least_1, nargs="+", default=list(QUERIES), help="queries of a data set")
-    parser.add_argument("--seed", type=int, default=20, help="the same seed, the same numbers, on any number of threads (default 20)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--runs", type=at_least_1, default=1000, help="data sets for each row (default 1000)"
+    )
+    parser.add_argument(
+        "--queries", type=at_least_1, nargs="+", default=list(QUERIES), help="queries of a data set"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=20,
+        help="the same seed, the same numbers, on any number of threads (default 20)",
+    )
     parser.add_argument("--threads", type=int, default=0, help="0 uses all cores (default)")
     parser.add_argument("--format", choices=["text", "markdown", "json"], default="text")
     arguments = parser.parse_args(asked)

@@ -100,27 +100,51 @@ class Bank:
 
     def swapped(self) -> "Bank":
         """A is B, and B is A; so are their relatives."""
-        return replace(self, ranks=self.ranks[:, [1, 0, 2, 3, 4, 6, 5]], scores=self.scores[:, [1, 0]])
+        return replace(
+            self, ranks=self.ranks[:, [1, 0, 2, 3, 4, 6, 5]], scores=self.scores[:, [1, 0]]
+        )
 
     def mirrored(self) -> "Bank":
         """Each query twice, the second time swapped: A and B are exactly alike."""
         other = self.swapped()
         return Bank(
-            np.concatenate([self.grades] * 2), np.concatenate([self.ranks, other.ranks]), np.concatenate([self.scores, other.scores]),
+            np.concatenate([self.grades] * 2),
+            np.concatenate([self.ranks, other.ranks]),
+            np.concatenate([self.scores, other.scores]),
             np.concatenate([self.best] * 2),
-        )  # fmt: skip
+        )
 
 
-def bank(world: World, queries: int, rng: np.random.Generator, seen_a: Any = None, seen_b: Any = None) -> Bank:
+def bank(
+    world: World, queries: int, rng: np.random.Generator, seen_a: Any = None, seen_b: Any = None
+) -> Bank:
     """Draw queries; A and B may see relevance better or worse than the other systems."""
-    seen = [world.seen if seen_a is None else seen_a, world.seen if seen_b is None else seen_b, *[world.seen] * 5]
-    parts = [_chunk(world, min(CHUNK, queries - first), seen, rng) for first in range(0, queries, CHUNK)]
-    return Bank(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("grades", "ranks", "scores", "best")))
+    seen = [
+        world.seen if seen_a is None else seen_a,
+        world.seen if seen_b is None else seen_b,
+        *[world.seen] * 5,
+    ]
+    parts = [
+        _chunk(world, min(CHUNK, queries - first), seen, rng) for first in range(0, queries, CHUNK)
+    ]
+    return Bank(
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("grades", "ranks", "scores", "best")
+        )
+    )
 
 
 def _chunk(world: World, queries: int, seen: list[Any], rng: np.random.Generator) -> Bank:
     shape = (queries, DOCUMENTS)
-    relevant = np.clip(np.round(world.relevant * np.exp(world.spread * rng.standard_normal(queries) - world.spread**2 / 2)), 1, 500)
+    relevant = np.clip(
+        np.round(
+            world.relevant
+            * np.exp(world.spread * rng.standard_normal(queries) - world.spread**2 / 2)
+        ),
+        1,
+        500,
+    )
     grade = np.searchsorted(GRADES, rng.random(shape)) + 1
     grades = np.where(np.arange(DOCUMENTS) < relevant[:, None], grade, 0).astype(np.int8)
     ease = np.exp(EASE * rng.standard_normal((queries, 1)))
@@ -131,14 +155,20 @@ def _chunk(world: World, queries: int, seen: list[Any], rng: np.random.Generator
     scores = []
     for values, error in zip(seen, own, strict=True):
         luck = np.exp(LUCK * rng.standard_normal((queries, 1)))
-        scores.append(((np.array(values)[grades] * ease * luck) + shared + (1 - SHARED) ** 0.5 * error).astype(np.float32))
+        scores.append(
+            (
+                (np.array(values)[grades] * ease * luck) + shared + (1 - SHARED) ** 0.5 * error
+            ).astype(np.float32)
+        )
     ranks = np.stack([_ranks(score) for score in scores], axis=1)
     keep = np.argsort((ranks == BEYOND).all(axis=1), axis=1, kind="stable")[:, :KEPT]
     deep = keep[:, None, :]
     return Bank(
-        np.take_along_axis(grades, keep, 1), np.take_along_axis(ranks, deep, 2),
-        np.take_along_axis(np.stack(scores[:2], axis=1), deep, 2), _highest(grades),
-    )  # fmt: skip
+        np.take_along_axis(grades, keep, 1),
+        np.take_along_axis(ranks, deep, 2),
+        np.take_along_axis(np.stack(scores[:2], axis=1), deep, 2),
+        _highest(grades),
+    )
 
 
 def _ranks(scores: FloatArray) -> IntArray:
@@ -156,7 +186,9 @@ def _highest(values: Any) -> Any:
 
 def judged_by(drawn: Bank, pool: Mapping[str, int]) -> BoolArray:
     """Documents that some system of the pool has above its depth."""
-    return np.logical_or.reduce([drawn.ranks[:, SYSTEMS.index(name)] < depth for name, depth in pool.items()])
+    return np.logical_or.reduce(
+        [drawn.ranks[:, SYSTEMS.index(name)] < depth for name, depth in pool.items()]
+    )
 
 
 def hidden(drawn: Bank, judged: BoolArray, share: float, rng: np.random.Generator) -> BoolArray:
@@ -178,13 +210,21 @@ def fresh(drawn: Bank, share: float, rng: np.random.Generator) -> tuple[Bank, Bo
     new = rng.random(shape) < share
     query, slot = np.nonzero(new)
     old = at[query, slot]
-    grades = np.concatenate([drawn.grades, np.where(new, np.take_along_axis(drawn.grades, at, 1), 0)], axis=1)
-    ranks = np.concatenate([drawn.ranks, np.full((len(new), len(SYSTEMS), CUTOFF), BEYOND, np.int8)], axis=2)
-    scores = np.concatenate([drawn.scores, np.full((len(new), 2, CUTOFF), -BEYOND, np.float32)], axis=2)
+    grades = np.concatenate(
+        [drawn.grades, np.where(new, np.take_along_axis(drawn.grades, at, 1), 0)], axis=1
+    )
+    ranks = np.concatenate(
+        [drawn.ranks, np.full((len(new), len(SYSTEMS), CUTOFF), BEYOND, np.int8)], axis=2
+    )
+    scores = np.concatenate(
+        [drawn.scores, np.full((len(new), 2, CUTOFF), -BEYOND, np.float32)], axis=2
+    )
     ranks[query, 1, KEPT + slot], scores[query, 1, KEPT + slot] = slot, drawn.scores[query, 1, old]
     ranks[query, 1, old], scores[query, 1, old] = BEYOND, -BEYOND
     best = _highest(np.concatenate([drawn.best, grades[:, KEPT:]], axis=1))
-    return Bank(grades, ranks, scores, best), np.concatenate([np.zeros(drawn.grades.shape, bool), new], axis=1)
+    return Bank(grades, ranks, scores, best), np.concatenate(
+        [np.zeros(drawn.grades.shape, bool), new], axis=1
+    )
 
 
 def at_random(judged: BoolArray, share: float, rng: np.random.Generator) -> BoolArray:
@@ -202,7 +242,11 @@ def named(drawn: Bank, source: str, rng: np.random.Generator, *, mirrored: bool)
     have the same luck.
     """
     relevant = drawn.grades > 0
-    luck = rng.random((len(relevant) // 2, relevant.shape[1])) if mirrored else rng.random(relevant.shape)
+    luck = (
+        rng.random((len(relevant) // 2, relevant.shape[1]))
+        if mirrored
+        else rng.random(relevant.shape)
+    )
     luck = np.concatenate([luck, luck]) if mirrored else luck
     if source.endswith("at random"):
         place = np.argsort(np.argsort(np.where(relevant, luck, 2), axis=1), axis=1)
@@ -282,13 +326,21 @@ def sample(drawn: Bank, judged: BoolArray, measure: str) -> Sample:
     truths = [value(side.gains) / drawn.ideal(measure) for side in sides]
 
     def condensed(run: int, within: BoolArray) -> FloatArray:
-        order = np.argsort(np.where(judged & within, -drawn.scores[:, run], np.inf), axis=1)[:, :CUTOFF]
+        order = np.argsort(np.where(judged & within, -drawn.scores[:, run], np.inf), axis=1)[
+            :, :CUTOFF
+        ]
         return value(np.take_along_axis(np.where(within, known, 0), order, 1)) * scale
 
     everywhere = np.ones_like(judged)
     short = [condensed(run, drawn.ranks[:, run] < CUTOFF) for run in (0, 1)]
     long = [condensed(run, everywhere) for run in (0, 1)]
-    return Sample(*sides, weights, scale, *(pair[1] - pair[0] for pair in (values, truths, long, short)), linear=measure != "RR@10")
+    return Sample(
+        *sides,
+        weights,
+        scale,
+        *(pair[1] - pair[0] for pair in (values, truths, long, short)),
+        linear=measure != "RR@10",
+    )
 
 
 def places_of(drawn: Bank, run: int) -> IntArray:
@@ -304,4 +356,6 @@ def _side(drawn: Bank, run: int, gains: FloatArray, judged: BoolArray, weights: 
     other = np.take_along_axis(drawn.ranks[:, 1 - run], at, 1)
     alone = other >= CUTOFF
     other_weight = np.where(alone, 0, weights[np.minimum(other, CUTOFF - 1)])
-    return Side(np.take_along_axis(gains, at, 1), np.take_along_axis(judged, at, 1), alone, other_weight)
+    return Side(
+        np.take_along_axis(gains, at, 1), np.take_along_axis(judged, at, 1), alone, other_weight
+    )

@@ -40,11 +40,16 @@ def by_group(groups: IntArray, values: FloatArray) -> FloatArray:
 def wilson(share: FloatArray, n: FloatArray, z: float) -> FloatArray:
     """Limit of a share: the upper one for z > 0. Without any document 1, or 0."""
     n = np.maximum(n, 1e-9)
-    centre, half = share + z * z / (2 * n), abs(z) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    centre, half = (
+        share + z * z / (2 * n),
+        abs(z) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)),
+    )
     return np.clip((centre + np.sign(z) * half) / (1 + z * z / n), 0, 1)
 
 
-def rate(relevant: FloatArray, judged: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+def rate(
+    relevant: FloatArray, judged: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Share relevant, weighted by rank, and the number of documents it is worth: 1 / sum of (weight
     of a group)^2 / (its documents).
     """
@@ -72,7 +77,13 @@ class Gaps(NamedTuple):
     def exceeds(self, other: "Gaps") -> BoolArray:
         """Where the odds are larger by more than chance."""
         error = np.sqrt(sum(1 / (count + 0.5) for count in (*self, *other)))
-        return np.log(self.missing + 0.5) - np.log(self.judged + 0.5) - np.log(other.missing + 0.5) + np.log(other.judged + 0.5) > Z * error
+        return (
+            np.log(self.missing + 0.5)
+            - np.log(self.judged + 0.5)
+            - np.log(other.missing + 0.5)
+            + np.log(other.judged + 0.5)
+            > Z * error
+        )
 
 
 def excess(own: Gaps, others: Sequence[Gaps]) -> FloatArray:
@@ -95,9 +106,17 @@ def unexplained(sums: dict[str, FloatArray], weights: FloatArray, declared: floa
     not relevant leaves.
     """
     groups = joined(sums["alone"])
-    zeros, missing, weight = (by_group(groups, values) for values in (sums["alone"] - sums["alone_relevant"], sums["own"], weights))
-    most = zeros * (1 - declared) / declared + Z * np.sqrt(np.maximum(zeros, 1) * (1 - declared)) / declared
-    part = np.divide(np.maximum(missing - most, 0), missing, out=np.ones_like(missing), where=missing > 0)
+    zeros, missing, weight = (
+        by_group(groups, values)
+        for values in (sums["alone"] - sums["alone_relevant"], sums["own"], weights)
+    )
+    most = (
+        zeros * (1 - declared) / declared
+        + Z * np.sqrt(np.maximum(zeros, 1) * (1 - declared)) / declared
+    )
+    part = np.divide(
+        np.maximum(missing - most, 0), missing, out=np.ones_like(missing), where=missing > 0
+    )
     return (weight * part).sum(axis=1)
 
 
@@ -117,4 +136,6 @@ class Shares(NamedTuple):
         among_alone, n_alone = rate(sums["alone_relevant"], sums["alone"], weights)
         lower = np.where(n_alone >= LEAST, wilson(among_alone, n_alone, -Z), 0)
         upper = wilson(among_judged, n_judged, Z), wilson(among_alone, n_alone, Z)
-        return cls(among_judged, among_alone, n_alone, lower, np.minimum(*upper), np.maximum(*upper))
+        return cls(
+            among_judged, among_alone, n_alone, lower, np.minimum(*upper), np.maximum(*upper)
+        )

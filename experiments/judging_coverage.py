@@ -30,7 +30,14 @@ from models import at_least_1, progress_line
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
-from idealrank.judging import agreement, correct, correct_documents, corrected_share, gold_accuracy, label_worth
+from idealrank.judging import (
+    agreement,
+    correct,
+    correct_documents,
+    corrected_share,
+    gold_accuracy,
+    label_worth,
+)
 from idealrank.judging.leniency import Pairs, by_rank
 
 CUTS = (0.2, 0.9, 1.6)
@@ -81,7 +88,9 @@ def world(n_queries: int, rng: np.random.Generator, documents: int = DOCUMENTS) 
     human = np.searchsorted(CUTS, quality + rng.normal(0, HUMAN, shape)).astype(float)
     lenient = rng.normal(LENIENT, SPREAD, (n_queries, 1))
     judge = np.searchsorted(CUTS, quality + lenient + rng.normal(0, JUDGE, shape)).astype(float)
-    return World(human, judge, quality + rng.normal(0, 0.8, shape), quality + rng.normal(0, 1.2, shape))
+    return World(
+        human, judge, quality + rng.normal(0, 0.8, shape), quality + rng.normal(0, 1.2, shape)
+    )
 
 
 def ndcg(grades: FloatArray, scores: FloatArray) -> FloatArray:
@@ -122,16 +131,28 @@ def agreements(large: World) -> Iterator[Try]:
     for name, options in STATISTICS.items():
         truth = agreement(pairs, **options, categories=[0, 1, 2, 3])
         for n in (10, 25, 100):
-            yield Try(name, f"{n} queries", "by query", _agreement(n, options, by_query=True), truth)
-        yield Try(name, "25 queries", "pairs as independent", _agreement(25, options, by_query=False), truth)
+            yield Try(
+                name, f"{n} queries", "by query", _agreement(n, options, by_query=True), truth
+            )
+        yield Try(
+            name,
+            "25 queries",
+            "pairs as independent",
+            _agreement(25, options, by_query=False),
+            truth,
+        )
 
 
-def _agreement(n: int, options: dict[str, Any], *, by_query: bool) -> Callable[[np.random.Generator], Found]:
+def _agreement(
+    n: int, options: dict[str, Any], *, by_query: bool
+) -> Callable[[np.random.Generator], Found]:
     def draw(rng: np.random.Generator) -> Found:
         one = world(n, rng)
         rated = np.stack([one.human.ravel(), one.judge.ravel()], axis=1)
         clusters = one.queries if by_query else None
-        found = agreement(rated, **options, categories=[0, 1, 2, 3], clusters=clusters, interval=True)
+        found = agreement(
+            rated, **options, categories=[0, 1, 2, 3], clusters=clusters, interval=True
+        )
         return found.value, found.interval, np.nan
 
     return draw
@@ -142,17 +163,44 @@ def estimates() -> Iterator[Try]:
     for n in (20, 50, 200):
         for quantile, ddof in (("t", 1), ("z", 0)):
             method = "t" if quantile == "t" else "normal, as ppi-python"
-            yield Try("mean grade of 4,000 pairs", f"{n} labelled", method, _pairs(n, quantile, ddof), None)
+            yield Try(
+                "mean grade of 4,000 pairs",
+                f"{n} labelled",
+                method,
+                _pairs(n, quantile, ddof),
+                None,
+            )
     level = float(world(MANY, np.random.default_rng(0)).human.mean())
     for labelled in (5, 10, 25):
-        yield Try("mean grade", f"{labelled} of 100 queries labelled", "by query", _queries_of_pairs(labelled, by_query=True), level)
-    yield Try("mean grade", "10 of 100 queries labelled", "pairs as independent", _queries_of_pairs(10, by_query=False), level)
+        yield Try(
+            "mean grade",
+            f"{labelled} of 100 queries labelled",
+            "by query",
+            _queries_of_pairs(labelled, by_query=True),
+            level,
+        )
+    yield Try(
+        "mean grade",
+        "10 of 100 queries labelled",
+        "pairs as independent",
+        _queries_of_pairs(10, by_query=False),
+        level,
+    )
     large = world(MANY, np.random.default_rng(0))
     one, other = ndcg(large.human, large.system), ndcg(large.human, large.other)
-    for what, truth, differ in (("nDCG@10", float(one.mean()), False), ("difference of nDCG@10", float((one - other).mean()), True)):
+    for what, truth, differ in (
+        ("nDCG@10", float(one.mean()), False),
+        ("difference of nDCG@10", float((one - other).mean()), True),
+    ):
         for n, quantile, ddof in ((10, "t", 1), (10, "z", 0), (25, "t", 1), (50, "t", 1)):
             method = "t" if quantile == "t" else "normal, as ppi-python"
-            yield Try(what, f"{n} of 250 queries labelled", method, _measure(n, quantile, ddof, differ=differ), truth)
+            yield Try(
+                what,
+                f"{n} of 250 queries labelled",
+                method,
+                _measure(n, quantile, ddof, differ=differ),
+                truth,
+            )
 
 
 def _tuning(quantile: str) -> Any:
@@ -160,13 +208,22 @@ def _tuning(quantile: str) -> Any:
     return "left-out" if quantile == "t" else "ppi++"
 
 
-def _pairs(n: int, quantile: Any, ddof: int) -> Callable[[np.random.Generator], tuple[Found, float]]:
+def _pairs(
+    n: int, quantile: Any, ddof: int
+) -> Callable[[np.random.Generator], tuple[Found, float]]:
     def draw(rng: np.random.Generator) -> tuple[Found, float]:
         one = world(100, rng)
         human, judge = one.human.ravel(), one.judge.ravel()
         chosen = np.zeros(human.size, bool)
         chosen[rng.choice(human.size, n, replace=False)] = True
-        found = correct(human[chosen], judge[chosen], judge[~chosen], tuning=_tuning(quantile), quantile=quantile, ddof=ddof)
+        found = correct(
+            human[chosen],
+            judge[chosen],
+            judge[~chosen],
+            tuning=_tuning(quantile),
+            quantile=quantile,
+            ddof=ddof,
+        )
         return (found.estimate, found.interval, found.effective_labels / n), float(human.mean())
 
     return draw
@@ -184,13 +241,17 @@ def _queries_of_pairs(labelled: int, *, by_query: bool) -> Callable[[np.random.G
     return draw
 
 
-def _measure(n: int, quantile: Any, ddof: int, *, differ: bool) -> Callable[[np.random.Generator], Found]:
+def _measure(
+    n: int, quantile: Any, ddof: int, *, differ: bool
+) -> Callable[[np.random.Generator], Found]:
     def draw(rng: np.random.Generator) -> Found:
         one = world(250, rng)
         human, judge = ndcg(one.human, one.system), ndcg(one.judge, one.system)
         if differ:
             human, judge = human - ndcg(one.human, one.other), judge - ndcg(one.judge, one.other)
-        found = correct(human[:n], judge[:n], judge[n:], tuning=_tuning(quantile), quantile=quantile, ddof=ddof)
+        found = correct(
+            human[:n], judge[:n], judge[n:], tuning=_tuning(quantile), quantile=quantile, ddof=ddof
+        )
         return found.estimate, found.interval, found.effective_labels / n
 
     return draw
@@ -260,10 +321,18 @@ def errors() -> Iterator[Try]:
         for n_other in others_of:
             for n in labels_of:
                 for method in ("left-out", "ppi++", "human alone"):
-                    yield Try(what, f"{n} labels, {n_other:,} others", method, _corrected(law, n, n_other, method), mean)
+                    yield Try(
+                        what,
+                        f"{n} labels, {n_other:,} others",
+                        method,
+                        _corrected(law, n, n_other, method),
+                        mean,
+                    )
 
 
-def _corrected(law: Law, n: int, n_other: int, method: Any) -> Callable[[np.random.Generator], Found]:
+def _corrected(
+    law: Law, n: int, n_other: int, method: Any
+) -> Callable[[np.random.Generator], Found]:
     def draw(rng: np.random.Generator) -> Found:
         human, judge = law(n + n_other, rng)
         if method == "human alone":
@@ -281,26 +350,45 @@ def documents() -> Iterator[Try]:
     discount = 1 / np.log2(np.arange(2, CUTOFF + 2))
     ranked = np.take_along_axis(large.human, np.argsort(-large.system, axis=1), axis=1)[:, :CUTOFF]
     gains, ideals = ranked @ discount, -np.sort(-large.human, axis=1)[:, :CUTOFF] @ discount
-    truths = {"DCG@10": float(gains.mean()), "nDCG@10, ratio of sums": float(gains.sum() / ideals.sum())}
+    truths = {
+        "DCG@10": float(gains.mean()),
+        "nDCG@10, ratio of sums": float(gains.sum() / ideals.sum()),
+    }
     for what, truth in truths.items():
         for share in (0.1, 0.2, 0.4):
             for queries in ("fixed", "sample"):
-                setting = f"{share:.0%} of 40 x 40 documents, {'these' if queries == 'fixed' else 'all'} queries"
+                setting = (
+                    f"{share:.0%} of 40 x 40 documents, "
+                    f"{'these' if queries == 'fixed' else 'all'} queries"
+                )
                 known = truth if queries == "sample" else None
-                yield Try(what, setting, "delta method", _documents(what.partition(",")[0], share, queries), known)
+                yield Try(
+                    what,
+                    setting,
+                    "delta method",
+                    _documents(what.partition(",")[0], share, queries),
+                    known,
+                )
 
 
-def _documents(measure: str, share: float, queries: Any) -> Callable[[np.random.Generator], "Found | tuple[Found, float]"]:
+def _documents(
+    measure: str, share: float, queries: Any
+) -> Callable[[np.random.Generator], "Found | tuple[Found, float]"]:
     def draw(rng: np.random.Generator) -> "Found | tuple[Found, float]":
         one = world(40, rng)
         names = [f"d{number}" for number in range(DOCUMENTS)]
         human, judge, run = (
-            {f"q{q}": dict(zip(names, row, strict=True)) for q, row in enumerate(of.tolist())} for of in (one.human, one.judge, one.system)
+            {f"q{q}": dict(zip(names, row, strict=True)) for q, row in enumerate(of.tolist())}
+            for of in (one.human, one.judge, one.system)
         )
         chosen = np.zeros(one.judge.shape, bool)
         for grade in np.unique(one.judge):
             places = np.argwhere(one.judge == grade)
-            picked = places[rng.choice(len(places), min(max(round(share * len(places)), 2), len(places)), replace=False)]
+            picked = places[
+                rng.choice(
+                    len(places), min(max(round(share * len(places)), 2), len(places)), replace=False
+                )
+            ]
             chosen[picked[:, 0], picked[:, 1]] = True
         sample = {
             query: {name: of[name] for name, has in zip(names, row, strict=True) if has}
@@ -311,7 +399,9 @@ def _documents(measure: str, share: float, queries: Any) -> Callable[[np.random.
         result: Found = (found.estimate, found.interval, found.effective_labels / found.n_labelled)
         if queries == "sample":
             return result
-        everything = correct_documents(Qrels(human), Qrels(judge), Run(run), measure, queries="fixed")
+        everything = correct_documents(
+            Qrels(human), Qrels(judge), Run(run), measure, queries="fixed"
+        )
         return result, everything.estimate
 
     return draw
@@ -323,12 +413,32 @@ def shares() -> Iterator[Try]:
     """
     for n in (100, 400):
         for method in ("smoothed", "delta"):
-            yield Try("share of grade 2 or 3", f"{n} labelled, errors alike", method, _share(n, method, spread=0.0), None)
-    yield Try("share of grade 2 or 3", "10 of 100 queries labelled, errors by query", "smoothed", _share_by_query(clustered=False), None)
-    yield Try("share of grade 2 or 3", "10 of 100 queries labelled, errors by query", "by query", _share_by_query(clustered=True), None)
+            yield Try(
+                "share of grade 2 or 3",
+                f"{n} labelled, errors alike",
+                method,
+                _share(n, method, spread=0.0),
+                None,
+            )
+    yield Try(
+        "share of grade 2 or 3",
+        "10 of 100 queries labelled, errors by query",
+        "smoothed",
+        _share_by_query(clustered=False),
+        None,
+    )
+    yield Try(
+        "share of grade 2 or 3",
+        "10 of 100 queries labelled, errors by query",
+        "by query",
+        _share_by_query(clustered=True),
+        None,
+    )
 
 
-def _share(n: int, method: Any, spread: float) -> Callable[[np.random.Generator], tuple[Found, float]]:
+def _share(
+    n: int, method: Any, spread: float
+) -> Callable[[np.random.Generator], tuple[Found, float]]:
     def draw(rng: np.random.Generator) -> tuple[Found, float]:
         true = rng.random(4000) < 0.27
         errs = np.where(true, rng.random(4000) < 0.35 + spread, rng.random(4000) < 0.1)
@@ -342,7 +452,11 @@ def _share(n: int, method: Any, spread: float) -> Callable[[np.random.Generator]
 def _share_by_query(*, clustered: bool) -> Callable[[np.random.Generator], tuple[Found, float]]:
     def draw(rng: np.random.Generator) -> tuple[Found, float]:
         one = world(100, rng)
-        human, judge, queries = (one.human.ravel() >= 2).astype(int), (one.judge.ravel() >= 2).astype(int), one.queries
+        human, judge, queries = (
+            (one.human.ravel() >= 2).astype(int),
+            (one.judge.ravel() >= 2).astype(int),
+            one.queries,
+        )
         chosen = queries < 10
         clusters = (queries[chosen], queries[~chosen]) if clustered else None
         found = corrected_share(human[chosen], judge[chosen], judge[~chosen], clusters=clusters)
@@ -354,11 +468,23 @@ def _share_by_query(*, clustered: bool) -> Callable[[np.random.Generator], tuple
 def others(large: World) -> Iterator[Try]:
     """Accuracy on gold questions, worth of a label, and leniency at the top."""
     for n, accuracy in ((20, 0.8), (50, 0.95), (200, 0.8)):
-        yield Try("accuracy", f"{n} gold questions, {accuracy:.0%} right", "Wilson", _accuracy(n, accuracy), accuracy)
+        yield Try(
+            "accuracy",
+            f"{n} gold questions, {accuracy:.0%} right",
+            "Wilson",
+            _accuracy(n, accuracy),
+            accuracy,
+        )
     for by in ("pair", "cluster"):
         truth = label_worth(large.human.ravel(), large.judge.ravel(), large.queries, by=by).value
         for n in (25, 100):
-            yield Try(f"worth of a label of a {'pair' if by == 'pair' else 'query'}", f"{n} queries", "by query", _worth(n, by), truth)
+            yield Try(
+                f"worth of a label of a {'pair' if by == 'pair' else 'query'}",
+                f"{n} queries",
+                "by query",
+                _worth(n, by),
+                truth,
+            )
     truth = float(np.mean([_leniency(2000)(np.random.default_rng(seed))[0] for seed in range(8)]))
     for n in (10, 25, 100):
         yield Try("leniency at the top", f"{n} queries", "by query", _leniency(n), truth)
@@ -366,7 +492,9 @@ def others(large: World) -> Iterator[Try]:
 
 def _accuracy(n: int, accuracy: float) -> Callable[[np.random.Generator], Found]:
     def draw(rng: np.random.Generator) -> Found:
-        one = gold_accuracy((rng.random(n) < accuracy).astype(float)[:, None], np.ones(n)).assessors[0]
+        one = gold_accuracy(
+            (rng.random(n) < accuracy).astype(float)[:, None], np.ones(n)
+        ).assessors[0]
         return one.accuracy, one.interval, np.nan
 
     return draw
@@ -386,8 +514,19 @@ def _leniency(n: int) -> Callable[[np.random.Generator], Found]:
         one = world(n, rng)
         names = [str(number) for number in range(DOCUMENTS)]
         queries = [f"q{query}" for query in one.queries]
-        pairs = Pairs(queries=queries, documents=names * n, human=one.human.ravel(), judge=one.judge.ravel(), clusters=one.queries)
-        run = Run({f"q{q}": dict(zip(names, row, strict=True)) for q, row in enumerate(one.system.tolist())})
+        pairs = Pairs(
+            queries=queries,
+            documents=names * n,
+            human=one.human.ravel(),
+            judge=one.judge.ravel(),
+            clusters=one.queries,
+        )
+        run = Run(
+            {
+                f"q{q}": dict(zip(names, row, strict=True))
+                for q, row in enumerate(one.system.tolist())
+            }
+        )
         found = by_rank(pairs, {"system": run})
         return found.difference, found.interval, np.nan
 
@@ -401,9 +540,13 @@ def tries(parts: Sequence[str]) -> Iterator[Try]:
     """Every row of the asked parts."""
     large = world(MANY if {"agreement", "others"} & set(parts) else 1, np.random.default_rng(0))
     made: dict[str, Callable[[], Iterator[Try]]] = {
-        "agreement": lambda: agreements(large), "estimates": estimates, "errors": errors, "documents": documents, "shares": shares,
+        "agreement": lambda: agreements(large),
+        "estimates": estimates,
+        "errors": errors,
+        "documents": documents,
+        "shares": shares,
         "others": lambda: others(large),
-    }  # fmt: skip
+    }
     for part in parts:
         yield from made[part]()
 
@@ -429,7 +572,9 @@ def cell(one: Try, runs: int, seed: int) -> Cell:
     mean_worth = float(np.median(worth)) if np.isfinite(worth).all() else float("nan")
     width = float((high - low)[known].mean()) if known.any() else float("nan")
     bias, none = float(errors.mean()) / spread, float(1 - known.mean())
-    return Cell(one.what, one.setting, one.method, float(held.mean()), width, bias, mean_worth, none)
+    return Cell(
+        one.what, one.setting, one.method, float(held.mean()), width, bias, mean_worth, none
+    )
 
 
 def lines(rows: Sequence[Cell]) -> Iterator[str]:
@@ -438,15 +583,26 @@ def lines(rows: Sequence[Cell]) -> Iterator[str]:
     yield "|---|---|---|---:|---:|---:|---:|"
     for row in rows:
         worth = "" if np.isnan(row.worth) else f"{row.worth:.2f}"
-        yield f"| {row.what} | {row.setting} | {row.method} | {row.coverage:.1%} | {row.width:.3f} | {row.bias:+.2f} | {worth} |"
+        yield (
+            f"| {row.what} | {row.setting} | {row.method} | {row.coverage:.1%} | {row.width:.3f} "
+            f"| {row.bias:+.2f} | {worth} |"
+        )
 
 
 def main(asked: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=at_least_1, default=1000, help="draws of each row (default 1000)")
-    parser.add_argument("--part", choices=PARTS, nargs="+", default=list(PARTS), help="which rows (default all)")
-    parser.add_argument("--seed", type=int, default=41, help="the same seed, the same numbers (default 41)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--runs", type=at_least_1, default=1000, help="draws of each row (default 1000)"
+    )
+    parser.add_argument(
+        "--part", choices=PARTS, nargs="+", default=list(PARTS), help="which rows (default all)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=41, help="the same seed, the same numbers (default 41)"
+    )
     parser.add_argument("--format", choices=["markdown", "json"], default="markdown")
     arguments = parser.parse_args(asked)
     show, rows = progress_line("rows") or (lambda _done, _runs: None), []
@@ -455,10 +611,18 @@ def main(asked: Sequence[str] | None = None) -> None:
         rows.append(cell(one, arguments.runs, arguments.seed))
         show(len(rows), len(wanted))
     if arguments.format == "json":
-        print(json.dumps({"runs": arguments.runs, "level": 0.95, "cells": [row._asdict() for row in rows]}, indent=1))
+        print(
+            json.dumps(
+                {"runs": arguments.runs, "level": 0.95, "cells": [row._asdict() for row in rows]},
+                indent=1,
+            )
+        )
     else:
         error = (0.05 * 0.95 / arguments.runs) ** 0.5
-        note = f"{arguments.runs:,} draws of each row; a coverage of 95 % has a standard error of {error:.1%}."
+        note = (
+            f"{arguments.runs:,} draws of each row; a coverage of 95 % has a standard error of "
+            f"{error:.1%}."
+        )
         print("\n".join([*lines(rows), "", note]))
 
 

@@ -200,33 +200,61 @@ class Columns:
         self.values: list[dict[str, FloatArray]] = []
         for run, side in enumerate(of.sides):
             found, alone = side.gains > 0, side.judged & side.alone
-            own, shared, scale = ~side.judged & side.alone, ~side.judged & ~side.alone, of.scale[:, None]
+            own, shared, scale = (
+                ~side.judged & side.alone,
+                ~side.judged & ~side.alone,
+                of.scale[:, None],
+            )
             weights = of.weights
             if not of.linear:  # what a document would add to RR if it alone were relevant
-                weights = np.maximum(of.weights - (side.gains * side.judged * of.weights).max(axis=1, keepdims=True), 0)
+                weights = np.maximum(
+                    of.weights - (side.gains * side.judged * of.weights).max(axis=1, keepdims=True),
+                    0,
+                )
             followed = np.zeros_like(alone)
             followed[:, :-1] = np.logical_or.accumulate(alone[:, ::-1], axis=1)[:, -2::-1]
             shift = (side.other_weight - of.weights) * (1 if run == 0 else -1)
             counted = {
-                "relevant": side.judged & found, "gain": np.where(side.judged, side.gains, 0), "judged": side.judged,
-                "alone": alone, "alone_relevant": alone & found, "own": own, "gaps": own & followed, "filled": alone & followed,
-                "both": shared, "both_judged": side.judged & ~side.alone,
-                "adds": np.where(own, weights, 0) * scale, "shared": np.where(shared, weights, 0) * scale,
-            }  # fmt: skip
+                "relevant": side.judged & found,
+                "gain": np.where(side.judged, side.gains, 0),
+                "judged": side.judged,
+                "alone": alone,
+                "alone_relevant": alone & found,
+                "own": own,
+                "gaps": own & followed,
+                "filled": alone & followed,
+                "both": shared,
+                "both_judged": side.judged & ~side.alone,
+                "adds": np.where(own, weights, 0) * scale,
+                "shared": np.where(shared, weights, 0) * scale,
+            }
             values = {"adds": counted["adds"], "shift": np.where(shared, shift, 0) * scale / 2}
             if not of.linear:
                 values = {"found": side.judged & found, "own": own, "unjudged": ~side.judged}
             # The same of queries with unjudged documents of the run's own, and with any.
-            concerned = {"own": own.any(axis=1, keepdims=True), "any": (own | shared).any(axis=1, keepdims=True)}
-            parts = {f"{name} of {which}": counted[name] & rows for which, rows in concerned.items() for name in _COUNTED}
+            concerned = {
+                "own": own.any(axis=1, keepdims=True),
+                "any": (own | shared).any(axis=1, keepdims=True),
+            }
+            parts = {
+                f"{name} of {which}": counted[name] & rows
+                for which, rows in concerned.items()
+                for name in _COUNTED
+            }
             self.counted.append(list(counted) + list(parts))
-            self.matrix.append(np.concatenate([*counted.values(), *parts.values()], axis=1, dtype=float))
-            self.values.append({name: np.asarray(column, np.float32) for name, column in values.items()})
+            self.matrix.append(
+                np.concatenate([*counted.values(), *parts.values()], axis=1, dtype=float)
+            )
+            self.values.append(
+                {name: np.asarray(column, np.float32) for name, column in values.items()}
+            )
 
     def summed(self, run: int, times: Any) -> dict[str, FloatArray]:
         """Sums over the queries of each replicate, given how often each was drawn."""
         sums = times @ self.matrix[run]
-        return dict(zip(self.counted[run], np.split(sums, len(self.counted[run]), axis=1), strict=True))
+        return dict(
+            zip(self.counted[run], np.split(sums, len(self.counted[run]), axis=1), strict=True)
+        )
 
 
 def significant(differences: FloatArray) -> IntArray:
@@ -234,7 +262,9 @@ def significant(differences: FloatArray) -> IntArray:
     queries = differences.shape[1]
     mean, error = differences.mean(axis=1), differences.std(axis=1, ddof=1) / queries**0.5
     critical = float(stdtrit(queries - 1, 1 - ALPHA / 2))
-    return np.where(np.abs(mean) > critical * np.maximum(error, 1e-12), np.sign(mean), 0).astype(int)
+    return np.where(np.abs(mean) > critical * np.maximum(error, 1e-12), np.sign(mean), 0).astype(
+        int
+    )
 
 
 class Replicates:
@@ -243,20 +273,37 @@ class Replicates:
     """
 
     def __init__(self, columns: Columns, drawn: IntArray) -> None:
-        self.difference, self.linear, self.declared = columns.of.difference[drawn], columns.of.linear, columns.declared
+        self.difference, self.linear, self.declared = (
+            columns.of.difference[drawn],
+            columns.of.linear,
+            columns.declared,
+        )
         starts = np.arange(0, drawn.size + 1, drawn.shape[1])
-        times = csr_array((np.ones(drawn.size), drawn.ravel(), starts), shape=(len(drawn), len(columns.of.difference)))
+        times = csr_array(
+            (np.ones(drawn.size), drawn.ravel(), starts),
+            shape=(len(drawn), len(columns.of.difference)),
+        )
         self._sums = [columns.summed(run, times) for run in (0, 1)]
         self._there = [self._of_concerned(sums) for sums in self._sums]
         found, gain = (self._sums[0][name] + self._sums[1][name] for name in ("relevant", "gain"))
         groups = joined(found)
-        pooled, seen = (np.take_along_axis(by_group(groups, values), groups, 1) for values in (gain, found))
+        pooled, seen = (
+            np.take_along_axis(by_group(groups, values), groups, 1) for values in (gain, found)
+        )
         self.gain = np.divide(pooled, seen, out=np.ones_like(pooled), where=seen > 0)
         if self.linear:
-            self.adds = [np.einsum("rqk,rk->rq", run["adds"][drawn], self.gain) for run in columns.values]
-            self.shift = np.einsum("rqk,rk->rq", (columns.values[0]["shift"] + columns.values[1]["shift"])[drawn], self.gain)
+            self.adds = [
+                np.einsum("rqk,rk->rq", run["adds"][drawn], self.gain) for run in columns.values
+            ]
+            self.shift = np.einsum(
+                "rqk,rk->rq",
+                (columns.values[0]["shift"] + columns.values[1]["shift"])[drawn],
+                self.gain,
+            )
         else:
-            self._lists = [{name: column[drawn] for name, column in run.items()} for run in columns.values]
+            self._lists = [
+                {name: column[drawn] for name, column in run.items()} for run in columns.values
+            ]
             self._as_judged = [self._reciprocal(run, np.zeros(len(drawn)), "own") for run in (0, 1)]
 
     @staticmethod
@@ -265,14 +312,20 @@ class Replicates:
         nothing, over those with any.
         """
         any_own = sums["adds"].sum(axis=1, keepdims=True) > 0
-        there = {name: np.where(any_own, sums[f"{name} of own"], sums[f"{name} of any"]) for name in _COUNTED}
+        there = {
+            name: np.where(any_own, sums[f"{name} of own"], sums[f"{name} of any"])
+            for name in _COUNTED
+        }
         return there | {"own": sums["own"]}
 
     def gaps(self, run: int) -> tuple[Gaps, Gaps]:
         """Of the run's own documents above a deeper judged one, and of those that both runs
         return.
         """
-        own, shared = ([self._sums[run][name].sum(axis=1) for name in names] for names in (("gaps", "filled"), ("both", "both_judged")))
+        own, shared = (
+            [self._sums[run][name].sum(axis=1) for name in names]
+            for names in (("gaps", "filled"), ("both", "both_judged"))
+        )
         return Gaps(*own), Gaps(*shared)
 
     def rates(self, run: int, kind: str = "by gaps") -> Rates:
@@ -285,14 +338,21 @@ class Replicates:
         parts = [(part, Shares.of(part, weights)) for part in (sums, self._there[run])]
         shares = parts[0][1]
         if kind == "smaller":
-            uppers, lowers = ([getattr(one, name) for _, one in parts] for name in ("smaller", "lower"))
+            uppers, lowers = (
+                [getattr(one, name) for _, one in parts] for name in ("smaller", "lower")
+            )
         elif self.declared is not None:
             uppers = [unexplained(part, weights, self.declared) * one.larger for part, one in parts]
             lowers = [np.zeros(len(total))]
         else:
             gaps, shared = self.gaps(run)
             more = excess(gaps, (shared, self.gaps(1 - run)[0]))
-            part = np.divide(more[:, None] * sums["alone"], sums["own"], out=np.zeros_like(weights), where=sums["own"] > 0)
+            part = np.divide(
+                more[:, None] * sums["alone"],
+                sums["own"],
+                out=np.zeros_like(weights),
+                where=sums["own"] > 0,
+            )
             new, kept = (weights * np.minimum(part, 1)).sum(axis=1), kept_odds(gaps, shared)
             uppers = [new * one.larger + (1 - new) * one.smaller for _, one in parts]
             lowers = [one.lower * kept / (1 - one.lower * (1 - kept)) for _, one in parts]
@@ -301,18 +361,28 @@ class Replicates:
         limits = (np.where(any_unjudged, values, 0) for values in (upper, lower))
         return Rates(*limits, shares.among_judged, shares.among_alone, shares.n_alone)
 
-    def moved(self, share_a: FloatArray, share_b: FloatArray, both: FloatArray, rows: Any = slice(None)) -> FloatArray:
+    def moved(
+        self, share_a: FloatArray, share_b: FloatArray, both: FloatArray, rows: Any = slice(None)
+    ) -> FloatArray:
         """Change of each query's difference in some replicates; `both` of shared documents is 0, or
         the share of both runs.
         """
         if self.linear:
             added_a, added_b = (added[rows] for added in self.adds)
-            return share_b[:, None] * added_b - share_a[:, None] * added_a + both[:, None] * self.shift[rows]
+            return (
+                share_b[:, None] * added_b
+                - share_a[:, None] * added_a
+                + both[:, None] * self.shift[rows]
+            )
         kind = "unjudged" if both.any() else "own"
-        of_a, of_b = (self._reciprocal(run, share, kind, rows) for run, share in ((0, share_a), (1, share_b)))
+        of_a, of_b = (
+            self._reciprocal(run, share, kind, rows) for run, share in ((0, share_a), (1, share_b))
+        )
         return (of_b - self._as_judged[1][rows]) - (of_a - self._as_judged[0][rows])
 
-    def _reciprocal(self, run: int, share: FloatArray, kind: str, rows: Any = slice(None)) -> FloatArray:
+    def _reciprocal(
+        self, run: int, share: FloatArray, kind: str, rows: Any = slice(None)
+    ) -> FloatArray:
         """Expected reciprocal rank if a share of unjudged documents is relevant."""
         lists = {name: self._lists[run][name][rows] for name in ("found", kind)}
         chance = lists["found"] + lists[kind] * share[:, None, None].astype(np.float32)
@@ -326,15 +396,25 @@ class Replicates:
         for sign, loser in ((1, 0), (-1, 1)):
             rows = np.flatnonzero(verdict == sign)
             if rows.size:
-                point = corner(*(Rates(*(column[rows] for column in one)) for one in (rates[loser], rates[1 - loser])))
+                point = corner(
+                    *(
+                        Rates(*(column[rows] for column in one))
+                        for one in (rates[loser], rates[1 - loser])
+                    )
+                )
                 shares = (point.loser, point.winner) if loser == 0 else (point.winner, point.loser)
-                kept[rows] = significant(self.difference[rows] + self.moved(*shares, point.both, rows)) == sign
+                kept[rows] = (
+                    significant(self.difference[rows] + self.moved(*shares, point.both, rows))
+                    == sign
+                )
         return kept
 
     def verdicts(self) -> dict[str, IntArray]:
         """By rule: 1 better, -1 worse, 0 anything else."""
         naive = significant(self.difference)
-        rates = {kind: (self.rates(0, kind), self.rates(1, kind)) for kind in ("smaller", "by gaps")}
+        rates = {
+            kind: (self.rates(0, kind), self.rates(1, kind)) for kind in ("smaller", "by gaps")
+        }
         held: dict[tuple[str, Corner], BoolArray] = {}
         verdicts = {}
         for rule, (kind, corners) in RULES.items():
@@ -357,7 +437,9 @@ def balanced(differences: FloatArray) -> FloatArray:
     return chances / chances.sum()
 
 
-def run_cell(of: Sample, queries: int, runs: int, seed: int, names: Names, *, declared: float | None = None) -> Cell:
+def run_cell(
+    of: Sample, queries: int, runs: int, seed: int, names: Names, *, declared: float | None = None
+) -> Cell:
     """Draw replicates and count verdicts; equal runs have a mean difference of exactly 0."""
     zero = names.truth == "equal"
     chances = balanced(of.truth) if zero else np.full(len(of.truth), 1 / len(of.truth))
@@ -370,8 +452,13 @@ def run_cell(of: Sample, queries: int, runs: int, seed: int, names: Names, *, de
         replicates = Replicates(columns, drawn)
         found = replicates.verdicts()
         found["all judged"] = significant(of.truth[drawn])
-        for name, values in (("condensed, 10", of.condensed_short), ("condensed, 1,000", of.condensed)):
-            found[name] = np.where(significant(values[drawn]) == found["as judged"], found["as judged"], 0)
+        for name, values in (
+            ("condensed, 10", of.condensed_short),
+            ("condensed, 1,000", of.condensed),
+        ):
+            found[name] = np.where(
+                significant(values[drawn]) == found["as judged"], found["as judged"], 0
+            )
         for rule, verdict in found.items():
             parts.setdefault(rule, []).append(verdict)
     difference = 0.0 if zero else float(of.truth.mean())
@@ -390,7 +477,10 @@ def run_named(of: Sample, held: IntArray, queries: int, runs: int, seed: int, na
     step = max(1, BATCH // queries)
     for first in range(0, runs, step):
         drawn = labelled[rng.integers(0, labelled.size, (min(step, runs - first), queries))]
-        verdicts = {"as judged": significant(of.difference[drawn]), "all judged": significant(of.truth[drawn])}
+        verdicts = {
+            "as judged": significant(of.difference[drawn]),
+            "all judged": significant(of.truth[drawn]),
+        }
         part = held[drawn].sum(axis=1)
         share = part[:, 1:] / part[:, :1]
         one_sided = (share.max(axis=1) >= NEARLY_ALL) & (share.min(axis=1) < NEARLY_ALL)
@@ -405,10 +495,21 @@ def _generator(seed: int, queries: int, names: Names) -> np.random.Generator:
 
 
 def _counted(
-    of: Sample, queries: int, names: Names, difference: float, as_judged: float, parts: dict[str, list[IntArray]]
-) -> Cell:  # fmt: skip
-    verdicts, sign = {rule: np.concatenate(part) for rule, part in parts.items()}, np.sign(difference)
-    wrong = {rule: float(((v != 0) if sign == 0 else (v == -sign)).mean()) for rule, v in verdicts.items()}
+    of: Sample,
+    queries: int,
+    names: Names,
+    difference: float,
+    as_judged: float,
+    parts: dict[str, list[IntArray]],
+) -> Cell:
+    verdicts, sign = (
+        {rule: np.concatenate(part) for rule, part in parts.items()},
+        np.sign(difference),
+    )
+    wrong = {
+        rule: float(((v != 0) if sign == 0 else (v == -sign)).mean())
+        for rule, v in verdicts.items()
+    }
     right = {rule: None if sign == 0 else float((v == sign).mean()) for rule, v in verdicts.items()}
     unjudged = (float(1 - side.judged.mean()) for side in of.sides)
     return Cell(*names, queries, difference, as_judged, *unjudged, relevance(of), wrong, right)
@@ -426,9 +527,17 @@ def relevance(of: Sample) -> dict[str, float]:
     def share(among: BoolArray) -> float:
         seen = among.sum(axis=0)
         use = weights * (seen >= LEAST)
-        return float(((found & among).sum(axis=0) / np.maximum(seen, 1) * use).sum() / use.sum()) if use.sum() else float("nan")
+        return (
+            float(((found & among).sum(axis=0) / np.maximum(seen, 1) * use).sum() / use.sum())
+            if use.sum()
+            else float("nan")
+        )
 
-    return {"judged": share(judged), "judged, alone": share(judged & alone), "unjudged": share(~judged & alone)}
+    return {
+        "judged": share(judged),
+        "judged, alone": share(judged & alone),
+        "unjudged": share(~judged & alone),
+    }
 
 
 def asked_of(world: str, truth: str, arguments: argparse.Namespace) -> Bank:
@@ -436,7 +545,9 @@ def asked_of(world: str, truth: str, arguments: argparse.Namespace) -> Bank:
     ones swapped.
     """
     plain = truth.replace("worse", "better")
-    rng = np.random.default_rng((arguments.seed, list(WORLDS).index(world), list(TRUTHS).index(plain)))
+    rng = np.random.default_rng(
+        (arguments.seed, list(WORLDS).index(world), list(TRUTHS).index(plain))
+    )
     seen = tuple(value * (1 + TRUTHS[plain]) for value in WORLDS[world].seen)
     drawn = bank(WORLDS[world], arguments.bank, rng, seen_b=seen)
     return drawn.mirrored() if truth == "equal" else drawn.swapped() if truth != plain else drawn
@@ -446,7 +557,9 @@ def cells(arguments: argparse.Namespace) -> Iterator[Cell]:
     """All cells: pools, judgments missing inside them, crossing runs, judgments missing for a
     reason, and positive labels alone.
     """
-    for names, of in chain(_pooled(arguments), _missing(arguments), _crossing(arguments), _hidden(arguments)):
+    for names, of in chain(
+        _pooled(arguments), _missing(arguments), _crossing(arguments), _hidden(arguments)
+    ):
         declared = KEPT_NEGATIVES if names.pool == DECLARED else None
         for queries in arguments.queries:
             yield run_cell(of, queries, arguments.runs, arguments.seed, names, declared=declared)
@@ -463,7 +576,10 @@ def _pooled(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample]]:
                 judged = judged_by(drawn, depths)
                 for measure in PLAIN if world == "some relevant" else PLAIN[:1]:
                     if measure != "RR@10" or (truth in MISSING_TRUTHS and pool in REPORTED):
-                        yield Names("pools", world, measure, truth, pool), sample(drawn, judged, measure)
+                        yield (
+                            Names("pools", world, measure, truth, pool),
+                            sample(drawn, judged, measure),
+                        )
 
 
 def _missing(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample]]:
@@ -473,7 +589,9 @@ def _missing(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample]]:
     for world in WORLDS:
         for truth in MISSING_TRUTHS if world == "some relevant" else MISSING_TRUTHS[:1]:
             drawn = asked_of(world, truth, arguments)
-            for pool, of, judged in _thinned(drawn, (arguments.seed, 9, list(WORLDS).index(world), MISSING_TRUTHS.index(truth))):
+            for pool, of, judged in _thinned(
+                drawn, (arguments.seed, 9, list(WORLDS).index(world), MISSING_TRUTHS.index(truth))
+            ):
                 for measure in PLAIN:
                     yield Names("missing", world, measure, truth, pool), sample(of, judged, measure)
 
@@ -495,19 +613,43 @@ def _thinned(drawn: Bank, seed: tuple[int, ...]) -> Iterator[tuple[str, Bank, Bo
 
 def _crossing(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample]]:
     for at, (world, (seen_a, seen_b)) in enumerate(CROSSING.items()):
-        drawn = bank(WORLDS[world.partition(",")[0]], arguments.bank, np.random.default_rng((arguments.seed, 7, at)), seen_a, seen_b)
-        for pool in ("A 10, B 10", "A 6, B 6", "A 4, B 4", "1 other, 10", "2 others, 20", "3 others, 10"):
+        drawn = bank(
+            WORLDS[world.partition(",")[0]],
+            arguments.bank,
+            np.random.default_rng((arguments.seed, 7, at)),
+            seen_a,
+            seen_b,
+        )
+        for pool in (
+            "A 10, B 10",
+            "A 6, B 6",
+            "A 4, B 4",
+            "1 other, 10",
+            "2 others, 20",
+            "3 others, 10",
+        ):
             kind = "crossing, others" if "other" in pool else "crossing"
             for measure in ("nDCG@10, binary", "P@10"):
-                yield Names(kind, world, measure, "equal", pool), sample(drawn, judged_by(drawn, POOLS[pool]), measure)
+                yield (
+                    Names(kind, world, measure, "equal", pool),
+                    sample(drawn, judged_by(drawn, POOLS[pool]), measure),
+                )
 
 
 def _hidden(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample]]:
     drawn = asked_of("some relevant", "equal", arguments)
     for share in (0.1, 0.3, 0.5):
-        judged = hidden(drawn, judged_by(drawn, POOLS["A 10, B 10"]), share, np.random.default_rng((arguments.seed, 8)))
+        judged = hidden(
+            drawn,
+            judged_by(drawn, POOLS["A 10, B 10"]),
+            share,
+            np.random.default_rng((arguments.seed, 8)),
+        )
         for measure in PLAIN:
-            yield Names("hidden", "some relevant", measure, "equal", f"{share:.0%} hidden"), sample(drawn, judged, measure)
+            yield (
+                Names("hidden", "some relevant", measure, "equal", f"{share:.0%} hidden"),
+                sample(drawn, judged, measure),
+            )
 
 
 def _positive(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample, IntArray]]:
@@ -519,17 +661,39 @@ def _positive(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample, In
             shown = [labels & (drawn.ranks[:, run] < CUTOFF) for run in (0, 1)]
             held = np.stack([part.sum(axis=1) for part in (labels, *shown)], axis=1)
             for measure in PLAIN:
-                yield Names("positive labels", "some relevant", measure, truth, source), sample(drawn, labels, measure), held
+                yield (
+                    Names("positive labels", "some relevant", measure, truth, source),
+                    sample(drawn, labels, measure),
+                    held,
+                )
 
 
 def main(asked: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=at_least_1, default=2000, help="replicates of each cell (default 2000)")
-    parser.add_argument("--bank", type=at_least_1, default=8000, help="queries to draw from (default 8000)")
-    parser.add_argument("--queries", type=at_least_1, nargs="+", default=list(QUERIES), help="queries of a judged set")
-    parser.add_argument("--seed", type=int, default=33, help="the same seed, the same numbers (default 33)")
-    parser.add_argument("--quick", action="store_true", help="40 replicates from 500 queries: a look at the tables, not at the numbers")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--runs", type=at_least_1, default=2000, help="replicates of each cell (default 2000)"
+    )
+    parser.add_argument(
+        "--bank", type=at_least_1, default=8000, help="queries to draw from (default 8000)"
+    )
+    parser.add_argument(
+        "--queries",
+        type=at_least_1,
+        nargs="+",
+        default=list(QUERIES),
+        help="queries of a judged set",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=33, help="the same seed, the same numbers (default 33)"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="40 replicates from 500 queries: a look at the tables, not at the numbers",
+    )
     parser.add_argument("--format", choices=["markdown", "json"], default="markdown")
     arguments = parser.parse_args(asked)
     if arguments.quick:
@@ -538,7 +702,13 @@ def main(asked: Sequence[str] | None = None) -> None:
     for cell in cells(arguments):
         rows.append(asdict(cell))
         show(len(rows), len(rows))
-    found: dict[str, Any] = {"runs": arguments.runs, "alpha": ALPHA, "before": BEFORE, "chosen": CHOSEN, "cells": rows}
+    found: dict[str, Any] = {
+        "runs": arguments.runs,
+        "alpha": ALPHA,
+        "before": BEFORE,
+        "chosen": CHOSEN,
+        "cells": rows,
+    }
     print(json.dumps(found, indent=1) if arguments.format == "json" else "\n".join(tables(found)))
 
 

@@ -43,7 +43,11 @@ def read(folder: Path) -> Data:
     """Read the grades of the human and of every judge."""
     with (folder / "judges.csv").open(encoding="utf-8", newline="") as file:
         head, *rows = list(csv.reader(file))
-    grades = {name: np.array([float(row[place]) for row in rows]) for place, name in enumerate(head) if place >= 2}
+    grades = {
+        name: np.array([float(row[place]) for row in rows])
+        for place, name in enumerate(head)
+        if place >= 2
+    }
     return Data([row[0] for row in rows], [row[1] for row in rows], grades)
 
 
@@ -60,7 +64,9 @@ def worth_of_labels(data: Data, name: str, rng: np.random.Generator) -> float:
     for _ in range(DRAWS):
         chosen = np.zeros(human.size, bool)
         chosen[rng.choice(human.size, LABELLED, replace=False)] = True
-        found.append(correct(human[chosen], judge[chosen], judge[~chosen], tuning="ppi++").effective_labels)
+        found.append(
+            correct(human[chosen], judge[chosen], judge[~chosen], tuning="ppi++").effective_labels
+        )
     return float(np.median(found))
 
 
@@ -71,7 +77,9 @@ def rows(data: Data, folder: Path) -> list[tuple[JudgeCheck, float]]:
     judges = [name for name in data.grades if name != "human"]
     show = progress_line("judges") or (lambda _done, _runs: None)
     for done, name in enumerate(judges, 1):
-        check = check_judge(human, qrels_of(data, name), runs, name=name, scale=SCALE, outside="clip")
+        check = check_judge(
+            human, qrels_of(data, name), runs, name=name, scale=SCALE, outside="clip"
+        )
         found.append((check, worth_of_labels(data, name, rng)))
         show(done, len(judges))
     return sorted(found, key=lambda one: -one[0].worth_of_pair.value)
@@ -80,19 +88,27 @@ def rows(data: Data, folder: Path) -> list[tuple[JudgeCheck, float]]:
 def table(found: Sequence[tuple[JudgeCheck, float]]) -> list[str]:
     """The table in Markdown."""
     lines = [
-        "| judge | kappa | alpha, ordinal | bias | tau | tau_AP | swapped at the top | verdicts that flip | worth of a pair | of a query "
+        "| judge | kappa | alpha, ordinal | bias | tau | tau_AP | swapped at the top | "
+        "verdicts that flip | worth of a pair | of a query "
         f"| {LABELLED} labels are worth |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for one, labels in found:
-        alpha, kappa, worth = one.agreement["krippendorff_alpha_ordinal"], one.agreement["cohen_kappa"], one.worth_of_pair
+        alpha, kappa, worth = (
+            one.agreement["krippendorff_alpha_ordinal"],
+            one.agreement["cohen_kappa"],
+            one.worth_of_pair,
+        )
         assert one.systems is not None
         low, high = alpha.interval
         lines.append(
-            f"| {one.name} | {kappa.value:.3f} | {alpha.value:.3f} ({low:.2f} to {high:.2f}) | {one.bias[0]:+.2f} "
-            f"| {one.systems.tau:.2f} | {one.systems.tau_ap:.2f} | {one.systems.swapped_at_top} of {one.systems.swapped} "
+            f"| {one.name} | {kappa.value:.3f} | {alpha.value:.3f} ({low:.2f} to {high:.2f}) "
+            f"| {one.bias[0]:+.2f} "
+            f"| {one.systems.tau:.2f} | {one.systems.tau_ap:.2f} | "
+            f"{one.systems.swapped_at_top} of {one.systems.swapped} "
             f"| {one.systems.verdicts.flips} of {one.systems.verdicts.n_pairs} "
-            f"| {worth.value:.2f} ({worth.interval[0]:.2f} to {worth.interval[1]:.2f}) | {one.systems.worth:.2f} | {labels:.0f} |"
+            f"| {worth.value:.2f} ({worth.interval[0]:.2f} to {worth.interval[1]:.2f}) | "
+            f"{one.systems.worth:.2f} | {labels:.0f} |"
         )
     return lines
 
@@ -103,19 +119,27 @@ def combined(data: Data) -> list[str]:
     ratings = np.clip(np.stack([data.grades[name] for name in judges], axis=1), SCALE[0], SCALE[-1])
     found = aggregations(ratings, data.grades["human"], steps=(2, 10, 100), raters=judges)
     lines = ["| grades of | accuracy | kappa |", "|---|---:|---:|"]
-    return [*lines, *(f"| {one.name} | {one.accuracy:.3f} | {one.kappa:.3f} |" for one in found[:8])]
+    return [
+        *lines,
+        *(f"| {one.name} | {one.accuracy:.3f} | {one.kappa:.3f} |" for one in found[:8]),
+    ]
 
 
 def main(asked: Sequence[str] | None = None) -> None:
     """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, help="with judges.csv and runs/")
     parser.add_argument("--format", choices=["markdown", "json"], default="markdown")
     arguments = parser.parse_args(asked)
     data = read(arguments.folder)
     found = rows(data, arguments.folder)
     if arguments.format == "json":
-        facts = [{"judge": one.name, "worth": one.worth_of_pair.value, "labels": labels} for one, labels in found]
+        facts = [
+            {"judge": one.name, "worth": one.worth_of_pair.value, "labels": labels}
+            for one, labels in found
+        ]
         print(json.dumps({"labelled": LABELLED, "judges": facts}, indent=1))
     else:
         print("\n".join([*table(found), "", *combined(data)]))

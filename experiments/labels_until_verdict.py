@@ -56,7 +56,9 @@ def lists_of(drawn: Bank, run: int) -> Lists:
 def grades_of(drawn: Bank, judged: BoolArray) -> Grades:
     """Judgments of the pool."""
     return {
-        f"q{query}": {f"d{query}-{at}": int(drawn.grades[query, at]) for at in np.flatnonzero(judged[query])}
+        f"q{query}": {
+            f"d{query}-{at}": int(drawn.grades[query, at]) for at in np.flatnonzero(judged[query])
+        }
         for query in range(len(judged))
     }
 
@@ -98,7 +100,9 @@ def replay(drawn: Bank, judged: BoolArray, measure: str) -> Replay | None:
     return Replay(estimate=row.tipping.labels_needed, needed=done, verdict=verdict)
 
 
-def replays(drawn: Bank, judged: BoolArray, measure: str, *, queries: int, times: int, seed: int) -> Iterator[Replay]:
+def replays(
+    drawn: Bank, judged: BoolArray, measure: str, *, queries: int, times: int, seed: int
+) -> Iterator[Replay]:
     """Replay collections of so many queries, as far as their verdict is withheld."""
     rng = np.random.default_rng(seed)
     for _ in range(times):
@@ -131,7 +135,9 @@ def stops(measure: str, times: int) -> Iterator[str]:
     """
     yield "| pool | sheets | collections | a difference found | labels |"
     yield "|---|---|---|---|---|"
-    banks = [bank(world, BANK // 2, np.random.default_rng(11)).mirrored() for world in WORLDS.values()]
+    banks = [
+        bank(world, BANK // 2, np.random.default_rng(11)).mirrored() for world in WORLDS.values()
+    ]
     for pool in CHOSEN[:2]:
         for name, budget in (("estimate", None), ("20", 20), ("all", 10**6)):
             rng, ends = np.random.default_rng(5), []
@@ -155,11 +161,16 @@ def line(name: str, found: Sequence[Replay]) -> str:
     ratios = np.array([one.ratio for one in found])
     low, middle, high = np.quantile(ratios, (0.1, 0.5, 0.9))
     two, three = (np.mean((ratios >= 1 / most) & (ratios <= most)) for most in (2, 3))
-    return f"| {name} | {len(found)} | {low:.2f} | {middle:.2f} | {high:.2f} | {two:.0%} | {three:.0%} |"
+    return (
+        f"| {name} | {len(found)} | {low:.2f} | {middle:.2f} | {high:.2f} | {two:.0%} | "
+        f"{three:.0%} |"
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--times", type=at_least_1, default=4, help="collections of each cell")
     parser.add_argument("--measures", nargs="+", default=["P@10", "nDCG@10", "RR@10"])
     parser.add_argument("--stops", action="store_true", help="the table of stops instead")
@@ -179,7 +190,9 @@ def main() -> None:
             judged = judged_by(drawn, POOLS[pool])
             for measure in wanted.measures:
                 for queries in (50, 150):
-                    made = replays(drawn, judged, measure, queries=queries, times=wanted.times, seed=number)
+                    made = replays(
+                        drawn, judged, measure, queries=queries, times=wanted.times, seed=number
+                    )
                     found.setdefault((measure, pool), []).extend(made)
         if show is not None:
             show(number, len(cells))

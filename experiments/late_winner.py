@@ -31,7 +31,10 @@ DIGITS = (2, 3, 4, 6, 8, 9, 10, 11, 12, 15, 20, 30, 40, 100, 1000)
 
 def pair(tilt: float) -> Expansion:
     """The two rankers."""
-    return expansion(lambda s: 0.7 - 1.6 * (1 - s) + 1.8 * (1 - s) ** 2, lambda s: 0.5 - 0.4 * tilt + 0.8 * tilt * s)
+    return expansion(
+        lambda s: 0.7 - 1.6 * (1 - s) + 1.8 * (1 - s) ** 2,
+        lambda s: 0.5 - 0.4 * tilt + 0.8 * tilt * s,
+    )
 
 
 def turn(found: Expansion) -> float:
@@ -46,14 +49,22 @@ def rows(tilt: float) -> list[tuple[int, float, float]]:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args(argv)
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args(argv)
     print(__doc__)
     for tilt in TILTS:
         found = pair(tilt)
-        print(f"t = {tilt:g}: K = {found.order}, coefficient a/p = {found.coefficient:.6f}, so the second ranker wins in the end.")
+        print(
+            f"t = {tilt:g}: K = {found.order}, coefficient a/p = {found.coefficient:.6f}, so "
+            f"the second ranker wins in the end."
+        )
         print(f"{'n':>7}  {'N_0 - N_1':>12}  {'N*_0 - N*_1':>12}  {'ahead':>6}")
         for k, plain, corrected in rows(tilt):
-            print(f"{f'10^{k}':>7}  {plain:12.3e}  {corrected:12.3e}  {'first' if plain > 0 else 'second':>6}")
+            print(
+                f"{f'10^{k}':>7}  {plain:12.3e}  {corrected:12.3e}  "
+                f"{'first' if plain > 0 else 'second':>6}"
+            )
         print(f"The sign turns at n = 10^{turn(found):.2f}.\n")
 
 

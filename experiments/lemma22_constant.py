@@ -20,8 +20,14 @@ from idealrank.theory import Expansion, RelevanceModel, expansion
 DIGITS = (3, 6, 20, 100, 300, 1000)
 PAIRS = {
     "0.1 + 0.8 s against 0.5": (lambda s: 0.1 + 0.8 * s, lambda s: 0.5 + 0 * s),
-    "0.7 - 1.6 u + 1.8 u^2 against 0.5": (lambda s: 0.7 - 1.6 * (1 - s) + 1.8 * (1 - s) ** 2, lambda s: 0.5 + 0 * s),
-    "0.7 - 1.6 u + 1.5 u^2 against 0.6 - 0.4 u": (lambda s: 0.7 - 1.6 * (1 - s) + 1.5 * (1 - s) ** 2, lambda s: 0.6 - 0.4 * (1 - s)),
+    "0.7 - 1.6 u + 1.8 u^2 against 0.5": (
+        lambda s: 0.7 - 1.6 * (1 - s) + 1.8 * (1 - s) ** 2,
+        lambda s: 0.5 + 0 * s,
+    ),
+    "0.7 - 1.6 u + 1.5 u^2 against 0.6 - 0.4 u": (
+        lambda s: 0.7 - 1.6 * (1 - s) + 1.5 * (1 - s) ** 2,
+        lambda s: 0.6 - 0.4 * (1 - s),
+    ),
 }
 
 
@@ -37,15 +43,22 @@ def nought(name: str) -> float:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args(argv)
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args(argv)
     print(__doc__)
     print("n = " + ", ".join(f"10^{k}" for k in DIGITS))
     for name, (ybar0, ybar1) in PAIRS.items():
         found = expansion(ybar0, ybar1)
-        print(f"\n{name}: p = {found.p:g}, integral for K = 0: {nought(name):.1e}, so K = {found.order}")
+        print(
+            f"\n{name}: p = {found.p:g}, integral for K = 0: {nought(name):.1e}, so K = "
+            f"{found.order}"
+        )
         print("  ln^K n (N_0 - N_1):  " + "  ".join(f"{value:.5f}" for value in sequence(found)))
         print(f"  a as printed {found.without_p:.5f}, a / p {found.coefficient:.5f}")
-        nearer = np.abs(np.array(sequence(found))[-1] - np.array([found.without_p, found.coefficient])).argmin()
+        nearer = np.abs(
+            np.array(sequence(found))[-1] - np.array([found.without_p, found.coefficient])
+        ).argmin()
         print(f"  the last is nearer to {('a', 'a / p')[nearer]}")
 
 

@@ -41,7 +41,9 @@ def mean_and_spread(discount: str, n: int) -> tuple[float, float]:
     ideal, chance = np.cumsum(weight), binom.pmf(counts, n, SHARE)
     chance = chance / chance.sum()
     means = counts * weight.mean() / ideal
-    variances = counts * (n - counts) / (n * (n - 1.0)) * ((weight - weight.mean()) ** 2).sum() / ideal**2
+    variances = (
+        counts * (n - counts) / (n * (n - 1.0)) * ((weight - weight.mean()) ** 2).sum() / ideal**2
+    )
     mean = float((chance * means).sum())
     return mean, math.sqrt(float((chance * (variances + (means - mean) ** 2)).sum()))
 
@@ -51,7 +53,15 @@ def rows(discount: str) -> list[tuple[int, float, float]]:
     found = []
     for n in SIZES:
         mean, spread = mean_and_spread(discount, n)
-        found.append((n, abs(mean - pseudo_expectation(lambda s: SHARE + 0 * s, n, discount, corrected=False)), spread))
+        found.append(
+            (
+                n,
+                abs(
+                    mean - pseudo_expectation(lambda s: SHARE + 0 * s, n, discount, corrected=False)
+                ),
+                spread,
+            )
+        )
     return found
 
 
@@ -63,13 +73,21 @@ def exponents(discount: str) -> tuple[float, float]:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args(argv)
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args(argv)
     print(__doc__)
     for discount in DISCOUNTS:
-        print(f"discount {discount}\n{'n':>8}  {'|E - N|':>10}  {'n |E - N|':>10}  {'sd':>10}  {'n sd':>10}")
+        print(
+            f"discount {discount}\n{'n':>8}  {'|E - N|':>10}  {'n |E - N|':>10}  {'sd':>10}  "
+            f"{'n sd':>10}"
+        )
         for n, gap, spread in rows(discount):
             print(f"{n:8}  {gap:10.3e}  {n * gap:10.3f}  {spread:10.3e}  {n * spread:10.3f}")
-        print("powers of n over the last decade: {:.3f} for |E - N|, {:.3f} for sd; printed: -1\n".format(*exponents(discount)))
+        print(
+            "powers of n over the last decade: {:.3f} for |E - N|, {:.3f} for sd; printed: "
+            "-1\n".format(*exponents(discount))
+        )
 
 
 if __name__ == "__main__":

@@ -100,7 +100,9 @@ LAWS = SYMMETRIC | LOPSIDED
 TESTS = ("one-sided", "two-sided", *(f"max-T of {family}" for family in FAMILIES))
 
 
-def values_of(differences: FloatArray, signs: FloatArray) -> dict[str, tuple[FloatArray, FloatArray]]:
+def values_of(
+    differences: FloatArray, signs: FloatArray
+) -> dict[str, tuple[FloatArray, FloatArray]]:
     """p and mid-p of sets by each test; of a family, of its largest statistic.
 
     Parameters
@@ -119,7 +121,9 @@ def values_of(differences: FloatArray, signs: FloatArray) -> dict[str, tuple[Flo
     for name, family in zip(TESTS[1:], (1, *FAMILIES), strict=True):
         statistics[name] = (flipped[..., :family].max(axis=2), observed[:, :family].max(axis=1))
     every = len(signs) == 1 << queries
-    return {name: _values(drawn, seen, 0 if every else 1) for name, (drawn, seen) in statistics.items()}
+    return {
+        name: _values(drawn, seen, 0 if every else 1) for name, (drawn, seen) in statistics.items()
+    }
 
 
 def _values(drawn: FloatArray, seen: FloatArray, extra: int) -> tuple[FloatArray, FloatArray]:
@@ -155,12 +159,17 @@ def shares(name: str, queries: int, sets: int, seed: int) -> dict[str, Shares]:
         drawn = LAWS[name](rng, (queries, BATCH, max(FAMILIES)))
         signs = signs_of(queries, rng)
         # The effect turns losses into gains: zeros, sizes and the grid stay.
-        turned = np.where(rng.random(drawn.shape) < half_found(queries, drawn), np.abs(drawn), drawn)
+        turned = np.where(
+            rng.random(drawn.shape) < half_found(queries, drawn), np.abs(drawn), drawn
+        )
         without, with_effect = (values_of(differences, signs) for differences in (drawn, turned))
         for test in TESTS:
             found[test].append((*without[test], *with_effect[test]))
     return {
-        test: Shares(*(float((np.concatenate(part) <= ALPHA).mean()) for part in zip(*parts, strict=True))) for test, parts in found.items()
+        test: Shares(
+            *(float((np.concatenate(part) <= ALPHA).mean()) for part in zip(*parts, strict=True))
+        )
+        for test, parts in found.items()
     }
 
 
@@ -180,19 +189,32 @@ class Levels(NamedTuple):
 def given(differ: int, sides: int, alpha: float = ALPHA) -> Levels:
     """Exact levels if so many queries differ by one size."""
     gains = np.arange(differ + 1)
-    chances = np.array([math.comb(differ, gain) for gain in gains.tolist()], np.float64) / 2.0**differ
+    chances = (
+        np.array([math.comb(differ, gain) for gain in gains.tolist()], np.float64) / 2.0**differ
+    )
     statistic = np.abs(2 * gains - differ) if sides == 2 else gains
     larger, reached = (
-        np.array([chances[compare(statistic, value)].sum() for value in statistic]) for compare in (np.greater, np.greater_equal)
+        np.array([chances[compare(statistic, value)].sum() for value in statistic])
+        for compare in (np.greater, np.greater_equal)
     )
-    return Levels(*(float(chances[values <= alpha].sum()) for values in (reached, (larger + reached) / 2)))
+    return Levels(
+        *(float(chances[values <= alpha].sum()) for values in (reached, (larger + reached) / 2))
+    )
 
 
 def zeros_and_ones(queries: int, sides: int, alpha: float) -> Levels:
     """Exact levels if each query differs by one size with probability 0.2."""
-    chances = [math.comb(queries, differ) * 0.2**differ * 0.8 ** (queries - differ) for differ in range(queries + 1)]
+    chances = [
+        math.comb(queries, differ) * 0.2**differ * 0.8 ** (queries - differ)
+        for differ in range(queries + 1)
+    ]
     levels = [given(differ, sides, alpha) for differ in range(queries + 1)]
-    return Levels(*(math.fsum(chance * level for chance, level in zip(chances, part, strict=True)) for part in zip(*levels, strict=True)))
+    return Levels(
+        *(
+            math.fsum(chance * level for chance, level in zip(chances, part, strict=True))
+            for part in zip(*levels, strict=True)
+        )
+    )
 
 
 def untied(queries: int, sides: int, alpha: float) -> Levels:
@@ -217,17 +239,44 @@ def print_simulated(arguments: argparse.Namespace) -> None:
     for name in LAWS:
         for queries in arguments.queries:
             found = shares(name, queries, arguments.sets, arguments.seed)
-            levels.append([name, f"{queries}", *(f"{share:.3f}" for one in found.values() for share in one[:2])])
-            powers.append([name, f"{queries}", *(f"{share:.3f}" for one in found.values() for share in one[2:])])
-            beyond[name] += np.sum([np.array(one[:2]) > MOST * ALPHA for one in found.values()], axis=0)
-    head = ["differences", "queries", *(f"{test}, {value}" for test in TESTS for value in ("p", "mid-p"))]
+            levels.append(
+                [
+                    name,
+                    f"{queries}",
+                    *(f"{share:.3f}" for one in found.values() for share in one[:2]),
+                ]
+            )
+            powers.append(
+                [
+                    name,
+                    f"{queries}",
+                    *(f"{share:.3f}" for one in found.values() for share in one[2:]),
+                ]
+            )
+            beyond[name] += np.sum(
+                [np.array(one[:2]) > MOST * ALPHA for one in found.values()], axis=0
+            )
+    head = [
+        "differences",
+        "queries",
+        *(f"{test}, {value}" for test in TESTS for value in ("p", "mid-p")),
+    ]
     symmetric = [row for row in powers if row[0] in SYMMETRIC]
     for title, body in (("levels", levels), ("power", symmetric)):
         print("\n".join([f"**{title}**", "", *lined(head, body, 1), ""]))
     for title, laws in (("symmetric", SYMMETRIC), ("lopsided", LOPSIDED)):
-        above, cells = sum(beyond[name] for name in laws), len(laws) * len(arguments.queries) * len(TESTS)
-        print(f"Above {MOST * ALPHA:g}, {title}: p in {above[0]}, mid-p in {above[1]} of {cells} cells.")
-    print(f"Standard error of a level of {ALPHA:g}: {(ALPHA * (1 - ALPHA) / arguments.sets) ** 0.5:.3f}.\n")
+        above, cells = (
+            sum(beyond[name] for name in laws),
+            len(laws) * len(arguments.queries) * len(TESTS),
+        )
+        print(
+            f"Above {MOST * ALPHA:g}, {title}: p in {above[0]}, mid-p in {above[1]} of "
+            f"{cells} cells."
+        )
+    print(
+        f"Standard error of a level of {ALPHA:g}: "
+        f"{(ALPHA * (1 - ALPHA) / arguments.sets) ** 0.5:.3f}.\n"
+    )
 
 
 def print_exact(arguments: argparse.Namespace) -> None:
@@ -238,20 +287,42 @@ def print_exact(arguments: argparse.Namespace) -> None:
             for queries in arguments.queries:
                 ratios = [level / alpha for sides in (1, 2) for level in law(queries, sides, alpha)]
                 beyond += sum(ratio > MOST for ratio in ratios[1::2])
-                body.append([name, f"{alpha:g}", f"{queries}", *(f"{ratio:.2f}" for ratio in ratios)])
+                body.append(
+                    [name, f"{alpha:g}", f"{queries}", *(f"{ratio:.2f}" for ratio in ratios)]
+                )
     kinds = ["one-sided, p", "one-sided, mid-p", "two-sided, p", "two-sided, mid-p"]
-    print("\n".join(["**exact, as multiples of alpha**", "", *lined(["differences", "alpha", "queries", *kinds], body, 1), ""]))
+    print(
+        "\n".join(
+            [
+                "**exact, as multiples of alpha**",
+                "",
+                *lined(["differences", "alpha", "queries", *kinds], body, 1),
+                "",
+            ]
+        )
+    )
     print(f"Mid-p is above {MOST} in {beyond} of {2 * len(body)} cells.\n")
-    exact = [[f"{differ}", *(f"{level:.3f}" for sides in (1, 2) for level in given(differ, sides))] for differ in DIFFER]
+    exact = [
+        [f"{differ}", *(f"{level:.3f}" for sides in (1, 2) for level in given(differ, sides))]
+        for differ in DIFFER
+    ]
     print("\n".join(["**given**", "", *lined(["differ", *kinds], exact, 0)]))
 
 
 def main(asked: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", type=at_least_1, default=10_000, help="sets for each share (default 10000)")
-    parser.add_argument("--queries", type=at_least_1, nargs="+", default=list(QUERIES), help="queries")
-    parser.add_argument("--seed", type=int, default=15, help="the same seed, the same numbers (default 15)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--sets", type=at_least_1, default=10_000, help="sets for each share (default 10000)"
+    )
+    parser.add_argument(
+        "--queries", type=at_least_1, nargs="+", default=list(QUERIES), help="queries"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=15, help="the same seed, the same numbers (default 15)"
+    )
     arguments = parser.parse_args(asked)
     print_simulated(arguments)
     print_exact(arguments)

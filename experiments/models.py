@@ -49,8 +49,17 @@ MODELS = {
         Model("K2A", "0.7 - 1.6 u + 1.8 u^2", lambda s: 0.7 - 1.6 * (1 - s) + 1.8 * (1 - s) ** 2),
         Model("K2B", "0.5", lambda s: 0.5 + 0.0 * s),
         Model("TOP1", "0.1 + 0.8 s + 0.1 sin(2 pi s)", lambda s: 0.1 + 0.8 * s + wave(s, 1.0)),
-        Model("LOW1", "0.1 + 0.8 s + 0.1 sin(2 pi s/0.8) below s = 0.8", lambda s: 0.1 + 0.8 * s + wave(s, 0.8), (0.8,)),
-        Model("G0", "0.35 + 0.05 (1 - 24 u + 33 u^2)", lambda s: 0.35 + 0.05 * (1 - 24 * (1 - s) + 33 * (1 - s) ** 2)),
+        Model(
+            "LOW1",
+            "0.1 + 0.8 s + 0.1 sin(2 pi s/0.8) below s = 0.8",
+            lambda s: 0.1 + 0.8 * s + wave(s, 0.8),
+            (0.8,),
+        ),
+        Model(
+            "G0",
+            "0.35 + 0.05 (1 - 24 u + 33 u^2)",
+            lambda s: 0.35 + 0.05 * (1 - 24 * (1 - s) + 33 * (1 - s) ** 2),
+        ),
         Model("G1", "0.35", lambda s: 0.35 + 0.0 * s),
     )
 }
@@ -78,12 +87,27 @@ def pair(name: str) -> tuple[Model, Model]:
 
 def options(document: str, *, runs: int, seed: int, largest: int) -> argparse.ArgumentParser:
     """A parser with what every script takes; the script's own text is its help."""
-    parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=at_least_1, default=runs, help=f"random lists for each number (default {runs})")
-    parser.add_argument(
-        "--seed", type=int, default=seed, help=f"the same seed, the same numbers, on any number of threads (default {seed})"
+    parser = argparse.ArgumentParser(
+        description=document, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--largest", type=at_least_1, default=largest, help=f"documents of the longest list (default {largest:,})")
+    parser.add_argument(
+        "--runs",
+        type=at_least_1,
+        default=runs,
+        help=f"random lists for each number (default {runs})",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=seed,
+        help=f"the same seed, the same numbers, on any number of threads (default {seed})",
+    )
+    parser.add_argument(
+        "--largest",
+        type=at_least_1,
+        default=largest,
+        help=f"documents of the longest list (default {largest:,})",
+    )
     parser.add_argument("--threads", type=int, default=0, help="0 uses all cores (default)")
     return parser
 
@@ -115,16 +139,25 @@ def steps(largest: int, first: int = 100, a_decade: int = 16) -> list[int]:
 
 
 def signs(
-    name: str, measures: Mapping[str, tuple[Any, Any]], arguments: argparse.Namespace, sizes: list[int] | None = None
+    name: str,
+    measures: Mapping[str, tuple[Any, Any]],
+    arguments: argparse.Namespace,
+    sizes: list[int] | None = None,
 ) -> dict[str, Distinguishability]:
     """The first ranker of a pair against the second under each discount and cutoff, on the same
     lists.
     """
     first, second = (model.made() for model in pair(name))
     tables = distinguish_many(
-        first, second, measures.values(), sizes=sizes or steps(arguments.largest), runs=arguments.runs,
-        rng=[arguments.seed, ord(name)], threads=arguments.threads, progress=progress_line(f"pair {name}"),
-    )  # fmt: skip
+        first,
+        second,
+        measures.values(),
+        sizes=sizes or steps(arguments.largest),
+        runs=arguments.runs,
+        rng=[arguments.seed, ord(name)],
+        threads=arguments.threads,
+        progress=progress_line(f"pair {name}"),
+    )
     return dict(zip(measures, tables, strict=True))
 
 
@@ -136,8 +169,16 @@ def sign_rows(tables: Mapping[str, Distinguishability], largest: int) -> list[st
     for label, table in tables.items():
         for size in decades(largest):
             at = table.sizes.tolist().index(size)
-            ahead, constant, (low, high) = table.share("a_better")[at], table.share("constant")[at], table.interval("a_better")[at]
-            stays = f"{constant:.3f}" + (" (one decade at most)" if table.last_decade[at] else "") if size < largest else "-"
+            ahead, constant, (low, high) = (
+                table.share("a_better")[at],
+                table.share("constant")[at],
+                table.interval("a_better")[at],
+            )
+            stays = (
+                f"{constant:.3f}" + (" (one decade at most)" if table.last_decade[at] else "")
+                if size < largest
+                else "-"
+            )
             rows.append(f"  {label:12} {size:9,}  {ahead:.3f} [{low:.3f}, {high:.3f}]  {stays}")
     return rows
 

@@ -34,18 +34,26 @@ DIFFERENCES = (0.0, 0.1, 0.2, 0.3, 0.4, 1.0)
 def pydocs(orders: int) -> LabelReplay:
     """Replay bm25 against minilm."""
     return replay_labels(
-        to_qrels(PYDOCS / "qrels.txt"), *(to_run(PYDOCS / f"{name}.run", name=name) for name in ("bm25", "minilm")), orders=orders
+        to_qrels(PYDOCS / "qrels.txt"),
+        *(to_run(PYDOCS / f"{name}.run", name=name) for name in ("bm25", "minilm")),
+        orders=orders,
     )
 
 
-def pairs(folder: Path, orders: int, first: int | None, results: Path | None) -> list[dict[str, Any]]:
+def pairs(
+    folder: Path, orders: int, first: int | None, results: Path | None
+) -> list[dict[str, Any]]:
     """Return the records of the replays of all pairs of runs with different means; each is written
     to a file as soon as it is known.
     """
     qrels = to_qrels(folder / "human.qrels")
     runs = [to_run(path, name=path.stem) for path in sorted((folder / "runs").glob("*.run"))]
     wanted = list(combinations(runs, 2))[:first]
-    found = [] if results is None or not results.exists() else [json.loads(line) for line in results.read_text("utf-8").splitlines()]
+    found = (
+        []
+        if results is None or not results.exists()
+        else [json.loads(line) for line in results.read_text("utf-8").splitlines()]
+    )
     known = {(one["a"], one["b"]) for one in found}
     for done, (a, b) in enumerate(wanted, 1):
         if (a.name, b.name) not in known:
@@ -56,7 +64,12 @@ def pairs(folder: Path, orders: int, first: int | None, results: Path | None) ->
             if results is not None:
                 with results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(found[-1]) + "\n")
-        print(f"\r{done} of {len(wanted)} pairs", end="" if done < len(wanted) else "\n", file=sys.stderr, flush=True)
+        print(
+            f"\r{done} of {len(wanted)} pairs",
+            end="" if done < len(wanted) else "\n",
+            file=sys.stderr,
+            flush=True,
+        )
     return found
 
 
@@ -65,22 +78,36 @@ def one_table(found: LabelReplay) -> Iterator[str]:
     yield "| strategy | stop | labels | of all | ratio to depth | ratio to random |"
     yield "|---|---|---|---|---|---|"
     for one in found.curves:
-        shares = f"{one.median / found.n_pooled:.1%} | {found.ratio(one, 'depth'):.2f} | {found.ratio(one, 'random'):.2f}"
+        shares = (
+            f"{one.median / found.n_pooled:.1%} | {found.ratio(one, 'depth'):.2f} | "
+            f"{found.ratio(one, 'random'):.2f}"
+        )
         yield f"| {one.strategy} | {one.stop} | {one.median:,.0f} | {shares} |"
 
 
 def all_table(found: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Make the lines of the table of many comparisons: medians over them."""
-    yield "| strategy | stop | of all | ratio to depth | ratio to random | more than depth | wrong sign |"
+    yield (
+        "| strategy | stop | of all | ratio to depth | ratio to random | more than depth | wrong "
+        "sign |"
+    )
     yield "|---|---|---|---|---|---|---|"
     rows: dict[tuple[str, str], list[tuple[float, float, float, float]]] = defaultdict(list)
     for curve in (curve for replay in found for curve in replay["curves"]):
-        row = (curve["share_of_pool"], curve["ratio_to_depth"], curve["ratio_to_random"], 1 - curve["right"])
+        row = (
+            curve["share_of_pool"],
+            curve["ratio_to_depth"],
+            curve["ratio_to_random"],
+            1 - curve["right"],
+        )
         rows[curve["strategy"], curve["stop"]].append(row)
     for (strategy, stop), values in rows.items():
         of_all, depth, random, wrong = np.array(values).T
         medians = f"{np.median(of_all):.1%} | {np.median(depth):.2f} | {np.median(random):.2f}"
-        yield f"| {strategy} | {stop} | {medians} | {int((depth > 1).sum())} of {depth.size} | {wrong.mean():.1%} |"
+        yield (
+            f"| {strategy} | {stop} | {medians} | {int((depth > 1).sum())} of {depth.size} | "
+            f"{wrong.mean():.1%} |"
+        )
 
 
 def more_than_depth(found: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -89,12 +116,21 @@ def more_than_depth(found: Sequence[dict[str, Any]]) -> Iterator[str]:
     """
     yield "| difference of means | pairs | bounds, ratio to depth | largest | more than depth |"
     yield "|---|---|---|---|---|"
-    rows = [(abs(one["difference"]), next(c["ratio_to_depth"] for c in one["curves"] if c["strategy"] == "bounds")) for one in found]
+    rows = [
+        (
+            abs(one["difference"]),
+            next(c["ratio_to_depth"] for c in one["curves"] if c["strategy"] == "bounds"),
+        )
+        for one in found
+    ]
     for low, high in pairwise(DIFFERENCES):
         ratios = np.array([ratio for difference, ratio in rows if low <= difference < high])
         if ratios.size:
             name = f"{low:g} to {high:g}" if high < 1 else f"{low:g} or more"
-            yield f"| {name} | {ratios.size} | {np.median(ratios):.2f} | {ratios.max():.2f} | {int((ratios > 1).sum())} |"
+            yield (
+                f"| {name} | {ratios.size} | {np.median(ratios):.2f} | {ratios.max():.2f} | "
+                f"{int((ratios > 1).sum())} |"
+            )
 
 
 def populations(rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -140,13 +176,17 @@ def write_figures(folder: Path, one: LabelReplay, many: Sequence[dict[str, Any]]
         if name != "queries":
             shares[name].append(curve["share_of_pool"])
     spec = settled_spec(
-        shares, f"Labels until {len(many)} comparisons are settled", "12 synthetic runs over TREC's judgments of 25 queries; nDCG@10."
+        shares,
+        f"Labels until {len(many)} comparisons are settled",
+        "12 synthetic runs over TREC's judgments of 25 queries; nDCG@10.",
     )
     drawings.write_file(folder / "next-labels-pairs.svg", drawings.drawn(spec, "svg"))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pairs", type=Path)
     parser.add_argument("--first", type=int)
     parser.add_argument("--results", type=Path)
@@ -156,7 +196,11 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     single = pydocs(asked.orders)
     print(*one_table(single), "", *error_table(asked.tests), sep="\n", flush=True)
-    several = [] if asked.pairs is None else pairs(asked.pairs, min(asked.orders, 5), asked.first, asked.results)
+    several = (
+        []
+        if asked.pairs is None
+        else pairs(asked.pairs, min(asked.orders, 5), asked.first, asked.results)
+    )
     if several:
         print("", *all_table(several), "", *more_than_depth(several), sep="\n")
     if asked.figures is not None:

@@ -76,10 +76,14 @@ def pair(seed: int) -> tuple[ir.Qrels, ir.Run, ir.Run]:
         grades = rng.integers(1, 4, DOCUMENTS) * (rng.random(DOCUMENTS) < 0.3)
         pool = set()
         for run, good, depth in zip(runs, quality, POOLS[seed % len(POOLS)], strict=True):
-            order = [f"d{place}" for place in np.argsort(-(good * grades + rng.normal(0, 1, DOCUMENTS)))]
+            order = [
+                f"d{place}" for place in np.argsort(-(good * grades + rng.normal(0, 1, DOCUMENTS)))
+            ]
             run[f"q{number:02d}"] = order[:10]
             pool |= set(order[:depth])
-        qrels[f"q{number:02d}"] = {document: int(grades[int(document[1:])]) for document in sorted(pool)}
+        qrels[f"q{number:02d}"] = {
+            document: int(grades[int(document[1:])]) for document in sorted(pool)
+        }
     return ir.Qrels(qrels), ir.Run(runs[0], name="old"), ir.Run(runs[1], name="new")
 
 
@@ -88,12 +92,16 @@ def asked(seed: int) -> Asked:
     """Ask every command about one pair of runs."""
     qrels, old, new = pair(seed)
     first = MEASURES[0]
-    before, after = (ir.evaluate(qrels, run, list(MEASURES), keep_unjudged=True) for run in (old, new))
+    before, after = (
+        ir.evaluate(qrels, run, list(MEASURES), keep_unjudged=True) for run in (old, new)
+    )
     comparison = ir.compare(before, after)
     row, gated = comparison.pairs[0][first], ir.gate(after, before, when_unjudged="neutral")
     robust = ir.robust(qrels, old, new, first, variants=["cutoff"])
     why = ir.attribute(qrels, old, new, first).as_dict()
-    page: Any = with_gate(ReportMaterial(evaluations=(after, before), measures=after.measures), gated).comparison
+    page: Any = with_gate(
+        ReportMaterial(evaluations=(after, before), measures=after.measures), gated
+    ).comparison
     shown = page.pairs[0][first]
     check = gated.checks[0]
     answers = Answers(
@@ -118,7 +126,11 @@ def _read(text: str) -> str:
 def _tracked(comparison: ir.Comparison) -> Answer:
     """Read p and the verdict from the content logged to a tracker."""
     content = content_of(comparison, page="")
-    p = next(value for name, value in content.metrics.items() if "nDCG" in name and name.endswith("_difference_p"))
+    p = next(
+        value
+        for name, value in content.metrics.items()
+        if "nDCG" in name and name.endswith("_difference_p")
+    )
     words = content.words["verdicts"].splitlines()[0]
     return Answer(p, next(verdict for said, verdict in TRACKED.items() if said in words))
 
@@ -128,13 +140,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--pairs", type=int, default=PAIRS, help=f"pairs of runs, default {PAIRS}")
     options = parser.parse_args(arguments)
-    titles = ("pair", "judged", "compare", "p", "gate", "two-sided p", "robust", "why", "page", "tracker")
+    titles = (
+        "pair",
+        "judged",
+        "compare",
+        "p",
+        "gate",
+        "two-sided p",
+        "robust",
+        "why",
+        "page",
+        "tracker",
+    )
     print(f"| {' | '.join(titles)} |\n|---:|---|---|---:|---|---:|---|---|---|---|")
     for seed in range(options.pairs):
         found = asked(seed).answers
         pool = "old {}, new {}".format(*POOLS[seed % len(POOLS)])
-        cells = [str(seed), pool, _said(found.compare), _p(found.compare), _said(found.gate), _p(found.gate)]
-        cells += [_said(one) if one.p == found.compare.p else f"{_said(one)}, p {_p(one)}" for one in found[2:]]
+        cells = [
+            str(seed),
+            pool,
+            _said(found.compare),
+            _p(found.compare),
+            _said(found.gate),
+            _p(found.gate),
+        ]
+        cells += [
+            _said(one) if one.p == found.compare.p else f"{_said(one)}, p {_p(one)}"
+            for one in found[2:]
+        ]
         print(f"| {' | '.join(cells)} |", flush=True)
 
 

@@ -147,9 +147,15 @@ def effects(sample: Sample, is_b: np.ndarray, sizes: IntArray, **how: object) ->
     cohort = np.where(is_b, "B", "A")
     found = []
     for size in sizes.tolist():
-        some_value = all(denominators[:size][side].sum() > 0 for side in (is_b[:size], ~is_b[:size]))
+        some_value = all(
+            denominators[:size][side].sum() > 0 for side in (is_b[:size], ~is_b[:size])
+        )
         if some_value and 2 <= is_b[:size].sum() <= size - 2:
-            rows = {"values": values[:size], "cohort": cohort[:size], "denominator": denominators[:size]}
+            rows = {
+                "values": values[:size],
+                "cohort": cohort[:size],
+                "denominator": denominators[:size],
+            }
             found.append(ab_effect(**rows, **how))  # type: ignore[arg-type]
     return found
 
@@ -159,7 +165,9 @@ def decided(found: Sequence[Effect]) -> bool:
     return any(effect.verdict in ("better", "worse") for effect in found)
 
 
-def false_verdicts(world: str, users: int, samples: int, seed: int, share_of_b: float = 0.5) -> FalseVerdicts:
+def false_verdicts(
+    world: str, users: int, samples: int, seed: int, share_of_b: float = 0.5
+) -> FalseVerdicts:
     """A world without a difference, read 40 times."""
     rng = np.random.default_rng((seed, list(WORLDS).index(world), users))
     counts = np.zeros(5)
@@ -176,9 +184,15 @@ def false_verdicts(world: str, users: int, samples: int, seed: int, share_of_b: 
         ]
     shares = [float(share) for share in counts / samples]
     return FalseVerdicts(
-        world=world, users=users, share_of_b=share_of_b, at_any_look=shares[0], own_plan=shares[1], once=shares[2], peeking=shares[3],
+        world=world,
+        users=users,
+        share_of_b=share_of_b,
+        at_any_look=shares[0],
+        own_plan=shares[1],
+        once=shares[2],
+        peeking=shares[3],
         too_few=shares[4],
-    )  # fmt: skip
+    )
 
 
 def power_of_lists(share: float, ties: float, looks: Looks, samples: int, seed: int) -> Power:
@@ -187,12 +201,18 @@ def power_of_lists(share: float, ties: float, looks: Looks, samples: int, seed: 
     rng = np.random.default_rng((seed, needed))
     last = some = 0
     for _ in range(samples):
-        signs = rng.choice([1, -1, 0], needed, p=[share * (1 - ties), (1 - share) * (1 - ties), ties])
-        verdicts = [preference(signs[:size], looks=looks).verdict for size in looks_until(needed).tolist()]
+        signs = rng.choice(
+            [1, -1, 0], needed, p=[share * (1 - ties), (1 - share) * (1 - ties), ties]
+        )
+        verdicts = [
+            preference(signs[:size], looks=looks).verdict for size in looks_until(needed).tolist()
+        ]
         last += verdicts[-1] == "B"
         some += "B" in verdicts
     plan = f"B wins {share:.0%}, {ties:.0%} ties, lists"
-    return Power(plan=plan, looks=looks, needed=needed, last_look=last / samples, some_look=some / samples)
+    return Power(
+        plan=plan, looks=looks, needed=needed, last_look=last / samples, some_look=some / samples
+    )
 
 
 def power_of_users(difference: float, planned: int, looks: Looks, samples: int, seed: int) -> Power:
@@ -208,7 +228,9 @@ def power_of_users(difference: float, planned: int, looks: Looks, samples: int, 
         last += verdicts[-1] == "better"
         some += "better" in verdicts
     plan = f"difference of {difference:g} sd, planned {planned:,}, users"
-    return Power(plan=plan, looks=looks, needed=needed, last_look=last / samples, some_look=some / samples)
+    return Power(
+        plan=plan, looks=looks, needed=needed, last_look=last / samples, some_look=some / samples
+    )
 
 
 def indifferent(method: Method, rankings: str, clicks: str, lists: int, seed: int) -> Credit:
@@ -229,7 +251,9 @@ def indifferent(method: Method, rankings: str, clicks: str, lists: int, seed: in
         clicks=clicks,
         by_teams=found.share,
         verdict=found.verdict,
-        by_sign_of_shares=preference(np.sign(np.where(np.abs(credits_) < 1e-12, 0, credits_))).share,
+        by_sign_of_shares=preference(
+            np.sign(np.where(np.abs(credits_) < 1e-12, 0, credits_))
+        ).share,
         mean_credit=float(credits_.mean()),
     )
 
@@ -238,9 +262,21 @@ def results(arguments: argparse.Namespace) -> tuple[list[FalseVerdicts], list[Po
     """All rows."""
     seed, samples = arguments.seed, arguments.samples
     wrong = [false_verdicts(world, users, samples, seed) for world in WORLDS for users in USERS]
-    wrong += [false_verdicts(world, users, samples, seed, share) for world in WORLDS for share, users in UNEQUAL]
-    powers = [power_of_lists(*plan, looks, samples, seed) for plan in LIST_PLANS for looks in get_args(Looks)]
-    powers += [power_of_users(*plan, looks, samples, seed) for plan in USER_PLANS for looks in get_args(Looks)]
+    wrong += [
+        false_verdicts(world, users, samples, seed, share)
+        for world in WORLDS
+        for share, users in UNEQUAL
+    ]
+    powers = [
+        power_of_lists(*plan, looks, samples, seed)
+        for plan in LIST_PLANS
+        for looks in get_args(Looks)
+    ]
+    powers += [
+        power_of_users(*plan, looks, samples, seed)
+        for plan in USER_PLANS
+        for looks in get_args(Looks)
+    ]
     credit = [
         indifferent(method, rankings, clicks, arguments.lists, seed)
         for method in get_args(Method)
@@ -250,10 +286,16 @@ def results(arguments: argparse.Namespace) -> tuple[list[FalseVerdicts], list[Po
     return wrong, powers, credit
 
 
-def tables(wrong: Sequence[FalseVerdicts], powers: Sequence[Power], credit: Sequence[Credit]) -> list[str]:
+def tables(
+    wrong: Sequence[FalseVerdicts], powers: Sequence[Power], credit: Sequence[Credit]
+) -> list[str]:
     """The tables of the page."""
     levels = [
-        [row.world, f"{row.users:,}", *(f"{share:.3f}" for share in (row.at_any_look, row.own_plan, row.once, row.peeking))]
+        [
+            row.world,
+            f"{row.users:,}",
+            *(f"{share:.3f}" for share in (row.at_any_look, row.own_plan, row.once, row.peeking)),
+        ]
         for row in wrong
         if row.share_of_b == 0.5
     ]
@@ -263,7 +305,10 @@ def tables(wrong: Sequence[FalseVerdicts], powers: Sequence[Power], credit: Sequ
         for row in wrong
         if row.share_of_b != 0.5
     ]
-    plans = [[row.plan, row.looks, f"{row.needed:,}", f"{row.last_look:.2f}", f"{row.some_look:.2f}"] for row in powers]
+    plans = [
+        [row.plan, row.looks, f"{row.needed:,}", f"{row.last_look:.2f}", f"{row.some_look:.2f}"]
+        for row in powers
+    ]
     credits_ = [
         [
             *(row.method, row.rankings, row.clicks, row.verdict),
@@ -272,31 +317,81 @@ def tables(wrong: Sequence[FalseVerdicts], powers: Sequence[Power], credit: Sequ
         for row in credit
     ]
     heads = (
-        ["values", "users", "any look", "any look, planned for these users", "one look", "planned-size interval at 40 looks"],
-        ["values", "users", "in B", "any look", "any look, planned for these users", "one look", "no verdict: too few users"],
+        [
+            "values",
+            "users",
+            "any look",
+            "any look, planned for these users",
+            "one look",
+            "planned-size interval at 40 looks",
+        ],
+        [
+            "values",
+            "users",
+            "in B",
+            "any look",
+            "any look, planned for these users",
+            "one look",
+            "no verdict: too few users",
+        ],
         ["plan", "looks", "needed", "found at the planned number", "found at one of 40 looks"],
-        ["method", "rankings", "clicks", "verdict", "B wins, by teams", "B wins, by the sign of shares", "mean credit"],
+        [
+            "method",
+            "rankings",
+            "clicks",
+            "verdict",
+            "B wins, by teams",
+            "B wins, by the sign of shares",
+            "mean credit",
+        ],
     )
     return [
-        "**false verdicts**", "", *lined(heads[0], levels, 1), "",
-        "**false verdicts of unequal cohorts**", "", *lined(heads[1], unequal, 1), "",
-        "**power at the planned number**", "", *lined(heads[2], plans, 2), "",
-        "**indifferent users**", "", *lined(heads[3], credits_, 4),
-    ]  # fmt: skip
+        "**false verdicts**",
+        "",
+        *lined(heads[0], levels, 1),
+        "",
+        "**false verdicts of unequal cohorts**",
+        "",
+        *lined(heads[1], unequal, 1),
+        "",
+        "**power at the planned number**",
+        "",
+        *lined(heads[2], plans, 2),
+        "",
+        "**indifferent users**",
+        "",
+        *lined(heads[3], credits_, 4),
+    ]
 
 
 def main(asked: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=at_least_1, default=500, help="tests for each share (default 500)")
-    parser.add_argument("--lists", type=at_least_1, default=4000, help="lists of indifferent users (default 4000)")
-    parser.add_argument("--seed", type=int, default=7, help="the same seed, the same numbers (default 7)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--samples", type=at_least_1, default=500, help="tests for each share (default 500)"
+    )
+    parser.add_argument(
+        "--lists", type=at_least_1, default=4000, help="lists of indifferent users (default 4000)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=7, help="the same seed, the same numbers (default 7)"
+    )
     parser.add_argument("--format", choices=["markdown", "json"], default="markdown")
     arguments = parser.parse_args(asked)
     found = results(arguments)
     if arguments.format == "json":
         names = ("false_verdicts", "power", "credit")
-        print(json.dumps({name: [asdict(row) for row in rows] for name, rows in zip(names, found, strict=True)}, indent=1))
+        print(
+            json.dumps(
+                {
+                    name: [asdict(row) for row in rows]
+                    for name, rows in zip(names, found, strict=True)
+                },
+                indent=1,
+            )
+        )
         return
     print("\n".join(tables(*found)))
 

@@ -28,7 +28,12 @@ HYPOTHESES = [
 ]
 
 # Key, and heading with the mark of the remark that belongs to it.
-COLUMNS = (("tau_b", "tau [b]"), ("avep", "AveP [c]"), ("value_ratio", "'nDCG' [d]"), ("rank_dcg", "rankDCG [a]"))
+COLUMNS = (
+    ("tau_b", "tau [b]"),
+    ("avep", "AveP [c]"),
+    ("value_ratio", "'nDCG' [d]"),
+    ("rank_dcg", "rankDCG [a]"),
+)
 OTHERS = (
     ("printed_formula", "formula as printed [a]"),
     ("tau_a", "tau as printed [b]"),
@@ -37,27 +42,39 @@ OTHERS = (
     ("rank_dcg_as_order", "list read as order [e]"),
 )
 REMARKS = {
-    "a": "The formula is printed as (max - DCG') / (max - min), which is 1 - rankDCG: 0 for the best list and 1 for the worst. The column "
+    "a": "The formula is printed as (max - DCG') / (max - min), which is 1 - rankDCG: 0 for the "
+    "best list and 1 for the worst. The column "
     "is (DCG' - min) / (max - min).",
-    "b": "The formula of tau is printed without ties in its divisor (tau-a, which gives 0.777 for the true list itself). The column is "
+    "b": "The formula of tau is printed without ties in its divisor (tau-a, which gives 0.777 for "
+    "the true list itself). The column is "
     "tau-b; tau-c fits neither.",
-    "c": "'Average precision' is the mean over k of the share of the first k places whose predicted value equals the true one exactly. "
+    "c": "'Average precision' is the mean over k of the share of the first k places whose "
+    "predicted value equals the true one exactly. "
     "No threshold makes it the average precision of retrieval.",
-    "d": "The column is no NDCG: it adds up the predicted values themselves, in the order in which the list is printed, and divides by the "
-    "same sum of the true values. Nothing is ranked, and values above 1 occur (1.188 and 1.318 in the table 'Real data'; {ratio:g} for "
-    "the true values times ten). NDCG ranks the true values by the predicted ones; with ties in the worst order it is in the second table.",
-    "e": "The 'Hypothesis List' holds a predicted value for each item of L. Read as true values in the order of a ranking, row 3 would "
+    "d": "The column is no NDCG: it adds up the predicted values themselves, in the order in which "
+    "the list is printed, and divides by the "
+    "same sum of the true values. Nothing is ranked, and values above 1 occur (1.188 and "
+    "1.318 in the table 'Real data'; {ratio:g} for "
+    "the true values times ten). NDCG ranks the true values by the predicted ones; with ties "
+    "in the worst order it is in the second table.",
+    "e": "The 'Hypothesis List' holds a predicted value for each item of L. Read as true values in "
+    "the order of a ranking, row 3 would "
     "have 3/4 instead of 13/20; the other rows are the same either way.",
-    "f": "In the table 'Real data', row 1 is a constant prediction: tau undefined, rankDCG 0 with ties in the worst order, as here "
-    "({constant:g}). Row 4 (tau 0.5 with AveP, nDCG and rankDCG all 1) cannot be the tau-b of one list: AveP is 1 only if "
-    "every predicted value equals the true one, and then tau-b is 1, or undefined if all are equal. It would fit tau-a, or a mean over "
+    "f": "In the table 'Real data', row 1 is a constant prediction: tau undefined, rankDCG 0 with "
+    "ties in the worst order, as here "
+    "({constant:g}). Row 4 (tau 0.5 with AveP, nDCG and rankDCG all 1) cannot be the tau-b of "
+    "one list: AveP is 1 only if "
+    "every predicted value equals the true one, and then tau-b is 1, or undefined if all are "
+    "equal. It would fit tau-a, or a mean over "
     "lists, and is not reproduced.",
 }
 
 
 def positional_precision(reference: list[float], predicted: list[float]) -> Fraction:
     """Mean over k of the share of the first k places where both lists have one value."""
-    equal = np.cumsum([one == other for one, other in zip(reference, predicted, strict=True)]).tolist()
+    equal = np.cumsum(
+        [one == other for one, other in zip(reference, predicted, strict=True)]
+    ).tolist()
     return sum((Fraction(found, k) for k, found in enumerate(equal, 1)), Fraction(0)) / len(equal)
 
 
@@ -104,7 +121,10 @@ def exact(key: str, value: float) -> str:
 def remarks() -> dict[str, str]:
     """The remarks, with the numbers that this script computes."""
     ratio = value_ratio(TRUE, [10 * value for value in TRUE])
-    return {mark: text.format(ratio=ratio, constant=ir.rank_dcg(TRUE, [1] * len(TRUE))) for mark, text in REMARKS.items()}
+    return {
+        mark: text.format(ratio=ratio, constant=ir.rank_dcg(TRUE, [1] * len(TRUE)))
+        for mark, text in REMARKS.items()
+    }
 
 
 def document() -> dict[str, Any]:
@@ -116,7 +136,11 @@ def document() -> dict[str, Any]:
         "columns_of_the_paper": [key for key, _ in COLUMNS],
         "other_readings": [key for key, _ in OTHERS],
         "rows": [
-            {"list": row["list"]} | {key: {"cut": cut(row[key]), "exact": exact(key, row[key]), "value": row[key]} for key in keys}
+            {"list": row["list"]}
+            | {
+                key: {"cut": cut(row[key]), "exact": exact(key, row[key]), "value": row[key]}
+                for key in keys
+            }
             for row in rows
         ],
         "remarks": remarks(),
@@ -129,14 +153,23 @@ def cells(keys: list[str], *, join: str) -> list[list[str]]:
     for place, predicted in enumerate(HYPOTHESES, 1):
         row = row_of(predicted)
         shown = [(f"{cut(row[key]):.3f}", exact(key, row[key])) for key in keys]
-        table.append([str(place), " ".join(map(str, predicted)), *(join.format(short, long) for short, long in shown)])
+        table.append(
+            [
+                str(place),
+                " ".join(map(str, predicted)),
+                *(join.format(short, long) for short, long in shown),
+            ]
+        )
     return table
 
 
 def aligned(head: list[str], body: list[list[str]]) -> str:
     """Columns as wide as their longest cell."""
     widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
-    return "\n".join("   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in [head, *body])
+    return "\n".join(
+        "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in [head, *body]
+    )
 
 
 def piped(head: list[str], body: list[list[str]]) -> str:
@@ -152,12 +185,22 @@ def wrapped(mark: str, text: str) -> str:
 def text_of(form: str) -> str:
     """Both tables and the remarks, for people."""
     lay_out, join = (piped, "{} ({})") if form == "markdown" else (aligned, "{}  {}")
-    first = lay_out(["row", "hypothesis list", *(head for _, head in COLUMNS)], cells([key for key, _ in COLUMNS], join=join))
-    second = lay_out(["row", "hypothesis list", *(head for _, head in OTHERS)], cells([key for key, _ in OTHERS], join=join))
-    said = [f"* [{mark}] {text}" if form == "markdown" else wrapped(mark, text) for mark, text in remarks().items()]
+    first = lay_out(
+        ["row", "hypothesis list", *(head for _, head in COLUMNS)],
+        cells([key for key, _ in COLUMNS], join=join),
+    )
+    second = lay_out(
+        ["row", "hypothesis list", *(head for _, head in OTHERS)],
+        cells([key for key, _ in OTHERS], join=join),
+    )
+    said = [
+        f"* [{mark}] {text}" if form == "markdown" else wrapped(mark, text)
+        for mark, text in remarks().items()
+    ]
     return "\n".join(
         [
-            f"True values L: {' '.join(map(str, TRUE))}. Each cell: three decimals, cut as in the paper; then the exact value.",
+            f"True values L: {' '.join(map(str, TRUE))}. Each cell: three decimals, cut as in "
+            f"the paper; then the exact value.",
             "",
             "The columns of the paper",
             "",
@@ -180,7 +223,12 @@ def main(arguments: list[str] | None = None) -> None:
         "examples:\n  python experiments/rankdcg_table.py\n"
         "  python experiments/rankdcg_table.py --format json | python -m json.tool",
     )
-    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="what is printed (default: %(default)s)")
+    parser.add_argument(
+        "--format",
+        choices=("text", "markdown", "json"),
+        default="text",
+        help="what is printed (default: %(default)s)",
+    )
     form = parser.parse_args(arguments).format
     print(json.dumps(document(), indent=2) if form == "json" else text_of(form))
 

@@ -66,11 +66,15 @@ WORLDS = {
     "5% lose 0.4": World(_rare(0.05, 0.4), 0.02, 0.4),
     "2% lose 0.9": World(_rare(0.02, 0.9, 0.002), 0.018, 0.9),
     "binary": World(_binary, 0.1, 1.0),
-    "ties of P@10": World(lambda rng, size: rng.choice(_STEPS, size, p=TIES), -float(TIES @ _STEPS), 0.9),
+    "ties of P@10": World(
+        lambda rng, size: rng.choice(_STEPS, size, p=TIES), -float(TIES @ _STEPS), 0.9
+    ),
 }
 EQUAL: dict[str, Draw] = {
     "no difference": lambda _rng, size: np.zeros(size),
-    "20% change, sd 0.1": lambda rng, size: np.where(rng.random(size) < 0.2, rng.normal(0, 0.1, size), 0.0),
+    "20% change, sd 0.1": lambda rng, size: np.where(
+        rng.random(size) < 0.2, rng.normal(0, 0.1, size), 0.0
+    ),
     "all change, sd 0.05": lambda rng, size: rng.normal(0, 0.05, size),
 }
 
@@ -102,7 +106,9 @@ class Power:
     third: float
 
 
-def passes(differences: FloatArray, margin: float, largest: float, tested: FloatArray) -> FloatArray:
+def passes(
+    differences: FloatArray, margin: float, largest: float, tested: FloatArray
+) -> FloatArray:
     """Mark the samples, the columns, that pass the sign-flip test and `unseen_loss_p`."""
     found = np.zeros(differences.shape[1], np.bool_)
     for column in np.flatnonzero(tested <= ALPHA).tolist():
@@ -124,7 +130,11 @@ def levels(arguments: argparse.Namespace) -> list[Level]:
                     margin=round(world.margin, 4),
                     queries=queries,
                     flips=float((tested <= ALPHA).mean()),
-                    three=float(((tested <= ALPHA) & (queries >= queries_without_loss(world.margin, 1.0))).mean()),
+                    three=float(
+                        (
+                            (tested <= ALPHA) & (queries >= queries_without_loss(world.margin, 1.0))
+                        ).mean()
+                    ),
                     whole=float(passes(differences, world.margin, 1.0, tested).mean()),
                     own=float(passes(differences, world.margin, world.largest, tested).mean()),
                 )
@@ -141,9 +151,20 @@ def powers(arguments: argparse.Namespace) -> list[Power]:
             differences = np.clip(draw(rng, (queries, arguments.equal)), -0.3, 1.0)
             tested = tails(differences, rng, [-margin for margin in MARGINS]).greater
             for margin, p in zip(MARGINS, tested, strict=True):
-                shares = [float(passes(differences, margin, largest, p).mean()) for largest in (1.0, 0.3)]
+                shares = [
+                    float(passes(differences, margin, largest, p).mean()) for largest in (1.0, 0.3)
+                ]
                 flips = float((p <= ALPHA).mean())
-                rows.append(Power(world=name, queries=queries, margin=margin, flips=flips, whole=shares[0], third=shares[1]))
+                rows.append(
+                    Power(
+                        world=name,
+                        queries=queries,
+                        margin=margin,
+                        flips=flips,
+                        whole=shares[0],
+                        third=shares[1],
+                    )
+                )
     return rows
 
 
@@ -155,9 +176,22 @@ def lined(head: Sequence[str], body: Sequence[Sequence[str]], words: int) -> lis
 
 def level_lines(rows: Sequence[Level], samples: int) -> list[str]:
     """The table of levels."""
-    head = ["world", "margin", "queries", "sign flips", "3 L / margin, L = 1", "rule, L = 1", "rule, L of the world"]
+    head = [
+        "world",
+        "margin",
+        "queries",
+        "sign flips",
+        "3 L / margin, L = 1",
+        "rule, L = 1",
+        "rule, L of the world",
+    ]
     body = [
-        [row.world, f"{row.margin:g}", f"{row.queries}", *(f"{one:.3f}" for one in (row.flips, row.three, row.whole, row.own))]
+        [
+            row.world,
+            f"{row.margin:g}",
+            f"{row.queries}",
+            *(f"{one:.3f}" for one in (row.flips, row.three, row.whole, row.own)),
+        ]
         for row in rows
     ]
     error = (ALPHA * (1 - ALPHA) / samples) ** 0.5
@@ -174,7 +208,13 @@ def power_lines(rows: Sequence[Power], samples: int) -> list[str]:
     """The table of power."""
     head = ["equal runs", "queries", "margin", "sign flips", "rule, L = 1", "rule, L = 0.3"]
     body = [
-        [row.world, f"{row.queries:,}", f"{row.margin:g}", *(f"{one:.2f}" for one in (row.flips, row.whole, row.third))] for row in rows
+        [
+            row.world,
+            f"{row.queries:,}",
+            f"{row.margin:g}",
+            *(f"{one:.2f}" for one in (row.flips, row.whole, row.third)),
+        ]
+        for row in rows
     ]
     return [
         "**passes of equal runs**",
@@ -187,17 +227,43 @@ def power_lines(rows: Sequence[Power], samples: int) -> list[str]:
 
 def main(asked: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=at_least_1, default=2000, help="samples of each row of levels (default 2000)")
-    parser.add_argument("--equal", type=at_least_1, default=300, help="samples of each row of equal runs (default 300)")
-    parser.add_argument("--seed", type=int, default=49, help="the same seed, the same numbers (default 49)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--samples",
+        type=at_least_1,
+        default=2000,
+        help="samples of each row of levels (default 2000)",
+    )
+    parser.add_argument(
+        "--equal",
+        type=at_least_1,
+        default=300,
+        help="samples of each row of equal runs (default 300)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=49, help="the same seed, the same numbers (default 49)"
+    )
     parser.add_argument("--format", choices=["markdown", "json"], default="markdown")
     arguments = parser.parse_args(asked)
     found = {"levels": levels(arguments), "powers": powers(arguments)}
     if arguments.format == "json":
-        print(json.dumps({name: [asdict(row) for row in rows] for name, rows in found.items()}, indent=1))
+        print(
+            json.dumps(
+                {name: [asdict(row) for row in rows] for name, rows in found.items()}, indent=1
+            )
+        )
         return
-    print("\n".join([*level_lines(found["levels"], arguments.samples), "", *power_lines(found["powers"], arguments.equal)]))
+    print(
+        "\n".join(
+            [
+                *level_lines(found["levels"], arguments.samples),
+                "",
+                *power_lines(found["powers"], arguments.equal),
+            ]
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -32,7 +32,13 @@ import numpy as np
 from models import at_least_1, progress_line
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.judging import SampledEstimate, SampledJudgments, SampledQuery, sample_queries, sampled_estimate
+from idealrank.judging import (
+    SampledEstimate,
+    SampledJudgments,
+    SampledQuery,
+    sample_queries,
+    sampled_estimate,
+)
 from idealrank.judging.sampled_judgments import SampledMeasure
 from idealrank.stats.design import Design
 from idealrank.stats.intervals import mean_interval
@@ -84,7 +90,9 @@ def world(n_queries: int, cut: float, rng: np.random.Generator) -> World:
     quality = rng.normal(0, 1, shape)
     level = quality + rng.normal(0, LEVEL, (n_queries, 1))
     grades = (level > cut).astype(float) + (level > cut + 0.8)
-    first, second = (np.argsort(-(quality + rng.normal(0, noise, shape)), axis=1) for noise in NOISE)
+    first, second = (
+        np.argsort(-(quality + rng.normal(0, noise, shape)), axis=1) for noise in NOISE
+    )
     return World(grades, first, second)
 
 
@@ -104,23 +112,41 @@ def drawn(strata: IntArray, shares: Sequence[float], rng: np.random.Generator) -
     return picked
 
 
-def sample_of(one: World, strata: Sequence[tuple[int, float]], rng: np.random.Generator) -> SampledJudgments:
+def sample_of(
+    one: World, strata: Sequence[tuple[int, float]], rng: np.random.Generator
+) -> SampledJudgments:
     """Sample the documents of every query."""
     codes, shares, found = strata_of(one, strata), [share for _, share in strata], {}
     places = {name: place for place, name in enumerate(NAMES)}
     for query, (code, grades) in enumerate(zip(codes, one.grades, strict=True)):
         of_query = np.unique(code, return_inverse=True)[1].reshape(-1)
         grade = np.where(drawn(code, shares, rng), grades, np.nan)
-        bare = SampledQuery(documents=places, stratum=of_query, probability=np.ones(DOCUMENTS), grade=grade)
-        found[f"q{query}"] = SampledQuery(documents=places, stratum=of_query, probability=bare.rate, grade=grade)
+        bare = SampledQuery(
+            documents=places, stratum=of_query, probability=np.ones(DOCUMENTS), grade=grade
+        )
+        found[f"q{query}"] = SampledQuery(
+            documents=places, stratum=of_query, probability=bare.rate, grade=grade
+        )
     return SampledJudgments(found)
 
 
-def estimates(one: World, sample: SampledJudgments) -> list[tuple[SampledEstimate, SampledEstimate]]:
+def estimates(
+    one: World, sample: SampledJudgments
+) -> list[tuple[SampledEstimate, SampledEstimate]]:
     """Each measure of the first run, and of the difference of the two."""
-    runs = [{f"q{query}": [NAMES[place] for place in ranked] for query, ranked in enumerate(of.tolist())} for of in (one.first, one.second)]
+    runs = [
+        {
+            f"q{query}": [NAMES[place] for place in ranked]
+            for query, ranked in enumerate(of.tolist())
+        }
+        for of in (one.first, one.second)
+    ]
     return [
-        (sampled_estimate(sample, runs[0], measure), sampled_estimate(sample, runs[0], measure, against=runs[1])) for measure in MEASURES
+        (
+            sampled_estimate(sample, runs[0], measure),
+            sampled_estimate(sample, runs[0], measure, against=runs[1]),
+        )
+        for measure in MEASURES
     ]
 
 
@@ -131,7 +157,9 @@ def truth(cut: float, n_queries: int) -> list[tuple[float, float]]:
     return [(run.mean, difference.mean) for run, difference in found]
 
 
-def row(relevant: str, strata: str, known: Sequence[tuple[float, float]], runs: int, seed: int) -> Row:
+def row(
+    relevant: str, strata: str, known: Sequence[tuple[float, float]], runs: int, seed: int
+) -> Row:
     """Repeat one setting."""
     means, held, sampled, shortfall, refused = [], [], [], [], []
     for run in range(runs):
@@ -141,13 +169,25 @@ def row(relevant: str, strata: str, known: Sequence[tuple[float, float]], runs: 
         found = estimates(one, sample)
         means.append([of.mean for of, _ in found])
         intervals = [mean_interval(difference.values) for _, difference in found]
-        held.append([of.low <= value <= of.high for of, (_, value) in zip(intervals, known, strict=True)])
+        held.append(
+            [of.low <= value <= of.high for of, (_, value) in zip(intervals, known, strict=True)]
+        )
         sampled.append(sample.relevant_per_query)
         shortfall.append(sample.shortfall)
         refused.append(found[0][1].interval is None)
     bias = np.mean(means, axis=0) / np.array([value for value, _ in known]) - 1
-    cells = tuple(Cell(float(off), float(share)) for off, share in zip(bias, np.mean(held, axis=0), strict=True))
-    return Row(relevant, strata, float(np.mean(sampled)), float(np.mean(shortfall)), float(np.mean(refused)), cells)
+    cells = tuple(
+        Cell(float(off), float(share))
+        for off, share in zip(bias, np.mean(held, axis=0), strict=True)
+    )
+    return Row(
+        relevant,
+        strata,
+        float(np.mean(sampled)),
+        float(np.mean(shortfall)),
+        float(np.mean(refused)),
+        cells,
+    )
 
 
 class QueryRow(NamedTuple):
@@ -187,7 +227,10 @@ def query_lines(rows: Sequence[QueryRow]) -> Iterator[str]:
     yield "| queries | interval | width | weights | width |"
     yield "|---:|---:|---:|---:|---:|"
     for one in rows:
-        yield f"| {one.n} | {one.interval:.1%} | {one.width:.2f} | {one.weights:.1%} | {one.weights_width:.2f} |"
+        yield (
+            f"| {one.n} | {one.interval:.1%} | {one.width:.2f} | {one.weights:.1%} | "
+            f"{one.weights_width:.2f} |"
+        )
 
 
 def lines(rows: Sequence[Row]) -> Iterator[str]:
@@ -196,17 +239,28 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
     yield "|---:|---|---:|---:|---:|" + "---:|" * len(MEASURES)
     for one in rows:
         cells = " | ".join(f"{cell.bias:+.0%} ({cell.coverage:.0%})" for cell in one.cells)
-        start = f"| {one.relevant} | {one.strata} | {one.sampled:.1f} | {one.shortfall:.0%} | {one.refused:.0%}"
+        start = (
+            f"| {one.relevant} | {one.strata} | {one.sampled:.1f} | {one.shortfall:.0%} | "
+            f"{one.refused:.0%}"
+        )
         yield f"{start} | {cells} |"
 
 
 def main(asked: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--table", choices=["documents", "queries"], default="documents")
-    parser.add_argument("--runs", type=at_least_1, help="draws of each row (default 40, of queries 1000)")
-    parser.add_argument("--known", type=at_least_1, default=2000, help="queries of the truth (default 2000)")
-    parser.add_argument("--seed", type=int, default=7, help="the same seed, the same numbers (default 7)")
+    parser.add_argument(
+        "--runs", type=at_least_1, help="draws of each row (default 40, of queries 1000)"
+    )
+    parser.add_argument(
+        "--known", type=at_least_1, default=2000, help="queries of the truth (default 2000)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=7, help="the same seed, the same numbers (default 7)"
+    )
     arguments = parser.parse_args(asked)
     if arguments.table == "queries":
         runs = arguments.runs or 1000
@@ -215,7 +269,16 @@ def main(asked: Sequence[str] | None = None) -> None:
         runs = arguments.runs or 40
         table = list(lines(document_rows(runs, arguments.known, arguments.seed)))
     error = (0.05 * 0.95 / runs) ** 0.5
-    print("\n".join([*table, "", f"{runs:,} draws of each row; a coverage of 95 % has a standard error of {error:.1%}."]))
+    print(
+        "\n".join(
+            [
+                *table,
+                "",
+                f"{runs:,} draws of each row; a coverage of 95 % has a standard error of "
+                f"{error:.1%}.",
+            ]
+        )
+    )
 
 
 def document_rows(runs: int, n_known: int, seed: int) -> list[Row]:

@@ -54,7 +54,17 @@ from idealrank.data.types import FloatArray
 from idealrank.stats import replicated_difference
 from idealrank.stats.comparison import smallest_visible
 
-SIZES = ((50, 2), (50, 5), (200, 2), (200, 3), (200, 5), (1000, 2), (1000, 3), (1000, 5), (1000, 10))
+SIZES = (
+    (50, 2),
+    (50, 5),
+    (200, 2),
+    (200, 3),
+    (200, 5),
+    (1000, 2),
+    (1000, 3),
+    (1000, 5),
+    (1000, 10),
+)
 QUERY, SEED, RESIDUAL = 0.12, 0.01, 0.08
 TRIALS = 2000
 FEW_TRIALS = 4000
@@ -69,7 +79,9 @@ def drawn(n_queries, n_seeds, rng, seed=SEED):
     return of_systems(n_queries, ((n_seeds, seed), (n_seeds, seed)), rng)
 
 
-def of_systems(n_queries: int, systems: Sequence[tuple[int, float]], rng: np.random.Generator) -> tuple[FloatArray, ...]:
+def of_systems(
+    n_queries: int, systems: Sequence[tuple[int, float]], rng: np.random.Generator
+) -> tuple[FloatArray, ...]:
     """Values of systems, each (queries, seeds), by their numbers of seeds and the seeds' sd."""
     difficulty = 0.5 + rng.normal(0, 0.2, (n_queries, 1))
 
@@ -97,8 +109,15 @@ def coverage(n_queries, n_seeds, *, trials=TRIALS, rng=None, seed=SEED):
         a, b = drawn(n_queries, n_seeds, generator, seed)
         found = replicated_difference(a, b)
         means = b.mean(axis=1) - a.mean(axis=1)
-        held += [holds_zero(b[:, 0] - a[:, 0]), holds_zero(means), holds_zero(b - a), found.low <= 0 <= found.high]
-        widths += (found.high - found.low) / (2 * stats.t.isf(0.025, n_queries - 1) * found.query_error)
+        held += [
+            holds_zero(b[:, 0] - a[:, 0]),
+            holds_zero(means),
+            holds_zero(b - a),
+            found.low <= 0 <= found.high,
+        ]
+        widths += (found.high - found.low) / (
+            2 * stats.t.isf(0.025, n_queries - 1) * found.query_error
+        )
     return (*(held / trials), widths / trials)
 
 
@@ -183,19 +202,25 @@ class Changed(NamedTuple):
     former_power: float
 
 
-def of_changed(n_queries: int, n_seeds: int, share: float, true: float, rng: np.random.Generator) -> tuple[FloatArray, ...]:
+def of_changed(
+    n_queries: int, n_seeds: int, share: float, true: float, rng: np.random.Generator
+) -> tuple[FloatArray, ...]:
     """Values of two systems, each (queries, seeds), which vary on a share of the queries alone."""
     changes = rng.random((n_queries, 1)) < share
     own = rng.normal(true / share, QUERY, (n_queries, 1))
 
     def system(base: FloatArray) -> FloatArray:
         training = rng.normal(0, SEED / share, n_seeds)
-        return np.where(changes, base + training + rng.normal(0, RESIDUAL, (n_queries, n_seeds)), 0.0)
+        return np.where(
+            changes, base + training + rng.normal(0, RESIDUAL, (n_queries, n_seeds)), 0.0
+        )
 
     return system(np.zeros((n_queries, 1))), system(own)
 
 
-def changed(n_queries: int, n_seeds: int, share: float, *, trials: int = FEW_TRIALS, rng: int | None = None) -> Changed:
+def changed(
+    n_queries: int, n_seeds: int, share: float, *, trials: int = FEW_TRIALS, rng: int | None = None
+) -> Changed:
     """Simulate a row of the third table."""
     generator = np.random.default_rng(rng)
     stated, former = [], []
@@ -203,17 +228,29 @@ def changed(n_queries: int, n_seeds: int, share: float, *, trials: int = FEW_TRI
         values = of_changed(n_queries, n_seeds, share, 0.0, generator)
         found = replicated_difference(*values)
         stated.append(detectable_between(found, values, ALPHA).size)
-        former.append(smallest_visible(found.standard_error * n_queries**0.5, n_queries, found.df, ALPHA, POWER))
+        former.append(
+            smallest_visible(
+                found.standard_error * n_queries**0.5, n_queries, found.df, ALPHA, POWER
+            )
+        )
     made = np.isfinite(stated)
-    sizes = [float(np.median(np.array(stated)[made])) if made.any() else np.nan, float(np.median(former))]
+    sizes = [
+        float(np.median(np.array(stated)[made])) if made.any() else np.nan,
+        float(np.median(former)),
+    ]
     powers = [_share_found(n_queries, n_seeds, share, size, trials, generator) for size in sizes]
     return Changed(float(made.mean()), sizes[0], powers[0], sizes[1], powers[1])
 
 
-def _share_found(n_queries: int, n_seeds: int, share: float, true: float, trials: int, rng: np.random.Generator) -> float:
+def _share_found(
+    n_queries: int, n_seeds: int, share: float, true: float, trials: int, rng: np.random.Generator
+) -> float:
     if not np.isfinite(true):
         return np.nan
-    found = [replicated_difference(*of_changed(n_queries, n_seeds, share, true, rng)) for _ in range(trials)]
+    found = [
+        replicated_difference(*of_changed(n_queries, n_seeds, share, true, rng))
+        for _ in range(trials)
+    ]
     return float(np.mean([one.p <= ALPHA for one in found]))
 
 
@@ -246,16 +283,27 @@ def few_rows() -> Iterator[list[Cell]]:
 
 def left_out_table(trials: int, seed: int) -> None:
     """Print what intervals cover that leave the seeds out."""
-    print(f"{'queries':>8} {'seeds':>6} {'one copy':>9} {'means':>7} {'pooled':>7} {'both':>7} {'width':>7}")
+    print(
+        f"{'queries':>8} {'seeds':>6} {'one copy':>9} {'means':>7} {'pooled':>7} {'both':>7} "
+        f"{'width':>7}"
+    )
     for number, (n_queries, n_seeds) in enumerate(SIZES, seed):
         one, means, pooled, both, width = coverage(n_queries, n_seeds, trials=trials, rng=number)
-        print(f"{n_queries:8} {n_seeds:6} {one:9.3f} {means:7.3f} {pooled:7.3f} {both:7.3f} {width:7.2f}")
-    print(f"\nEach share has a standard error of at most {0.5 / trials**0.5:.3f} ({trials} experiments a row).")
+        print(
+            f"{n_queries:8} {n_seeds:6} {one:9.3f} {means:7.3f} {pooled:7.3f} {both:7.3f} "
+            f"{width:7.2f}"
+        )
+    print(
+        f"\nEach share has a standard error of at most {0.5 / trials**0.5:.3f} ({trials} "
+        f"experiments a row)."
+    )
 
 
 def few_table(trials: int, seed: int) -> None:
     """Print what intervals of few copies cover, in Markdown."""
-    titles = [f"{what}, {n}" for n in FEW_QUERIES for what in ("one t", "replicated", "width", "power")]
+    titles = [
+        f"{what}, {n}" for n in FEW_QUERIES for what in ("one t", "replicated", "width", "power")
+    ]
     print(f"| design | copies | {' | '.join(titles)} |")
     print(f"|---|---:|{'---:|' * len(titles)}")
     number = seed
@@ -273,7 +321,9 @@ def few_table(trials: int, seed: int) -> None:
 
 def changed_table(trials: int, seed: int) -> None:
     """Print what systems find that differ on some queries, in Markdown."""
-    print("| queries that change | queries | copies | stated in | median | found | former | found |")
+    print(
+        "| queries that change | queries | copies | stated in | median | found | former | found |"
+    )
     print("|---:|---:|---:|---:|---:|---:|---:|---:|")
     number = seed
     for share in CHANGING:
@@ -281,17 +331,31 @@ def changed_table(trials: int, seed: int) -> None:
             for n_seeds in CHANGED_SEEDS:
                 row = changed(n_queries, n_seeds, share, trials=trials, rng=number)
                 cells = ["-" if np.isnan(value) else f"{value:.3f}" for value in row[1:]]
-                print(f"| {share:.0%} | {n_queries} | {n_seeds} | {row.stated:.0%} | {' | '.join(cells)} |", flush=True)
+                print(
+                    f"| {share:.0%} | {n_queries} | {n_seeds} | {row.stated:.0%} | "
+                    f"{' | '.join(cells)} |",
+                    flush=True,
+                )
                 number += 1
     error = (POWER * (1 - POWER) / trials) ** 0.5
-    print(f"\nA share of {POWER:g} has a standard error of {error:.4f} ({trials} experiments a cell).")
+    print(
+        f"\nA share of {POWER:g} has a standard error of {error:.4f} ({trials} experiments a cell)."
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--table", choices=["left-out", "few", "changed"], help="one table alone; all by default")
-    parser.add_argument("--trials", type=int, help=f"experiments a row (default {TRIALS} and {FEW_TRIALS})")
-    parser.add_argument("--seed", type=int, default=0, help="the same seed, the same numbers (default 0)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--table", choices=["left-out", "few", "changed"], help="one table alone; all by default"
+    )
+    parser.add_argument(
+        "--trials", type=int, help=f"experiments a row (default {TRIALS} and {FEW_TRIALS})"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="the same seed, the same numbers (default 0)"
+    )
     asked = parser.parse_args(arguments)
     if asked.table in (None, "left-out"):
         left_out_table(asked.trials or TRIALS, asked.seed)

@@ -34,7 +34,12 @@ def random_signs(draws: int, queries: int, rng: np.random.Generator) -> FloatArr
     return rng.integers(0, 2, (draws, queries), np.int8) * 2.0 - 1.0
 
 
-def tails(differences: FloatArray, rng: np.random.Generator, nulls: Sequence[float] = (0.0,), draws: int = DRAWS) -> Tails:
+def tails(
+    differences: FloatArray,
+    rng: np.random.Generator,
+    nulls: Sequence[float] = (0.0,),
+    draws: int = DRAWS,
+) -> Tails:
     """p values of columns of differences.
 
     Parameters
@@ -56,7 +61,9 @@ def tails(differences: FloatArray, rng: np.random.Generator, nulls: Sequence[flo
     return Tails(less, greater)
 
 
-def _counted(differences: FloatArray, flipped: FloatArray, ones: FloatArray, null: float) -> tuple[FloatArray, FloatArray]:
+def _counted(
+    differences: FloatArray, flipped: FloatArray, ones: FloatArray, null: float
+) -> tuple[FloatArray, FloatArray]:
     total = differences.sum(axis=0) - null * len(differences)
     slack = 1e-12 * np.abs(differences - null).sum(axis=0)
     shifted = flipped - null * ones[:, None] if null else flipped
@@ -117,7 +124,9 @@ def _beyond(differences: FloatArray, signs: FloatArray, extra: int) -> FloatArra
     same = norms == 0
     norms[same] = 1.0
     observed = differences.sum(axis=0) / norms
-    flipped = (signs @ differences.reshape(len(differences), norms.size)).reshape(len(signs), *norms.shape) / norms
+    flipped = (signs @ differences.reshape(len(differences), norms.size)).reshape(
+        len(signs), *norms.shape
+    ) / norms
     lowest = flipped.min(axis=2)
     reached = (lowest[..., None] <= observed + 1e-12).sum(axis=0)
     return np.where(same, 1.0, (reached + extra) / (len(signs) + extra))
@@ -130,5 +139,7 @@ def holm(p: FloatArray) -> FloatArray:
     order = np.argsort(p, axis=-1)
     rising = np.take_along_axis(p, order, axis=-1) * np.arange(p.shape[-1], 0, -1)
     adjusted = np.empty_like(p)
-    np.put_along_axis(adjusted, order, np.minimum(np.maximum.accumulate(rising, axis=-1), 1.0), axis=-1)
+    np.put_along_axis(
+        adjusted, order, np.minimum(np.maximum.accumulate(rising, axis=-1), 1.0), axis=-1
+    )
     return adjusted

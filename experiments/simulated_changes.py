@@ -60,7 +60,11 @@ class Kind(NamedTuple):
     real: bool = False
 
 
-KINDS = {"small change": Kind(0.2, 0.0), "re-training": Kind(0.8, 0.95), "real rankings": Kind(0.2, 0.0, real=True)}
+KINDS = {
+    "small change": Kind(0.2, 0.0),
+    "re-training": Kind(0.8, 0.95),
+    "real rankings": Kind(0.2, 0.0, real=True),
+}
 
 
 def value_of(normal: FloatArray) -> FloatArray:
@@ -81,7 +85,14 @@ class Changes:
     queries that lose everything.
     """
 
-    def __init__(self, kind: Kind, queries: int, changes: int, rng: np.random.Generator, measures: int = MEASURES) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        queries: int,
+        changes: int,
+        rng: np.random.Generator,
+        measures: int = MEASURES,
+    ) -> None:
         shape = (queries, changes, measures)
         touched = rng.random(shape[:2]) < kind.touched
         self.order = np.where(touched, rng.random(shape[:2]), np.inf)  # who loses first
@@ -90,7 +101,10 @@ class Changes:
             query = rng.integers(0, pool.little.shape[0], shape[:2])
             first, second, last = (rng.integers(0, VERSIONS, shape[:2]) for _ in range(3))
             before = pool.little[query, first][..., :measures]
-            self.base = Changed(before, np.where(touched[..., None], pool.little[query, second][..., :measures], before))
+            self.base = Changed(
+                before,
+                np.where(touched[..., None], pool.little[query, second][..., :measures], before),
+            )
             self.worst = pool.none[query, last][..., :measures]
             self.loss = kind.touched * float((pool.little - pool.none)[..., 0].mean())
         else:
@@ -156,11 +170,16 @@ def lists() -> Lists:
     """Of the demo's rankings; always the same."""
     rng = np.random.default_rng(7)
     qrels, ranked = demo()
-    found = [_values(qrels, {query: reordered(ranked[query], noise, rng) for query in qrels}) for noise in (LITTLE, None)]
+    found = [
+        _values(qrels, {query: reordered(ranked[query], noise, rng) for query in qrels})
+        for noise in (LITTLE, None)
+    ]
     return Lists(*found)
 
 
-def reordered(ranking: list[str], noise: float | None, rng: np.random.Generator, versions: int = VERSIONS) -> list[list[str]]:
+def reordered(
+    ranking: list[str], noise: float | None, rng: np.random.Generator, versions: int = VERSIONS
+) -> list[list[str]]:
     """Versions of a list: by log rank with Gumbel noise, so that the top moves as rarely as it does
     between models; or at random.
     """
@@ -171,7 +190,11 @@ def reordered(ranking: list[str], noise: float | None, rng: np.random.Generator,
 
 def _values(qrels: dict[str, dict[str, int]], versions: dict[str, list[list[str]]]) -> FloatArray:
     """Every version as a query of its own."""
-    run = {f"{query}#{number}": ranking for query, rankings in versions.items() for number, ranking in enumerate(rankings)}
+    run = {
+        f"{query}#{number}": ranking
+        for query, rankings in versions.items()
+        for number, ranking in enumerate(rankings)
+    }
     judged = {name: qrels[name.split("#")[0]] for name in run}
     evaluation = ir.evaluate(judged, run, list(REAL_MEASURES))
     row = {name: at for at, name in enumerate(evaluation.queries)}

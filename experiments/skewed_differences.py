@@ -38,12 +38,26 @@ COMPARE, GATE, SLICED = "compare", "gate", "10 slices"
 Draw = Callable[[np.random.Generator, tuple[int, int]], FloatArray]
 WORLDS: dict[str, tuple[Draw, bool]] = {
     "normal": (lambda rng, size: rng.normal(0, 0.1, size), True),
-    "80% zero": (lambda rng, size: np.where(rng.random(size) < 0.2, rng.uniform(-0.5, 0.5, size), 0.0), True),
+    "80% zero": (
+        lambda rng, size: np.where(rng.random(size) < 0.2, rng.uniform(-0.5, 0.5, size), 0.0),
+        True,
+    ),
     "binary": (lambda rng, size: rng.choice([-1.0, 1.0, 0.0], size, p=[0.1, 0.1, 0.8]), True),
-    "ties of P@10": (lambda rng, size: rng.choice([-0.2, -0.1, 0.0, 0.1, 0.2], size, p=[0.05, 0.2, 0.5, 0.2, 0.05]), True),
-    "1 in 50 is +-0.9": (lambda rng, size: rng.choice([-0.9, 0.9, -0.02, 0.02], size, p=[0.01, 0.01, 0.49, 0.49]), True),
+    "ties of P@10": (
+        lambda rng, size: rng.choice(
+            [-0.2, -0.1, 0.0, 0.1, 0.2], size, p=[0.05, 0.2, 0.5, 0.2, 0.05]
+        ),
+        True,
+    ),
+    "1 in 50 is +-0.9": (
+        lambda rng, size: rng.choice([-0.9, 0.9, -0.02, 0.02], size, p=[0.01, 0.01, 0.49, 0.49]),
+        True,
+    ),
     "5% lose 0.38": (lambda rng, size: np.where(rng.random(size) < 0.05, -0.38, 0.02), False),
-    "2% gain 0.72, 18% lose 0.08": (lambda rng, size: rng.choice([0.72, -0.08, 0.0], size, p=[0.02, 0.18, 0.8]), False),
+    "2% gain 0.72, 18% lose 0.08": (
+        lambda rng, size: rng.choice([0.72, -0.08, 0.0], size, p=[0.02, 0.18, 0.8]),
+        False,
+    ),
     "1% lose 0.9": (lambda rng, size: np.where(rng.random(size) < 0.01, -0.9, 0.009 / 0.99), False),
 }
 
@@ -93,7 +107,9 @@ def sliced(name: str, queries: int, arguments: argparse.Namespace) -> Row:
     differences = draw(rng, (queries, samples))
     parts = differences.reshape(SLICES, size, samples)
     verdict = np.stack([tails(part, rng).both[0] <= ALPHA / SLICES for part in parts]).any(axis=0)
-    flagged = np.array([size < queries_for_skew(skewness(column), queries) for column in differences.T])
+    flagged = np.array(
+        [size < queries_for_skew(skewness(column), queries) for column in differences.T]
+    )
     return _row((name, SLICED, queries), verdict, flagged)
 
 
@@ -117,25 +133,46 @@ def lines_of(rows: Sequence[Row]) -> list[str]:
         "| differences | test | queries | false verdicts | not flagged | flagged of these |",
         "|---|---|---:|---:|---:|---:|",
     ]
-    lines += [f"| {row.world} | {row.test} | {row.queries} | {row.false:.3f} | {row.silent:.3f} | {row.flagged:.2f} |" for row in rows]
+    lines += [
+        f"| {row.world} | {row.test} | {row.queries} | {row.false:.3f} | {row.silent:.3f} | "
+        f"{row.flagged:.2f} |"
+        for row in rows
+    ]
     return lines
 
 
 def rows_of(arguments: argparse.Namespace) -> list[Row]:
     """Every world, whole and in slices."""
-    rows = [row for name in WORLDS for queries in QUERIES for row in whole(name, queries, arguments)]
-    return rows + [sliced(name, queries, arguments) for name in WORLDS for queries in (100, 250, 1000)]
+    rows = [
+        row for name in WORLDS for queries in QUERIES for row in whole(name, queries, arguments)
+    ]
+    return rows + [
+        sliced(name, queries, arguments) for name in WORLDS for queries in (100, 250, 1000)
+    ]
 
 
 def main(asked: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=at_least_1, default=2000, help="samples of each row; a quarter for slices (default 2000)")
-    parser.add_argument("--seed", type=int, default=31, help="the same seed, the same numbers (default 31)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--samples",
+        type=at_least_1,
+        default=2000,
+        help="samples of each row; a quarter for slices (default 2000)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=31, help="the same seed, the same numbers (default 31)"
+    )
     parser.add_argument("--format", choices=["markdown", "json"], default="markdown")
     arguments = parser.parse_args(asked)
     rows = rows_of(arguments)
-    print(json.dumps([asdict(row) for row in rows], indent=1) if arguments.format == "json" else "\n".join(lines_of(rows)))
+    print(
+        json.dumps([asdict(row) for row in rows], indent=1)
+        if arguments.format == "json"
+        else "\n".join(lines_of(rows))
+    )
 
 
 if __name__ == "__main__":

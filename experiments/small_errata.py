@@ -52,8 +52,14 @@ def squares() -> Slip:
     return Slip(
         "eq. (30)",
         "D(r)^2 <= D(r) for all r",
-        "false at r = 1, where D is 1/ln 2 > 1; it holds from r = 2 on. The sum of squares needs a constant more",
-        {"D(1)": first, "D(1)^2": first**2, "D(2)": 1 / math.log(3), "D(2)^2": 1 / math.log(3) ** 2},
+        "false at r = 1, where D is 1/ln 2 > 1; it holds from r = 2 on. The sum of squares "
+        "needs a constant more",
+        {
+            "D(1)": first,
+            "D(1)^2": first**2,
+            "D(2)": 1 / math.log(3),
+            "D(2)^2": 1 / math.log(3) ** 2,
+        },
     )
 
 
@@ -64,7 +70,11 @@ def sums(n: int = 1000) -> Slip:
         "Claim 31 (sixth line) and eq. (30)",
         "the sum of D over ranks is bounded by F(n)",
         "D falls, so even the sum over r < n is at least F(n); the bound that holds is F(n) + D(1)",
-        {f"sum of D(r), r < {n}": float(weights(n - 1).sum()), f"F({n})": integral, f"F({n}) + D(1)": integral + 1 / math.log(2)},
+        {
+            f"sum of D(r), r < {n}": float(weights(n - 1).sum()),
+            f"F({n})": integral,
+            f"F({n}) + D(1)": integral + 1 / math.log(2),
+        },
     )
 
 
@@ -79,12 +89,15 @@ def constant(n: int = 10**6, beta: float = 0.5) -> Slip:
         )
         differences[name] = first - second
     ideal = float(weights(round(0.4 * n), beta).sum())
-    differences["sum over ranks: (E[DCG_0] - E[DCG_1]) / ideal DCG of n p"] = (mean_dcg(COI0, n, beta) - mean_dcg(COI1, n, beta)) / ideal
+    differences["sum over ranks: (E[DCG_0] - E[DCG_1]) / ideal DCG of n p"] = (
+        mean_dcg(COI0, n, beta) - mean_dcg(COI1, n, beta)
+    ) / ideal
     zeta = decay_of(f"zipf({beta})").kappa - 1 / (1 - beta)
     return Slip(
         "Lemma 33, proof",
         "F(np) = (np)^(1-b)/(1-b); and N_0 - N_1 in place of the difference of the means",
-        "F has another -1/(1-b), and where limits coincide this constant decides: the means have zeta(b) there, since sums over ranks are "
+        "F has another -1/(1-b), and where limits coincide this constant decides: the means "
+        "have zeta(b) there, since sums over ranks are "
         "not integrals. The pair 0.7 - 1.6 u + 1.5 u^2 and 0.6 - 0.4 u under r^-1/2, n = 10^6",
         {"-1/(1-b)": -1 / (1 - beta), "zeta(b)": zeta, **differences},
     )
@@ -116,8 +129,12 @@ def divisor(n: int = 10**6) -> Slip:
     return Slip(
         "Claim 27, proof",
         "DCG / l",
-        "DCG over the sum of D(r), r <= l: over l it tends to 0 for every ranker. With all of l = 10^6 documents relevant",
-        {"DCG / l": float(weight.sum()) / n, "DCG / sum of D(r), r <= l": float(weight.sum() / weight.sum())},
+        "DCG over the sum of D(r), r <= l: over l it tends to 0 for every ranker. With all of "
+        "l = 10^6 documents relevant",
+        {
+            "DCG / l": float(weight.sum()) / n,
+            "DCG / sum of D(r), r <= l": float(weight.sum() / weight.sum()),
+        },
     )
 
 
@@ -130,7 +147,8 @@ def nothing() -> Slip:
     return Slip(
         "Theorem 4, proof",
         "for p = 0 it trivially holds",
-        "for p = 0 NDCG is 0/0 on every list and has no limit; p > 0 is a condition (E[Y] > 0 and Y >= 0 for grades)",
+        "for p = 0 NDCG is 0/0 on every list and has no limit; p > 0 is a condition (E[Y] > 0 "
+        "and Y >= 0 for grades)",
         {"limit for p = 0 (nan: refused)": found},
     )
 
@@ -142,7 +160,8 @@ def ties(share: float = 0.5) -> Slip:
     return Slip(
         "Lemma 3",
         "the canonical score f~(X) is uniform on [0, 1] for every f",
-        "for every f whose scores f(X) have no atoms. With tied scores it takes jumps; ties broken at random make it uniform again",
+        "for every f whose scores f(X) have no atoms. With tied scores it takes jumps; ties "
+        "broken at random make it uniform again",
         {"mean of f~ with two scores": float((below * masses).sum()), "mean if uniform": 0.5},
     )
 
@@ -153,7 +172,9 @@ def slips() -> list[Slip]:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args(argv)
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args(argv)
     print(__doc__)
     for slip in slips():
         print(f"{slip.where}\n  printed  {slip.printed}\n  found    {slip.found}")

@@ -64,7 +64,9 @@ def moments() -> tuple[float, float]:
     grid = np.linspace(0, 1, 200_001)
     below = stats.beta.cdf(grid, *BETA)
     of_body = 2 * np.trapezoid(below * (1 - below), grid)
-    absolute = 2 * ZERO * ONE + 2 * ZERO * body * mean + 2 * ONE * body * (1 - mean) + body**2 * of_body
+    absolute = (
+        2 * ZERO * ONE + 2 * ZERO * body * mean + 2 * ONE * body * (1 - mean) + body**2 * of_body
+    )
     return float(absolute), float(2 * variance)
 
 
@@ -76,7 +78,10 @@ def law_of(difference: float, sd: float) -> Law:
     scale = (second / (changed * square)) ** 0.5
     tilt = difference / (changed * scale * absolute)
     if changed > 1 or tilt > 1:
-        raise ValueError(f"no such values have a mean difference of {difference} with a standard deviation of {sd}")
+        raise ValueError(
+            f"no such values have a mean difference of {difference} with a standard deviation "
+            f"of {sd}"
+        )
     return Law(changed, scale, (1 + tilt) / 2)
 
 
@@ -109,7 +114,10 @@ def demo_runs(measure: str = "nDCG@10") -> dict[str, FloatArray]:
     fused = {"fused 1:1": (1.0, 1.0), "fused 2:1": (2.0, 1.0)}
     found = {name: ir.evaluate(qrels, run, measure)[measure] for name, run in runs.items()}
     for name, weights in fused.items():
-        scores = {query: _fused([runs[run].ranking(query).documents for run in runs], weights) for query in qrels}
+        scores = {
+            query: _fused([runs[run].ranking(query).documents for run in runs], weights)
+            for query in qrels
+        }
         found[name] = ir.evaluate(qrels, scores, measure)[measure]
     return {name: found[name] for name in ("bm25", "fused 2:1", "fused 1:1", "minilm")}
 
@@ -135,12 +143,23 @@ def drawn(change: FloatArray, n: int, trials: int, rng: np.random.Generator) -> 
     disagree.
     """
     means = np.array([rng.choice(change, (2, n)).mean(axis=1) for _ in range(trials)])
-    return Drawn(float(means.std()), float((means * change.mean() < 0).mean()), float((means[:, 0] * means[:, 1] < 0).mean()))
+    return Drawn(
+        float(means.std()),
+        float((means * change.mean() < 0).mean()),
+        float((means[:, 0] * means[:, 1] < 0).mean()),
+    )
 
 
 def seen_lines() -> list[list[str]]:
     """Section 1."""
-    rows = [["sd", *(f"+- at {n:,}" for n in SIZES), *(f"seen by {n:,}" for n in SIZES), "needed for 0.01"]]
+    rows = [
+        [
+            "sd",
+            *(f"+- at {n:,}" for n in SIZES),
+            *(f"seen by {n:,}" for n in SIZES),
+            "needed for 0.01",
+        ]
+    ]
     for sd in SDS:
         widths, visible = ([f"{of(n, sd):.4f}" for n in SIZES] for of in (half_width, detectable))
         rows.append([f"{sd:.2f}", *widths, *visible, f"{queries_needed(0.01, sd):,}"])
@@ -154,7 +173,8 @@ def swap_lines(trials: int, seed: int) -> list[list[str]]:
         for difference in DIFFERENCES:
             law = law_of(difference, sd)
             shares = [
-                f"{swap_share(law, n, trials, np.random.default_rng((seed, n, len(rows)))):.3f} ({normal_swap(difference, sd, n):.3f})"
+                f"{swap_share(law, n, trials, np.random.default_rng((seed, n, len(rows)))):.3f} "
+                f"({normal_swap(difference, sd, n):.3f})"
                 for n in SIZES[:-1]
             ]
             rows.append([f"{sd:.2f}", f"{difference}", *shares])
@@ -163,13 +183,24 @@ def swap_lines(trials: int, seed: int) -> list[list[str]]:
 
 def demo_lines(trials: int, seed: int) -> list[list[str]]:
     """Section 3."""
-    rows = [["runs", "difference", "sd", *(f"{what} {n}" for n in (20, 50, 500) for what in ("sd of means", "wrong", "swaps"))]]
+    rows = [
+        [
+            "runs",
+            "difference",
+            "sd",
+            *(f"{what} {n}" for n in (20, 50, 500) for what in ("sd of means", "wrong", "swaps")),
+        ]
+    ]
     values = demo_runs()
     pairs = [*pairwise(values), ("bm25", "minilm")]
     for a, b in pairs:
         change = values[b] - values[a]
         found = [drawn(change, n, trials, np.random.default_rng((seed, n))) for n in (20, 50, 500)]
-        shown = [text for one in found for text in (f"{one.sd_of_means:.4f}", f"{one.wrong:.3f}", f"{one.swaps:.3f}")]
+        shown = [
+            text
+            for one in found
+            for text in (f"{one.sd_of_means:.4f}", f"{one.wrong:.3f}", f"{one.swaps:.3f}")
+        ]
         rows.append([f"{a}, {b}", f"{change.mean():+.4f}", f"{change.std(ddof=1):.3f}", *shown])
     return rows
 
@@ -180,28 +211,46 @@ def printed(rows: Sequence[Sequence[str]], form: str) -> str:
         rule = ["---", *["---:"] * (len(rows[0]) - 1)]
         return "\n".join("| " + " | ".join(row) + " |" for row in [rows[0], rule, *rows[1:]])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the three tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trials", type=int, default=10_000, help="simulated pairs of sets for each number (default %(default)s)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--trials",
+        type=int,
+        default=10_000,
+        help="simulated pairs of sets for each number (default %(default)s)",
+    )
     parser.add_argument("--quick", action="store_true", help="200 trials: a look, in seconds")
-    parser.add_argument("--seed", type=int, default=500, help="the same seed, the same numbers (default %(default)s)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=500,
+        help="the same seed, the same numbers (default %(default)s)",
+    )
     parser.add_argument("--format", choices=["text", "markdown"], default="text")
     arguments = parser.parse_args(argv)
     trials = 200 if arguments.quick else arguments.trials
     of_demo = min(trials, 4000)
     sections = {
-        "1  What n queries see: half width of the interval, and the difference detected with 80 % power": seen_lines(),
+        "1  What n queries see: half width of the interval, and the difference detected with "
+        "80 % power": seen_lines(),
         "2  Share of swaps between two sets of n queries": swap_lines(trials, arguments.seed),
         "3  Sets of n queries of the demo": demo_lines(of_demo, arguments.seed),
     }
     for title, rows in sections.items():
         print(f"{title}\n\n{printed(rows, arguments.format)}\n")
     errors = (0.5 / count**0.5 for count in (trials, of_demo))
-    print("Standard error of a share: at most {:.4f} in table 2, {:.4f} in table 3.".format(*errors))
+    print(
+        "Standard error of a share: at most {:.4f} in table 2, {:.4f} in table 3.".format(*errors)
+    )
 
 
 if __name__ == "__main__":

@@ -164,7 +164,9 @@ def plans_of(sets: int, seed: int) -> Plans:
     rng = np.random.default_rng((seed, 61))
     differences = rng.normal(0.1, 1.0, (25, sets))
     undecided = differences[:, paired_t(np.zeros_like(differences), differences).p > ALPHA]
-    observed = zip(undecided.mean(axis=0).tolist(), undecided.std(axis=0, ddof=1).tolist(), strict=True)
+    observed = zip(
+        undecided.mean(axis=0).tolist(), undecided.std(axis=0, ddof=1).tolist(), strict=True
+    )
     planned = np.array([queries_needed(abs(mean), spread) for mean, spread in observed])
     needed = queries_needed(0.1, 1.0)
     wrong = float((undecided.mean(axis=0) < 0).mean())
@@ -179,7 +181,9 @@ def share_found(differences: FloatArray, rng: np.random.Generator) -> float:
 def stated_sizes(differences: FloatArray) -> FloatArray:
     """Statement of `compare` on each column; not finite where it makes none."""
     plan = Plan(n_resamples=99)  # the number of draws only matters if p could not reach alpha
-    rows = compare_columns(np.zeros_like(differences), differences, Design.of(len(differences)), plan)
+    rows = compare_columns(
+        np.zeros_like(differences), differences, Design.of(len(differences)), plan
+    )
     return np.array([visible_by(row, plan, ALPHA).size for row in rows])
 
 
@@ -191,7 +195,9 @@ def row_of(name: str, queries: int, arguments: argparse.Namespace) -> Row:
     sizes = stated_sizes(seen)
     made = np.isfinite(sizes)
     spread = seen.std(axis=0, ddof=1)
-    former = min(float(detectable(queries, float(np.median(spread[spread > 0])))), structure.largest)
+    former = min(
+        float(detectable(queries, float(np.median(spread[spread > 0])))), structure.largest
+    )
 
     def found(true: float) -> float:
         return share_found(structure.draw(rng, (queries, arguments.comparisons), true), rng)
@@ -214,14 +220,21 @@ def limit_of(alpha: float, sides: int, differ: int, arguments: argparse.Namespac
         changed = drawn[drawn != 0]
         columns = changed[: changed.size // differ * differ].reshape(differ, -1)
         units = round(differ / share)
-        sizes = [SeenChanges.of(np.append(column, np.zeros(units - differ)), units=units).detectable(criterion) for column in columns.T]
+        sizes = [
+            SeenChanges.of(np.append(column, np.zeros(units - differ)), units=units).detectable(
+                criterion
+            )
+            for column in columns.T
+        ]
         true = min(float(np.median(sizes)), structure.largest)
         p = tails(structure.draw(rng, (units, arguments.comparisons), true), rng)
         found.append(float(((p.both if sides == 2 else p.greater) <= alpha).mean()))
     return Limit(alpha, sides, differ, tuple(found))
 
 
-def family_of(kin: Kin, structure: Structure, queries: int, rng: np.random.Generator, true: float) -> FloatArray:
+def family_of(
+    kin: Kin, structure: Structure, queries: int, rng: np.random.Generator, true: float
+) -> FloatArray:
     """Differences of one family, shape (queries, tests); the first test has the true difference."""
     first = structure.draw(rng, (queries, 1), true)
     others = structure.draw(rng, (queries, kin.tests - 1), 0.0)
@@ -233,9 +246,14 @@ def family_size(differences: FloatArray) -> float:
     """Statement of `compare` on the first test of a family; not finite where it makes none."""
     queries = len(differences)
     plan = Plan(n_resamples=DRAWS)
-    first, second = (QueryTable(values, np.ones(values.shape, np.bool_)) for values in (np.zeros_like(differences), differences))
+    first, second = (
+        QueryTable(values, np.ones(values.shape, np.bool_))
+        for values in (np.zeros_like(differences), differences)
+    )
     within = np.ones(queries, np.bool_)
-    hypotheses = [Hypothesis(first, second, column, within) for column in range(differences.shape[1])]
+    hypotheses = [
+        Hypothesis(first, second, column, within) for column in range(differences.shape[1])
+    ]
     row = corrected(hypotheses, Design.of(queries), plan)[0]
     return visible_by(row.found, plan, row.alpha).size
 
@@ -243,17 +261,35 @@ def family_size(differences: FloatArray) -> float:
 def family_row(name: str, kind: str, queries: int, arguments: argparse.Namespace) -> FamilyRow:
     """Statements on families without a true difference, and families with the difference stated."""
     kin, structure = FAMILIES[name], STRUCTURES[kind]
-    rng = np.random.default_rng((arguments.seed, 71, list(FAMILIES).index(name), list(STRUCTURES).index(kind), queries))
-    sizes = np.array([family_size(family_of(kin, structure, queries, rng, 0.0)) for _ in range(-(-arguments.sets // 3))])
+    rng = np.random.default_rng(
+        (arguments.seed, 71, list(FAMILIES).index(name), list(STRUCTURES).index(kind), queries)
+    )
+    sizes = np.array(
+        [
+            family_size(family_of(kin, structure, queries, rng, 0.0))
+            for _ in range(-(-arguments.sets // 3))
+        ]
+    )
     made = np.isfinite(sizes)
     if made.mean() < RARE:
         return FamilyRow(name, kind, queries, float(made.mean()), *[np.nan] * 4)
     size = float(np.median(sizes[made]))
     true = min(size, structure.largest)
-    drawn = [family_of(kin, structure, queries, rng, true) for _ in range(-(-arguments.comparisons // 3))]
+    drawn = [
+        family_of(kin, structure, queries, rng, true) for _ in range(-(-arguments.comparisons // 3))
+    ]
     together = [float(simultaneous(one, n_resamples=DRAWS, rng=rng).p[0]) for one in drawn]
     alone = share_found(np.hstack([one[:, :1] for one in drawn]), rng)
-    return FamilyRow(name, kind, queries, float(made.mean()), size, true, float(np.mean(np.array(together) <= ALPHA)), alone)
+    return FamilyRow(
+        name,
+        kind,
+        queries,
+        float(made.mean()),
+        size,
+        true,
+        float(np.mean(np.array(together) <= ALPHA)),
+        alone,
+    )
 
 
 def tables(found: dict[str, Any]) -> list[str]:
@@ -264,7 +300,10 @@ def tables(found: dict[str, Any]) -> list[str]:
             row["structure"],
             f"{row['queries']}",
             f"{row['stated']:.0%}",
-            *(f"{row[name]:.3f}" if row["size"] == row["size"] else "-" for name in ("size", "true")),
+            *(
+                f"{row[name]:.3f}" if row["size"] == row["size"] else "-"
+                for name in ("size", "true")
+            ),
             f"{row['found']:.3f}" if row["size"] == row["size"] else "none",
             f"{row['former']:.3f}",
             f"{row['found_former']:.3f}",
@@ -274,7 +313,13 @@ def tables(found: dict[str, Any]) -> list[str]:
     lines = ["**stated and found**", "", *lined(head, body, 1), ""]
     head = ["alpha", "sides", "queries that differ", "normal", "by 1", "moves of a rank"]
     body = [
-        [f"{row['alpha']:g}", f"{row['sides']}", f"{row['differ']}", *(f"{share:.3f}" for share in row["found"])] for row in found["limits"]
+        [
+            f"{row['alpha']:g}",
+            f"{row['sides']}",
+            f"{row['differ']}",
+            *(f"{share:.3f}" for share in row["found"]),
+        ]
+        for row in found["limits"]
     ]
     lines += ["**limit**", "", *lined(head, body, 0), ""]
     head = ["family", "differences", "queries", "stated in", "median", "true", "found", "alone"]
@@ -284,8 +329,14 @@ def tables(found: dict[str, Any]) -> list[str]:
             row["structure"],
             f"{row['queries']}",
             f"{row['stated']:.0%}",
-            *(f"{row[name]:.3f}" if row["size"] == row["size"] else "-" for name in ("size", "true")),
-            *(f"{row[name]:.3f}" if row["size"] == row["size"] else "none" for name in ("found", "alone")),
+            *(
+                f"{row[name]:.3f}" if row["size"] == row["size"] else "-"
+                for name in ("size", "true")
+            ),
+            *(
+                f"{row[name]:.3f}" if row["size"] == row["size"] else "none"
+                for name in ("found", "alone")
+            ),
         ]
         for row in found["families"]
     ]
@@ -295,27 +346,42 @@ def tables(found: dict[str, Any]) -> list[str]:
         "**plans**",
         "",
         f"{plans['needed']} queries are needed, {plans['median']:.0f} planned in the median; "
-        f"{plans['too_small']:.0%} of the plans are too small, {plans['wrong_sign']:.0%} have the wrong sign.",
+        f"{plans['too_small']:.0%} of the plans are too small, {plans['wrong_sign']:.0%} have "
+        f"the wrong sign.",
         "",
     ]
     error = (POWER * (1 - POWER) / found["comparisons"]) ** 0.5
     return [
         *lines,
-        f"{found['comparisons']:,} comparisons: standard error {error:.3f}; of families, a third as many: {error * 3**0.5:.3f}.",
+        f"{found['comparisons']:,} comparisons: standard error {error:.3f}; of families, a "
+        f"third as many: {error * 3**0.5:.3f}.",
     ]
 
 
 def main(asked: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", type=at_least_1, default=600, help="sets for each median (default 600)")
-    parser.add_argument("--comparisons", type=at_least_1, default=3000, help="comparisons for each share (default 3000)")
-    parser.add_argument("--seed", type=int, default=9, help="the same seed, the same numbers (default 9)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--sets", type=at_least_1, default=600, help="sets for each median (default 600)"
+    )
+    parser.add_argument(
+        "--comparisons",
+        type=at_least_1,
+        default=3000,
+        help="comparisons for each share (default 3000)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=9, help="the same seed, the same numbers (default 9)"
+    )
     parser.add_argument("--format", choices=["markdown", "json"], default="markdown")
     arguments = parser.parse_args(asked)
     found: dict[str, Any] = {
         "comparisons": arguments.comparisons,
-        "rows": [asdict(row_of(name, queries, arguments)) for name in STRUCTURES for queries in QUERIES],
+        "rows": [
+            asdict(row_of(name, queries, arguments)) for name in STRUCTURES for queries in QUERIES
+        ],
         "families": [
             asdict(family_row(name, kind, queries, arguments))
             for name in FAMILIES
@@ -323,7 +389,11 @@ def main(asked: Sequence[str] | None = None) -> None:
             for queries in FAMILY_QUERIES
         ],
         "plans": asdict(plans_of(5 * arguments.sets, arguments.seed)),
-        "limits": [asdict(limit_of(alpha, sides, differ, arguments)) for (alpha, sides), numbers in LEVELS.items() for differ in numbers],
+        "limits": [
+            asdict(limit_of(alpha, sides, differ, arguments))
+            for (alpha, sides), numbers in LEVELS.items()
+            for differ in numbers
+        ],
     }
     print(json.dumps(found, indent=1) if arguments.format == "json" else "\n".join(tables(found)))
 

@@ -14,7 +14,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from store_writers import Checked, Outcome, check, digest, entries, half_stored, random_evaluation, sound, writes
+from store_writers import (
+    Checked,
+    Outcome,
+    check,
+    digest,
+    entries,
+    half_stored,
+    random_evaluation,
+    sound,
+    writes,
+)
 
 import idealrank as ir
 from idealrank.errors import InputError
@@ -32,7 +42,9 @@ class Filled:
     unclear: int = 0  # errors that say nothing of what to do
 
 
-def full_disk(folder: Path, whole: ir.Evaluation, rng: np.random.Generator, fillings: int, *, mount: bool) -> Outcome:
+def full_disk(
+    folder: Path, whole: ir.Evaluation, rng: np.random.Generator, fillings: int, *, mount: bool
+) -> Outcome:
     """Fill the disk again and again, with more or less room left, and look each time at what is
     there.
     """
@@ -51,14 +63,25 @@ def full_disk(folder: Path, whole: ir.Evaluation, rng: np.random.Generator, fill
                 opened.gc()
         checked = Checked()
         check(store, filled.said, checked)
-        said_of_file, half, unsaid = sound(store), half_stored(store), entries(store) - len(filled.said)
+        said_of_file, half, unsaid = (
+            sound(store),
+            half_stored(store),
+            entries(store) - len(filled.said),
+        )
     return Outcome(
-        f"{'a disk of 8 MiB (tmpfs)' if mounted else 'files limited by RLIMIT_FSIZE'}, full {fillings} times",
+        f"{'a disk of 8 MiB (tmpfs)' if mounted else 'files limited by RLIMIT_FSIZE'}, full "
+        f"{fillings} times",
         checked,
         half,
-        f"{len(filled.errors)} refusals, {len(filled.errors) - filled.unclear} of them say what to do; {unsaid} refused and stored all the "
+        f"{len(filled.errors)} refusals, {len(filled.errors) - filled.unclear} of them say "
+        f"what to do; {unsaid} refused and stored all the "
         f"same; written to again {taken} of {fillings} times; SQLite says {said_of_file}",
-        checked.clean == len(filled.said) and not filled.unclear and not half and not unsaid and taken == fillings and said_of_file == "ok",
+        checked.clean == len(filled.said)
+        and not filled.unclear
+        and not half
+        and not unsaid
+        and taken == fillings
+        and said_of_file == "ok",
     )
 
 
@@ -73,7 +96,11 @@ def _small_disk(folder: Path, *, wanted: bool) -> Iterator[bool]:
     """A small disk where root can mount one; else a plain folder."""
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(folder)]
-    mounted = wanted and os.geteuid() == 0 and subprocess.run(mount, check=False, capture_output=True).returncode == 0
+    mounted = (
+        wanted
+        and os.geteuid() == 0
+        and subprocess.run(mount, check=False, capture_output=True).returncode == 0
+    )
     try:
         yield mounted
     finally:
@@ -81,7 +108,9 @@ def _small_disk(folder: Path, *, wanted: bool) -> Iterator[bool]:
             subprocess.run(["umount", str(folder)], check=True)
 
 
-def _fill(disk: Path, store: Path, whole: ir.Evaluation, rng: np.random.Generator, filled: Filled) -> None:
+def _fill(
+    disk: Path, store: Path, whole: ir.Evaluation, rng: np.random.Generator, filled: Filled
+) -> None:
     """Leave some room, and write until there is none."""
     ballast = disk / "ballast"
     there = os.statvfs(disk)
@@ -100,7 +129,9 @@ def _limited(store: Path, whole: ir.Evaluation, rng: np.random.Generator, filled
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def _write_until_refused(store: Path, whole: ir.Evaluation, rng: np.random.Generator, filled: Filled) -> None:
+def _write_until_refused(
+    store: Path, whole: ir.Evaluation, rng: np.random.Generator, filled: Filled
+) -> None:
     try:
         with Store.open(store) as opened:
             for _ in range(500):

@@ -42,15 +42,32 @@ LONGEST = 0.12  # seconds that a writer lives after its first word or its start:
 
 def main() -> int:
     """Run all three, and say what was found; 1 where something was lost."""
-    parser = argparse.ArgumentParser(description="Kill writers of a store, let four write at once, and fill its disk.")
+    parser = argparse.ArgumentParser(
+        description="Kill writers of a store, let four write at once, and fill its disk."
+    )
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--writers", type=int, default=4)
-    parser.add_argument("--each", type=int, default=50, help="evaluations that each of the four writes")
-    parser.add_argument("--fillings", type=int, default=40, help="how many times the disk is filled")
-    parser.add_argument("--limit", action="store_true", help="limit the size of files instead of mounting a small disk")
-    parser.add_argument("--control", action="store_true", help="commit rows before their files are there, and see it found out")
+    parser.add_argument(
+        "--each", type=int, default=50, help="evaluations that each of the four writes"
+    )
+    parser.add_argument(
+        "--fillings", type=int, default=40, help="how many times the disk is filled"
+    )
+    parser.add_argument(
+        "--limit",
+        action="store_true",
+        help="limit the size of files instead of mounting a small disk",
+    )
+    parser.add_argument(
+        "--control",
+        action="store_true",
+        help="commit rows before their files are there, and see it found out",
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", help="where the stores are made, and removed again; default the folder of temporary files")
+    parser.add_argument(
+        "--folder",
+        help="where the stores are made, and removed again; default the folder of temporary files",
+    )
     options = parser.parse_args()
     if options.control:
         Store._keep = keep_rows_first
@@ -70,7 +87,9 @@ def main() -> int:
     return 0 if all(outcome.is_fine for outcome in outcomes) else 1
 
 
-def killed(folder: Path, whole: ir.Evaluation, rng: np.random.Generator, kills: int, writers: int) -> Outcome:
+def killed(
+    folder: Path, whole: ir.Evaluation, rng: np.random.Generator, kills: int, writers: int
+) -> Outcome:
     """Writers killed one by one, at random points; after each, the store is opened, checked and
     written to while the others go on.
     """
@@ -98,9 +117,14 @@ def killed(folder: Path, whole: ir.Evaluation, rng: np.random.Generator, kills: 
         f"{kills + len(alive)} writers killed, {writers} at a time",
         checked,
         half_stored(folder),
-        f"opened and written to after {taken} of {kills} kills; {unsaid} stored whole and killed before saying so; {left} temporary files "
+        f"opened and written to after {taken} of {kills} kills; {unsaid} stored whole and "
+        f"killed before saying so; {left} temporary files "
         f"left; SQLite says {said_of_file}",
-        checked.acknowledged == checked.clean and not half_stored(folder) and taken == kills and unsaid >= 0 and said_of_file == "ok",
+        checked.acknowledged == checked.clean
+        and not half_stored(folder)
+        and taken == kills
+        and unsaid >= 0
+        and said_of_file == "ok",
     )
 
 
@@ -112,7 +136,10 @@ def at_once(folder: Path, whole: ir.Evaluation, writers: int, each: int) -> Outc
     """Writers that all end by themselves."""
     folder.mkdir()
     begin = time.perf_counter()
-    alive = [started(partial(store_forever, folder, whole, 100 + number, most=each)) for number in range(writers)]
+    alive = [
+        started(partial(store_forever, folder, whole, 100 + number, most=each))
+        for number in range(writers)
+    ]
     codes = [os.waitpid(writer.process, 0)[1] for writer in alive]
     took = time.perf_counter() - begin
     checked = Checked()
@@ -123,7 +150,9 @@ def at_once(folder: Path, whole: ir.Evaluation, writers: int, each: int) -> Outc
         checked,
         half_stored(folder),
         f"in {took:.1f} s; SQLite says {said_of_file}",
-        checked.clean == entries(folder) == writers * each and not any(codes) and said_of_file == "ok",
+        checked.clean == entries(folder) == writers * each
+        and not any(codes)
+        and said_of_file == "ok",
     )
 
 

@@ -29,12 +29,19 @@ def base() -> ir.Evaluation:
 def random_evaluation(whole: ir.Evaluation, rng: np.random.Generator) -> ir.Evaluation:
     """Random values, every bit of which has to come back; of some queries no value counts."""
     scored = rng.random(whole.values.shape) < 0.99 if rng.random() < 0.5 else whole.scored
-    return replace(whole, name=f"run {rng.integers(1000)}", values=rng.random(whole.values.shape), scored=scored)
+    return replace(
+        whole,
+        name=f"run {rng.integers(1000)}",
+        values=rng.random(whole.values.shape),
+        scored=scored,
+    )
 
 
 def digest(evaluation: ir.Evaluation) -> str:
     """What is acknowledged beside the id: a hash of every value and of what counts."""
-    return hashlib.sha256(np.ascontiguousarray(evaluation.values).tobytes() + evaluation.scored.tobytes()).hexdigest()
+    return hashlib.sha256(
+        np.ascontiguousarray(evaluation.values).tobytes() + evaluation.scored.tobytes()
+    ).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,9 @@ def keep_rows_first(store: Store, adding: Adding) -> str:
     return adding.id
 
 
-def store_forever(folder: Path, whole: ir.Evaluation, seed: int, pipe: int, *, most: int = sys.maxsize) -> None:
+def store_forever(
+    folder: Path, whole: ir.Evaluation, seed: int, pipe: int, *, most: int = sys.maxsize
+) -> None:
     """Put in one evaluation after the other; an id is said when `add` has given it, never earlier.
     Some sweep, too.
     """
@@ -105,7 +114,9 @@ def store_forever(folder: Path, whole: ir.Evaluation, seed: int, pipe: int, *, m
     with Store.open(folder) as store:
         for number in range(most):
             evaluation = random_evaluation(whole, rng)
-            key = store.add(evaluation, record=Record(tags=(f"writer {seed}",), notes=(f"number {number}",)))
+            key = store.add(
+                evaluation, record=Record(tags=(f"writer {seed}",), notes=(f"number {number}",))
+            )
             os.write(pipe, f"{key} {digest(evaluation)}\n".encode())
             if seed % 4 == 0 and number % 3 == 2:
                 store.gc()
@@ -134,7 +145,10 @@ class Outcome:
     def row(self) -> str:
         """As Markdown."""
         found = self.checked
-        return f"| {self.what} | {found.acknowledged:,} | {found.found:,} | {found.clean:,} | {self.half} | {self.besides} |"
+        return (
+            f"| {self.what} | {found.acknowledged:,} | {found.found:,} | {found.clean:,} | "
+            f"{self.half} | {self.besides} |"
+        )
 
 
 HEADER = """\

@@ -45,20 +45,35 @@ def preference(first: Model, second: Model) -> float:
 
 def deviations(arguments: argparse.Namespace) -> list[str]:
     """Mean and standard deviation at growing n."""
-    rows = [f"  {'model':6} {'measure':8} {'n':>9}  {'mean':>8}  {'sd':>8}  {'its error':>9}  {'sd as n grows':>13}"]
+    rows = [
+        f"  {'model':6} {'measure':8} {'n':>9}  {'mean':>8}  {'sd':>8}  {'its error':>9}  "
+        f"{'sd as n grows':>13}"
+    ]
     for name in ("LIN", "RAND", "POW"):
         model = MODELS[name]
         for n in decades(arguments.largest):
             values = simulate_many(
-                model.made(), n, arguments.runs, MEASURES.values(), rng=[arguments.seed, ord(name[0]), n], threads=arguments.threads,
+                model.made(),
+                n,
+                arguments.runs,
+                MEASURES.values(),
+                rng=[arguments.seed, ord(name[0]), n],
+                threads=arguments.threads,
                 progress=progress_line(f"{name}, n = {n:,}"),
-            )  # fmt: skip
+            )
             for label, column in zip(MEASURES, values.T, strict=True):
                 spread = column.std()
                 fourth = ((column - column.mean()) ** 4).mean()
-                error = math.sqrt(max(fourth - spread**4, 0) / column.size) / (2 * spread) if spread else 0.0
+                error = (
+                    math.sqrt(max(fourth - spread**4, 0) / column.size) / (2 * spread)
+                    if spread
+                    else 0.0
+                )
                 tends = deviation(model.made().at_top, label)
-                rows.append(f"  {name:6} {label:8} {n:9,}  {column.mean():8.5f}  {spread:8.5f}  {error:9.5f}  {tends:13.5f}")
+                rows.append(
+                    f"  {name:6} {label:8} {n:9,}  {column.mean():8.5f}  {spread:8.5f}  "
+                    f"{error:9.5f}  {tends:13.5f}"
+                )
     return rows
 
 
@@ -66,15 +81,25 @@ def preferences(arguments: argparse.Namespace) -> list[str]:
     """How often 2^-r puts the first ranker ahead."""
     rows = [f"  {'pair':5} {'n':>9}  {'first ranker ahead':>22}  as n grows"]
     for name in ("A", "E", "G"):
-        table = signs(name, {"2^-r": MEASURES["2^-r"]}, arguments, decades(arguments.largest))["2^-r"]
-        for size, ahead, (low, high) in zip(table.sizes, table.share("a_better"), table.interval("a_better"), strict=True):
-            rows.append(f"  {name:5} {size:9,}  {ahead:.3f} [{low:.3f}, {high:.3f}]  {preference(*pair(name)):.4f}")
+        table = signs(name, {"2^-r": MEASURES["2^-r"]}, arguments, decades(arguments.largest))[
+            "2^-r"
+        ]
+        for size, ahead, (low, high) in zip(
+            table.sizes, table.share("a_better"), table.interval("a_better"), strict=True
+        ):
+            rows.append(
+                f"  {name:5} {size:9,}  {ahead:.3f} [{low:.3f}, {high:.3f}]  "
+                f"{preference(*pair(name)):.4f}"
+            )
     return rows
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     arguments = options(__doc__ or "", runs=2000, seed=10, largest=100_000).parse_args(argv)
-    print("Printed: discounts with a finite sum and constant cutoffs give no limit and tell no rankers apart consistently.")
+    print(
+        "Printed: discounts with a finite sum and constant cutoffs give no limit and tell no "
+        "rankers apart consistently."
+    )
     print("Found: so it is, unless ybar(1) is 0 or 1.\n")
     print("The standard deviation of NDCG does not shrink; that of POW, with ybar(1) = 1, does:")
     print("\n".join(deviations(arguments)))

@@ -71,10 +71,15 @@ def fair_in_the_end(first: Model, second: Model, n: int) -> float:
 
 def condition() -> list[str]:
     """For which b the condition can hold at all."""
-    rows = ["The condition asks for alpha > 3 (1 - b); a function that is not constant has alpha <= 1:"]
+    rows = [
+        "The condition asks for alpha > 3 (1 - b); a function that is not constant has alpha <= 1:"
+    ]
     for beta in (0.25, 0.5, 2 / 3, 0.7, 0.8, 0.9):
         needed = 3 * (1 - beta)
-        rows.append(f"  b = {beta:.3f}  alpha > {needed:.2f}  {'can hold' if needed < 1 - 1e-12 else 'empty'}")
+        rows.append(
+            f"  b = {beta:.3f}  alpha > {needed:.2f}  "
+            f"{'can hold' if needed < 1 - 1e-12 else 'empty'}"
+        )
     return rows
 
 
@@ -85,9 +90,12 @@ def found(name: str, beta: float, arguments: argparse.Namespace) -> list[str]:
     first, second = pair(name)
     limits = [limit(model.made(), discount=f"zipf({beta})").value for model in (first, second)]
     apart = first.made().at_top - second.made().at_top
-    tables = signs(name, {f"r^-{beta:g}": (f"zipf({beta})", None), "log": ("log2", None)}, arguments)
+    tables = signs(
+        name, {f"r^-{beta:g}": (f"zipf({beta})", None), "log": ("log2", None)}, arguments
+    )
     return [
-        f"Pair {name}: {first.formula} against {second.formula}; limits {limits[0]:.12f} and {limits[1]:.12f} under r^-{beta:g},",
+        f"Pair {name}: {first.formula} against {second.formula}; limits {limits[0]:.12f} and "
+        f"{limits[1]:.12f} under r^-{beta:g},",
         f"ybar(1) is {apart:.2f} apart",
         *sign_rows(tables, arguments.largest),
     ]
@@ -95,14 +103,23 @@ def found(name: str, beta: float, arguments: argparse.Namespace) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     arguments = options(__doc__ or "", runs=400, seed=8, largest=100_000).parse_args(argv)
-    print("Printed: with equal limits, alpha > 3 (1 - b) and ybar_0(1) != ybar_1(1), the sign of NDCG_0 - NDCG_1 settles.")
+    print(
+        "Printed: with equal limits, alpha > 3 (1 - b) and ybar_0(1) != ybar_1(1), the sign "
+        "of NDCG_0 - NDCG_1 settles."
+    )
     print("Found: it does not.\n")
     print("\n".join(condition()) + "\n")
     print("\n".join(found("G", 0.8, arguments)))
-    print(f"  as n grows, by the limit law: P(W > 0) = {chance_of_a_positive_limit(*pair('G'), 0.8):.4f} under r^-0.8\n")
+    print(
+        f"  as n grows, by the limit law: P(W > 0) = "
+        f"{chance_of_a_positive_limit(*pair('G'), 0.8):.4f} under r^-0.8\n"
+    )
     print("\n".join(found("C", 0.5, arguments)))
     for n in (arguments.largest, 10**12):
-        print(f"  by the limit law, first order: {fair_in_the_end(*pair('C'), n):.3f} at n = {n:,} under r^-0.5, 1/2 in the end")
+        print(
+            f"  by the limit law, first order: {fair_in_the_end(*pair('C'), n):.3f} at n = "
+            f"{n:,} under r^-0.5, 1/2 in the end"
+        )
 
 
 if __name__ == "__main__":

@@ -35,12 +35,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     values = simulate_many(model, SIZES, arguments.lists, pairs, rng=arguments.seed)
     panels = [
         Simulated(
-            measure=measure, says=says, sizes=SIZES, values=values[:, :, place], means=pseudo_expectation(model, SIZES, discount, cutoff),
+            measure=measure,
+            says=says,
+            sizes=SIZES,
+            values=values[:, :, place],
+            means=pseudo_expectation(model, SIZES, discount, cutoff),
             limit=limit(model, discount=discount, cutoff=cutoff).value if settles else None,
         )
         for place, (measure, says, discount, cutoff, settles) in enumerate(MEASURES)
-    ]  # fmt: skip
-    print(*drawings.save({"simulation": simulated_spec(panels, "0.1 + 0.8 s")}, arguments.out, arguments.format), sep="\n")
+    ]
+    print(
+        *drawings.save(
+            {"simulation": simulated_spec(panels, "0.1 + 0.8 s")}, arguments.out, arguments.format
+        ),
+        sep="\n",
+    )
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -49,10 +58,24 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="example:\n  python experiments/theory_simulation.py --out figures --format png",
     )
-    parser.add_argument("--out", type=Path, default=FOLDER, help="where the figure goes (default: %(default)s)")
-    parser.add_argument("--format", choices=("svg", "png", "json"), default="svg", help="of the file (default: %(default)s)")
-    parser.add_argument("--lists", type=_two_or_more, default=LISTS, help="lists of each length, 2 or more (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=SEED, help="of the lists (default: %(default)s)")
+    parser.add_argument(
+        "--out", type=Path, default=FOLDER, help="where the figure goes (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("svg", "png", "json"),
+        default="svg",
+        help="of the file (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--lists",
+        type=_two_or_more,
+        default=LISTS,
+        help="lists of each length, 2 or more (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=SEED, help="of the lists (default: %(default)s)"
+    )
     return parser.parse_args(argv)
 
 

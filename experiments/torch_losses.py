@@ -51,7 +51,9 @@ def ours(loss: losses.ListLoss) -> Maker:
 
 def of_lambda(scheme: type, name: str, k: int | None) -> tuple[Maker, Maker]:
     own = losses.LambdaLoss(name, cutoff=k, gain="exp2", reduction="pair-mean")
-    return lambda model: theirs.LambdaLoss(model, weighting_scheme=scheme(), k=k, mini_batch_size=-1), ours(own)
+    return lambda model: theirs.LambdaLoss(
+        model, weighting_scheme=scheme(), k=k, mini_batch_size=-1
+    ), ours(own)
 
 
 # By name: the loss of sentence-transformers and ours, of one definition.
@@ -60,12 +62,22 @@ PAIRS: dict[str, tuple[Maker, Maker]] = {
     "LambdaLoss, NDCG-Loss2++": of_lambda(theirs.NDCGLoss2PPScheme, "ndcg-loss2++", None),
     "LambdaLoss, LambdaRank": of_lambda(theirs.LambdaRankScheme, "lambdarank", None),
     "RankNet": (
-        lambda model: theirs.RankNetLoss(model, mini_batch_size=-1), ours(losses.RankNetLoss(log="binary", reduction="pair-mean")),
+        lambda model: theirs.RankNetLoss(model, mini_batch_size=-1),
+        ours(losses.RankNetLoss(log="binary", reduction="pair-mean")),
     ),
-    "ListNet": (lambda model: theirs.ListNetLoss(model, mini_batch_size=-1), ours(losses.ListNetLoss())),
-    "ListMLE": (lambda model: theirs.ListMLELoss(model, mini_batch_size=-1), ours(losses.ListMLELoss(order="input"))),
-    "p-ListMLE": (lambda model: theirs.PListMLELoss(model, mini_batch_size=-1), ours(losses.PListMLELoss(order="input"))),
-}  # fmt: skip
+    "ListNet": (
+        lambda model: theirs.ListNetLoss(model, mini_batch_size=-1),
+        ours(losses.ListNetLoss()),
+    ),
+    "ListMLE": (
+        lambda model: theirs.ListMLELoss(model, mini_batch_size=-1),
+        ours(losses.ListMLELoss(order="input")),
+    ),
+    "p-ListMLE": (
+        lambda model: theirs.PListMLELoss(model, mini_batch_size=-1),
+        ours(losses.PListMLELoss(order="input")),
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -97,14 +109,19 @@ class Row:
     @property
     def difference_of_gradients(self) -> float:
         """The largest, relative to the largest gradient."""
-        return float((self.ours.gradient - self.theirs.gradient).abs().max() / self.theirs.gradient.abs().max())
+        return float(
+            (self.ours.gradient - self.theirs.gradient).abs().max()
+            / self.theirs.gradient.abs().max()
+        )
 
 
 def batch(lists: int, documents: int) -> tuple[torch.Tensor, list[Any], list[torch.Tensor]]:
     drawn = torch.Generator().manual_seed(1)
     values = torch.randn(lists * documents, generator=drawn)
     labels = torch.randint(0, 4, (lists, documents), generator=drawn).float()
-    numbers = [[str(one) for one in range(at * documents, (at + 1) * documents)] for at in range(lists)]
+    numbers = [
+        [str(one) for one in range(at * documents, (at + 1) * documents)] for at in range(lists)
+    ]
     return values, [[str(at) for at in range(lists)], numbers], list(labels)
 
 
@@ -125,7 +142,11 @@ def keep_memory() -> None:
 
 
 def _memory(key: str) -> int:
-    line = next(line for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines() if line.startswith(key))
+    line = next(
+        line
+        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+        if line.startswith(key)
+    )
     return 1024 * int(line.split()[1])
 
 
@@ -161,25 +182,40 @@ def measured(make: Maker, lists: int, documents: int, repeats: int) -> Measured:
 def rows(lists: int, documents: Sequence[int], repeats: int) -> Iterator[Row]:
     for length in documents:
         for name, (one, other) in PAIRS.items():
-            yield Row(name, length, measured(one, lists, length, repeats), measured(other, lists, length, repeats))
+            yield Row(
+                name,
+                length,
+                measured(one, lists, length, repeats),
+                measured(other, lists, length, repeats),
+            )
 
 
 def main(argv: Sequence[str] | None = None) -> list[Row]:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--lists", type=int, default=8)
     parser.add_argument("--documents", type=int, nargs="+", default=[100, 1000])
     parser.add_argument("--repeats", type=int, default=5)
     chosen = parser.parse_args(argv)
     torch.set_num_threads(1)
     keep_memory()
-    print(f"{chosen.lists} lists, one thread: ms of processor and MB of a step, of sentence-transformers and of idealrank;")
+    print(
+        f"{chosen.lists} lists, one thread: ms of processor and MB of a step, of "
+        f"sentence-transformers and of idealrank;"
+    )
     print("relative difference of values and gradients\n")
-    print(f"{'':30}{'documents':>9}{'ms':>10}{'':>10}{'MB':>8}{'':>8}{'values':>10}{'gradients':>11}")
+    print(
+        f"{'':30}{'documents':>9}{'ms':>10}{'':>10}{'MB':>8}{'':>8}{'values':>10}{'gradients':>11}"
+    )
     found = []
     for row in rows(chosen.lists, chosen.documents, chosen.repeats):
         times = "".join(f"{1e3 * one.seconds:10.1f}" for one in (row.theirs, row.ours))
         peaks = "".join(f"{one.peak / 1e6:8.0f}" for one in (row.theirs, row.ours))
-        print(f"{row.name:30}{row.documents:9,}{times}{peaks}{row.difference:10.0e}{row.difference_of_gradients:11.0e}", flush=True)
+        print(
+            f"{row.name:30}{row.documents:9,}{times}{peaks}{row.difference:10.0e}{row.difference_of_gradients:11.0e}",
+            flush=True,
+        )
         found.append(row)
     return found
 

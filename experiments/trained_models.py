@@ -91,7 +91,9 @@ def films(wheel: Path) -> Collection:
     past, asked = ratings.user % 2 == 1, ratings.user % 2 == 0
     n_films = int(ratings.item.max()) + 1
     item, stars = ratings.item[past], ratings.stars[past]
-    count, total, squares = (np.bincount(item, weights=stars**power, minlength=n_films) for power in (0, 1, 2))
+    count, total, squares = (
+        np.bincount(item, weights=stars**power, minlength=n_films) for power in (0, 1, 2)
+    )
     known = np.maximum(count, 1)
     mean = np.where(count > 0, total / known, stars.mean())
     spread = np.sqrt(np.maximum(np.where(count > 0, squares / known - (total / known) ** 2, 0), 0))
@@ -99,8 +101,15 @@ def films(wheel: Path) -> Collection:
     # films that the user had rated before
     place = np.arange(ratings.user.size) - ratings.offsets[ratings.user]
     film = ratings.item[asked]
-    features = np.column_stack([table[film] for table in (mean, np.log1p(count), spread, share)] + [film, place[asked]])
-    return Collection(name="MovieLens-100K", features=features, labels=ratings.stars[asked] - 1, qid=ratings.user[asked])
+    features = np.column_stack(
+        [table[film] for table in (mean, np.log1p(count), spread, share)] + [film, place[asked]]
+    )
+    return Collection(
+        name="MovieLens-100K",
+        features=features,
+        labels=ratings.stars[asked] - 1,
+        qid=ratings.user[asked],
+    )
 
 
 def log() -> Collection:
@@ -117,14 +126,25 @@ def log() -> Collection:
 def lightgbm(objective: Any) -> Fit:
     """LightGBM with an objective."""
 
-    def fit(features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape) -> Score:
+    def fit(
+        features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape
+    ) -> Score:
         import lightgbm  # noqa: PLC0415  (loaded by the systems that use it)
 
         params = {
-            "objective": objective, "num_leaves": shape.leaves, "learning_rate": shape.learning_rate, "min_data_in_leaf": 20,
-            "seed": SEED, "num_threads": shape.threads, "deterministic": True, "force_row_wise": True, "verbose": -1,
-        }  # fmt: skip
-        return lightgbm.train(params, lightgbm.Dataset(features, labels, group=sizes), shape.rounds).predict
+            "objective": objective,
+            "num_leaves": shape.leaves,
+            "learning_rate": shape.learning_rate,
+            "min_data_in_leaf": 20,
+            "seed": SEED,
+            "num_threads": shape.threads,
+            "deterministic": True,
+            "force_row_wise": True,
+            "verbose": -1,
+        }
+        return lightgbm.train(
+            params, lightgbm.Dataset(features, labels, group=sizes), shape.rounds
+        ).predict
 
     return fit
 
@@ -132,15 +152,24 @@ def lightgbm(objective: Any) -> Fit:
 def xgboost(objective: Any) -> Fit:
     """XGBoost with an objective."""
 
-    def fit(features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape) -> Score:
+    def fit(
+        features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape
+    ) -> Score:
         import xgboost  # noqa: PLC0415  (loaded by the systems that use it)
 
-        own = {"objective": objective} if isinstance(objective, str) else {"disable_default_eval_metric": 1}
+        own = (
+            {"objective": objective}
+            if isinstance(objective, str)
+            else {"disable_default_eval_metric": 1}
+        )
         chosen = {} if isinstance(objective, str) else {"obj": objective}
         shaped = {
-            "max_leaves": shape.leaves, "grow_policy": "lossguide", "eta": shape.learning_rate, "nthread": shape.threads,
+            "max_leaves": shape.leaves,
+            "grow_policy": "lossguide",
+            "eta": shape.learning_rate,
+            "nthread": shape.threads,
             "min_child_weight": 1e-3,  # as LightGBM's default: hessians of LambdaMART are small
-        }  # fmt: skip
+        }
         matrix = xgboost.DMatrix(features, labels, group=sizes)
         model = xgboost.train({**own, **shaped, "seed": SEED}, matrix, shape.rounds, **chosen)
         return lambda table: model.predict(xgboost.DMatrix(table), output_margin=True)
@@ -151,13 +180,21 @@ def xgboost(objective: Any) -> Fit:
 def catboost(loss: str) -> Fit:
     """CatBoost with a loss of its own: it hands no groups to Python."""
 
-    def fit(features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape) -> Score:
+    def fit(
+        features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape
+    ) -> Score:
         import catboost  # noqa: PLC0415  (loaded by the systems that use it)
 
         params = {
-            "loss_function": loss, "iterations": shape.rounds, "learning_rate": shape.learning_rate, "depth": 4, "random_seed": SEED,
-            "thread_count": shape.threads, "verbose": False, "allow_writing_files": False,
-        }  # fmt: skip
+            "loss_function": loss,
+            "iterations": shape.rounds,
+            "learning_rate": shape.learning_rate,
+            "depth": 4,
+            "random_seed": SEED,
+            "thread_count": shape.threads,
+            "verbose": False,
+            "allow_writing_files": False,
+        }
         model = catboost.CatBoost(params)
         model.fit(catboost.Pool(features, labels, group_id=np.repeat(np.arange(sizes.size), sizes)))
         return model.predict
@@ -170,17 +207,31 @@ def torch(loss: str, **options: Any) -> Fit:
     others have rounds.
     """
 
-    def fit(features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape) -> Score:
+    def fit(
+        features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape
+    ) -> Score:
         from idealrank.integrations import torch as losses  # noqa: PLC0415  (loaded by the systems that use it)
         from idealrank.integrations.torch.ranking_network import fit_network  # noqa: PLC0415
 
         ends = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         queries = [str(number) for number in range(sizes.size)]
-        rows = FeatureRows(path="training", labels=labels, features=features, offsets=ends, queries=queries, places=np.arange(labels.size))
+        rows = FeatureRows(
+            path="training",
+            labels=labels,
+            features=features,
+            offsets=ends,
+            queries=queries,
+            places=np.arange(labels.size),
+        )
         network = fit_network(
-            NetworkSection(threads=shape.threads), getattr(losses, loss)(**options), {"train": rows}, seed=SEED, epochs=shape.rounds,
-            step=lambda _: None, after=lambda *_: (True, False),
-        )  # fmt: skip
+            NetworkSection(threads=shape.threads),
+            getattr(losses, loss)(**options),
+            {"train": rows},
+            seed=SEED,
+            epochs=shape.rounds,
+            step=lambda _: None,
+            after=lambda *_: (True, False),
+        )
         return network.score
 
     return fit
@@ -188,7 +239,9 @@ def torch(loss: str, **options: Any) -> Fit:
 
 def copied(predictions: FloatArray, data: Any) -> Any:
     """The objective that is copied from page to page: right gradients, and a hessian of 1."""
-    gradients, hessians = with_lightgbm.objective(cutoff=30, truncation=30, damped=False)(predictions, data)
+    gradients, hessians = with_lightgbm.objective(cutoff=30, truncation=30, damped=False)(
+        predictions, data
+    )
     return gradients, np.ones_like(hessians)
 
 
@@ -211,11 +264,19 @@ def systems() -> Iterator[tuple[str, str, Fit]]:
         yield "XGBoost", name, xgboost(with_xgboost.objective(**ours[name]))
     if is_installed("catboost"):
         yield "CatBoost", "YetiRank (own)", catboost("YetiRank")
-        yield "CatBoost", "StochasticRank NDCG@10", catboost("StochasticRank:metric=NDCG;top=10;type=Exp")
+        yield (
+            "CatBoost",
+            "StochasticRank NDCG@10",
+            catboost("StochasticRank:metric=NDCG;top=10;type=Exp"),
+        )
     if is_installed("torch"):
         yield "PyTorch", "SoftmaxLoss", torch("SoftmaxLoss")
         yield "PyTorch", "LambdaLoss@10", torch("LambdaLoss", cutoff=10, convention=CONVENTION)
-        yield "PyTorch", "ApproxNDCGLoss@10", torch("ApproxNDCGLoss", cutoff=10, temperature=0.1, convention=CONVENTION)
+        yield (
+            "PyTorch",
+            "ApproxNDCGLoss@10",
+            torch("ApproxNDCGLoss", cutoff=10, temperature=0.1, convention=CONVENTION),
+        )
 
 
 def held_out(collection: Collection, fit: Fit, shape: Shape) -> FloatArray:
@@ -223,23 +284,36 @@ def held_out(collection: Collection, fit: Fit, shape: Shape) -> FloatArray:
     scores = np.empty(collection.labels.size)
     for train, test in QueryKFold(FOLDS, seed=SEED).split(None, groups=collection.qid):
         sizes = np.unique(collection.qid[train], return_counts=True)[1]
-        scores[test] = fit(collection.features[train], collection.labels[train], sizes, shape)(collection.features[test])
+        scores[test] = fit(collection.features[train], collection.labels[train], sizes, shape)(
+            collection.features[test]
+        )
     return scores
 
 
-def rows(collection: Collection, shape: Shape, libraries: "list[str] | None" = None) -> Iterator[list[str]]:
+def rows(
+    collection: Collection, shape: Shape, libraries: "list[str] | None" = None
+) -> Iterator[list[str]]:
     """The table of one collection, a system after another."""
     own: dict[str, FloatArray] = {}
     for library, objective, fit in systems():
         if libraries and library not in libraries:
             continue
-        found = ir.evaluate(collection.labels, held_out(collection, fit, shape), MEASURE, CONVENTION, qid=collection.qid)
+        found = ir.evaluate(
+            collection.labels,
+            held_out(collection, fit, shape),
+            MEASURE,
+            CONVENTION,
+            qid=collection.qid,
+        )
         values = found[MEASURE]
         low, high = ir.intervals(found)[MEASURE].interval
         line = [library, objective, f"{values.mean():.4f}", f"[{low:.4f}, {high:.4f}]"]
         if library in own:
             difference = stats.difference_interval(own[library], values)
-            line += [f"{(values - own[library]).mean():+.4f}", f"[{difference.low:+.4f}, {difference.high:+.4f}]"]
+            line += [
+                f"{(values - own[library]).mean():+.4f}",
+                f"[{difference.low:+.4f}, {difference.high:+.4f}]",
+            ]
         else:
             own[library] = values
             line += ["", ""]
@@ -249,20 +323,44 @@ def rows(collection: Collection, shape: Shape, libraries: "list[str] | None" = N
 def main(arguments: list[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--lightgbm", type=Path, metavar="DIR", help="folder of rank.train.gz, rank.test.gz and their .query files")
-    parser.add_argument("--recbole", type=Path, metavar="WHEEL", help="wheel of recbole, as experiments.rankers.movielens --fetch loads it")
-    parser.add_argument("--rounds", type=int, default=100, help="of boosting, or epochs of a network")
-    parser.add_argument("--library", action="append", help="only the rows of this library; several times for several of them")
+    parser.add_argument(
+        "--lightgbm",
+        type=Path,
+        metavar="DIR",
+        help="folder of rank.train.gz, rank.test.gz and their .query files",
+    )
+    parser.add_argument(
+        "--recbole",
+        type=Path,
+        metavar="WHEEL",
+        help="wheel of recbole, as experiments.rankers.movielens --fetch loads it",
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=100, help="of boosting, or epochs of a network"
+    )
+    parser.add_argument(
+        "--library",
+        action="append",
+        help="only the rows of this library; several times for several of them",
+    )
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args(arguments)
     collections = [example(options.lightgbm)] if options.lightgbm else []
     collections += [films(options.recbole)] if options.recbole else []
     for collection in (*collections, log()):
         n_queries = np.unique(collection.qid).size
-        print(f"\n{collection.name}: {n_queries} queries, {collection.labels.size:,} documents, {options.rounds} rounds, {FOLDS} folds")
+        print(
+            f"\n{collection.name}: {n_queries} queries, {collection.labels.size:,} documents, "
+            f"{options.rounds} rounds, {FOLDS} folds"
+        )
         print(f"{MEASURE} under convention {CONVENTION}, 95 % intervals\n")
-        print("| library | objective | mean | interval | less own | interval |\n|---|---|---|---|---|---|")
-        for line in rows(collection, Shape(rounds=options.rounds, threads=options.threads), options.library):
+        print(
+            "| library | objective | mean | interval | less own | interval |\n"
+            "|---|---|---|---|---|---|"
+        )
+        for line in rows(
+            collection, Shape(rounds=options.rounds, threads=options.threads), options.library
+        ):
             print(f"| {' | '.join(line)} |", flush=True)
 
 

@@ -37,7 +37,9 @@ def trained(common: FloatArray, rng: np.random.Generator) -> FloatArray:
     return value_of(np.where(rng.random((*common.shape[:2], 1)) < TOUCHED, own, common))
 
 
-def runs_of(queries: int, sets: int, runs: int, rng: np.random.Generator, measures: int = MEASURES) -> tuple[FloatArray, FloatArray]:
+def runs_of(
+    queries: int, sets: int, runs: int, rng: np.random.Generator, measures: int = MEASURES
+) -> tuple[FloatArray, FloatArray]:
     """A baseline (queries, sets, measures) and runs (queries, sets, runs, measures): trainings of
     one model, all equally good.
     """
@@ -45,13 +47,18 @@ def runs_of(queries: int, sets: int, runs: int, rng: np.random.Generator, measur
     return trained(common, rng), np.stack([trained(common, rng) for _ in range(runs)], axis=2)
 
 
-def copies_of(queries: int, sets: int, runs: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def copies_of(
+    queries: int, sets: int, runs: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
     """A baseline, and near copies of one other training: each has a tenth of its queries from a
     training of its own.
     """
     common = behind((queries, sets, MEASURES), rng)
     baseline, first = trained(common, rng), trained(common, rng)
-    copies = [np.where(rng.random((queries, sets, 1)) < 0.1, trained(common, rng), first) for _ in range(runs)]
+    copies = [
+        np.where(rng.random((queries, sets, 1)) < 0.1, trained(common, rng), first)
+        for _ in range(runs)
+    ]
     return baseline, np.stack(copies, axis=2)
 
 
@@ -60,8 +67,15 @@ def families_table(asked: argparse.Namespace) -> Made:
     none or all truly worse.
     """
     rows: Rows = []
-    cases = [(runs_of, f"{worse} of {RUNS} worse", worse, queries, lost) for worse in (0, RUNS // 2) for queries, lost in LOST.items()]
-    cases += [(copies_of, f"near copies, {worse} of {RUNS} worse", worse, 200, COPIES_LOST) for worse in (0, RUNS)]
+    cases = [
+        (runs_of, f"{worse} of {RUNS} worse", worse, queries, lost)
+        for worse in (0, RUNS // 2)
+        for queries, lost in LOST.items()
+    ]
+    cases += [
+        (copies_of, f"near copies, {worse} of {RUNS} worse", worse, 200, COPIES_LOST)
+        for worse in (0, RUNS)
+    ]
     for make, truth, worse, queries, lost in cases:
         found: dict[str, list[tuple[float, ...]]] = {}
         show = progress_line(f"families: {truth}, {queries} queries") or (lambda _done, _all: None)
@@ -76,7 +90,14 @@ def families_table(asked: argparse.Namespace) -> Made:
             any_false, share_false, power = np.mean(each, axis=0).tolist()
             false = (any_false, share_false) if worse < RUNS else ("-", "-")
             rows.append((truth, way, queries, *false, power if worse else "-"))
-    head = ("truth", "correction", "queries", "any false alarm", "false among alarms", "true ones found")
+    head = (
+        "truth",
+        "correction",
+        "queries",
+        "any false alarm",
+        "false among alarms",
+        "true ones found",
+    )
     drops = f"true drops of {LOST[50]:g} and {LOST[200]:g}, of copies {COPIES_LOST:g}"
     return "families", head, rows, f"{asked.many:,} sets of {RUNS * MEASURES} tests; {drops}."
 
@@ -117,7 +138,11 @@ def pairs_table(asked: argparse.Namespace) -> Made:
     """All 190 pairs of twenty runs."""
     rows: Rows = []
     upper = np.triu_indices(MANY, 1)
-    cases = {"all alike": _alike, "10 of 20 worse by 0.03": _two_groups, "10 systems, each with a slightly worse copy": _copies}
+    cases = {
+        "all alike": _alike,
+        "10 of 20 worse by 0.03": _two_groups,
+        "10 systems, each with a slightly worse copy": _copies,
+    }
     for case, make in cases.items():
         found: dict[str, list[tuple[float, float]]] = {}
         show = progress_line(f"pairs: {case}") or (lambda _done, _all: None)
@@ -130,13 +155,16 @@ def pairs_table(asked: argparse.Namespace) -> Made:
                 true = (upper[0] % 2 == 0) & (upper[1] == upper[0] + 1)
             for way, rejected in _paired(values, upper, rng).items():
                 wrong = rejected[truth[upper[0]] == truth[upper[1]]].any()
-                found.setdefault(way, []).append((float(wrong), float(rejected[true].mean()) if true.any() else 0.0))
+                found.setdefault(way, []).append(
+                    (float(wrong), float(rejected[true].mean()) if true.any() else 0.0)
+                )
             show(number + 1, asked.many // 2)
         for way, each in found.items():
             any_false, power = np.mean(each, axis=0).tolist()
             rows.append((case, way, any_false, power if case != "all alike" else "-"))
     note = (
-        f"{asked.many // 2:,} sets of {MANY} runs on 100 queries. Of copies, the share is that of the ten pairs of a system and its copy."
+        f"{asked.many // 2:,} sets of {MANY} runs on 100 queries. Of copies, the share is that of "
+        f"the ten pairs of a system and its copy."
     )
     return "pairs", ("truth", "way", "any false alarm", "true pairs found"), rows, note
 
@@ -158,11 +186,15 @@ def _copies(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """
     common = behind((100, MANY // 2, 1), rng)
     systems = value_of(0.7 * behind((100, 1, 1), rng) + np.sqrt(1 - 0.49) * common)[..., 0]
-    copies = systems - np.where(rng.random(systems.shape) < 0.1, rng.uniform(0.05, 0.25, systems.shape), 0.0)
+    copies = systems - np.where(
+        rng.random(systems.shape) < 0.1, rng.uniform(0.05, 0.25, systems.shape), 0.0
+    )
     return np.stack([systems, copies], axis=2).reshape(100, MANY), np.tile([0.0, -0.015], MANY // 2)
 
 
-def _paired(values: FloatArray, upper: tuple[Any, ...], rng: np.random.Generator) -> dict[str, BoolArray]:
+def _paired(
+    values: FloatArray, upper: tuple[Any, ...], rng: np.random.Generator
+) -> dict[str, BoolArray]:
     differences = values[:, upper[0]] - values[:, upper[1]]
     p = tails(differences, rng, draws=PAIRS_DRAWS).both[0]
     hsd = randomised_hsd(values, n_resamples=HSD_DRAWS, rng=rng, threads=1)
@@ -178,11 +210,25 @@ def missing_table(asked: argparse.Namespace) -> Made:
             rng = np.random.default_rng((asked.seed, 23, queries, int(choosy)))
             base = Changes(KINDS["re-training"], queries, asked.runs, rng, 1).base
             a, b = base.before[..., 0], base.after[..., 0]
-            silent = rng.random(b.shape) < MISSING if not choosy else (b == 0) & (rng.random(b.shape) < 0.4)
+            silent = (
+                rng.random(b.shape) < MISSING
+                if not choosy
+                else (b == 0) & (rng.random(b.shape) < 0.4)
+            )
             for way, (difference, better, worse) in _ways(a, b, silent).items():
                 rows.append((case, queries, way, difference, better, worse))
-    head = ("queries without results", "queries", "way", "mean difference", "called better", "called worse")
-    note = f"{asked.runs:,} sets. Of a run that would fail anyway nothing is lost: the true difference is 0."
+    head = (
+        "queries without results",
+        "queries",
+        "way",
+        "mean difference",
+        "called better",
+        "called worse",
+    )
+    note = (
+        f"{asked.runs:,} sets. Of a run that would fail anyway nothing is lost: the true "
+        f"difference is 0."
+    )
     return "missing", head, rows, note
 
 
@@ -202,7 +248,11 @@ def _ways(a: FloatArray, b: FloatArray, silent: BoolArray) -> dict[str, tuple[fl
     found["each run its own"] = tuple(np.array(own).T)
     found["intersection"] = tuple(np.array(shared).T)
     return {
-        way: (float(np.mean(d)), float(np.mean((p <= ALPHA) & (d > 0))), float(np.mean((p <= ALPHA) & (d < 0))))
+        way: (
+            float(np.mean(d)),
+            float(np.mean((p <= ALPHA) & (d > 0))),
+            float(np.mean((p <= ALPHA) & (d < 0))),
+        )
         for way, (d, p) in found.items()
     }
 
@@ -214,8 +264,17 @@ def looks_table(asked: argparse.Namespace) -> Made:
     for first in range(0, asked.runs, 250):
         rng = np.random.default_rng((asked.seed, 29, first))
         sets = min(250, asked.runs - first)
-        differences = Changes(KINDS["re-training"], LOOKS * STEP, sets, rng, 1).base.differences[..., 0]
-        looked.append(np.array([tails(differences[: STEP * (look + 1)], rng, draws=1999).both[0] for look in range(LOOKS)]))
+        differences = Changes(KINDS["re-training"], LOOKS * STEP, sets, rng, 1).base.differences[
+            ..., 0
+        ]
+        looked.append(
+            np.array(
+                [
+                    tails(differences[: STEP * (look + 1)], rng, draws=1999).both[0]
+                    for look in range(LOOKS)
+                ]
+            )
+        )
         found = tails(differences[:200], rng)
         sided.append(np.minimum(found.less, found.greater)[0])
         baseline, runs = runs_of(200, sets, max(TRIES), rng, 1)
@@ -224,14 +283,33 @@ def looks_table(asked: argparse.Namespace) -> Made:
         tried.append(np.where(each.mean(axis=0) > 0, p, 1.0).reshape(sets, -1))
     p_looks = np.concatenate(looked, axis=1)
     rows += [
-        (f"test after every {STEP} queries, {look} in all", float((p_looks[:look] <= ALPHA).any(axis=0).mean()))
+        (
+            f"test after every {STEP} queries, {look} in all",
+            float((p_looks[:look] <= ALPHA).any(axis=0).mean()),
+        )
         for look in (1, 2, 5, LOOKS)
     ]
-    rows.append(("choose the side after the fact, then test one-sided", float((np.concatenate(sided) <= ALPHA).mean())))
+    rows.append(
+        (
+            "choose the side after the fact, then test one-sided",
+            float((np.concatenate(sided) <= ALPHA).mean()),
+        )
+    )
     p_tries = np.concatenate(tried)
-    rows += [(f"report the best of {tries} trainings as better", _any(p_tries[:, :tries])) for tries in TRIES]
-    rows += [(f"the best of {tries}, by Holm's method", _any(holm(p_tries[:, :tries]))) for tries in TRIES[-2:]]
-    return "looks", ("habit", "called different"), rows, f"{asked.runs:,} sets without any difference; the last on 200 queries."
+    rows += [
+        (f"report the best of {tries} trainings as better", _any(p_tries[:, :tries]))
+        for tries in TRIES
+    ]
+    rows += [
+        (f"the best of {tries}, by Holm's method", _any(holm(p_tries[:, :tries])))
+        for tries in TRIES[-2:]
+    ]
+    return (
+        "looks",
+        ("habit", "called different"),
+        rows,
+        f"{asked.runs:,} sets without any difference; the last on 200 queries.",
+    )
 
 
 def _any(p: FloatArray) -> float:
@@ -251,10 +329,20 @@ def draws_table(asked: argparse.Namespace) -> Made:
         p.append(counted - 2 * rng.random(counted.shape) / 10_000)
     rows: Rows = []
     for draws in (1000, 10_000, 100_000):
-        significant = [bdtr(np.floor(ALPHA * (draws + 1)) - 1, draws, np.clip(part, 0, 1)) for part in p]
+        significant = [
+            bdtr(np.floor(ALPHA * (draws + 1)) - 1, draws, np.clip(part, 0, 1)) for part in p
+        ]
         other = [float((2 * share * (1 - share)).mean()) for share in significant]
-        rows.append((draws, *other, f"{(ALPHA * (1 - ALPHA) / draws) ** 0.5:.5f}", f"{1 / (draws + 1):.6f}"))
-    head = ("draws", "other decision, no difference", "other decision, two standard errors", "error of p at 0.05", "smallest p")
+        rows.append(
+            (draws, *other, f"{(ALPHA * (1 - ALPHA) / draws) ** 0.5:.5f}", f"{1 / (draws + 1):.6f}")
+        )
+    head = (
+        "draws",
+        "other decision, no difference",
+        "other decision, two standard errors",
+        "error of p at 0.05",
+        "smallest p",
+    )
     return "draws", head, rows, "Exact binomial chances over simulated p values."
 
 
@@ -265,4 +353,9 @@ def level_table(_asked: argparse.Namespace) -> Made:
         for alpha in (0.1, 0.05, 0.01)
         for power in (0.5, 0.8, 0.9)
     ]
-    return "level", ("level", "power", "queries needed"), rows, "For a difference of 0.02 with a standard deviation of 0.14 a query."
+    return (
+        "level",
+        ("level", "power", "queries needed"),
+        rows,
+        "For a difference of 0.02 with a standard deviation of 0.14 a query.",
+    )

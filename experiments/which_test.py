@@ -25,7 +25,14 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 from sign_flips import tails
 from simulated_changes import KINDS, Changes, lopsided
-from which_family import draws_table, families_table, level_table, looks_table, missing_table, pairs_table
+from which_family import (
+    draws_table,
+    families_table,
+    level_table,
+    looks_table,
+    missing_table,
+    pairs_table,
+)
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.stats import Design, detectable, mann_whitney, paired_t, sign_test, welch_t
@@ -124,7 +131,12 @@ def decided(differences: FloatArray, rng: np.random.Generator) -> dict[str, Bool
     }
 
 
-def shares(draw: Callable[[int, np.random.Generator], dict[str, BoolArray]], name: str, key: Sequence[int], sets: int) -> dict[str, float]:
+def shares(
+    draw: Callable[[int, np.random.Generator], dict[str, BoolArray]],
+    name: str,
+    key: Sequence[int],
+    sets: int,
+) -> dict[str, float]:
     """Mean of what `draw` decides over all sets, a batch at a time."""
     found: dict[str, list[BoolArray]] = {}
     show = progress_line(name) or (lambda _done, _all: None)
@@ -136,15 +148,24 @@ def shares(draw: Callable[[int, np.random.Generator], dict[str, BoolArray]], nam
     return {label: float(np.concatenate(parts).mean()) for label, parts in found.items()}
 
 
-def _of_tests(section: str, laws: dict[str, Draw], errors: float, asked: argparse.Namespace) -> Table:
+def _of_tests(
+    section: str, laws: dict[str, Draw], errors: float, asked: argparse.Namespace
+) -> Table:
     rows = []
     for at, (law, draw) in enumerate(laws.items()):
         for queries in QUERIES:
 
-            def one(sets: int, rng: np.random.Generator, draw: Draw = draw, queries: int = queries) -> dict[str, BoolArray]:
+            def one(
+                sets: int, rng: np.random.Generator, draw: Draw = draw, queries: int = queries
+            ) -> dict[str, BoolArray]:
                 return decided(draw(queries, sets, rng, errors), rng)
 
-            found = shares(one, f"{section}: {law}, {queries} queries", (asked.seed, len(section), at, queries), asked.runs)
+            found = shares(
+                one,
+                f"{section}: {law}, {queries} queries",
+                (asked.seed, len(section), at, queries),
+                asked.runs,
+            )
             rows.append((law, queries, *found.values()))
     return Table(section, ("data", "queries", *found), rows)
 
@@ -177,7 +198,9 @@ def pareto(queries: int) -> FloatArray:
 WEIGHTS = {"1/rank": zipf, "lognormal": lognormal, "Pareto": pareto}
 
 
-def weighted_decisions(differences: FloatArray, design: Design, rng: np.random.Generator) -> dict[str, BoolArray]:
+def weighted_decisions(
+    differences: FloatArray, design: Design, rng: np.random.Generator
+) -> dict[str, BoolArray]:
     """Mark the columns that each test calls different, two-sided at 0.05, under weights."""
     weights = np.ones(design.n) if design.weights is None else design.weights
     zeros = np.zeros_like(differences)
@@ -224,14 +247,21 @@ def signed_rank_p(differences: FloatArray, zeros: str) -> FloatArray:
     if zeros == "pratt":
         return SignedRanks.of(differences).p("two-sided")
     if zeros == "wilcoxon":  # rank the others alone: zeros last
-        ranks = np.where(differences != 0, rankdata(np.where(sizes > 0, sizes, np.inf), axis=0), 0.0)
+        ranks = np.where(
+            differences != 0, rankdata(np.where(sizes > 0, sizes, np.inf), axis=0), 0.0
+        )
         half = np.zeros(differences.shape[1])
     else:
         every = rankdata(sizes, axis=0)
-        ranks, half = np.where(differences != 0, every, 0.0), np.where(differences == 0, every, 0.0).sum(axis=0) / 2
+        ranks, half = (
+            np.where(differences != 0, every, 0.0),
+            np.where(differences == 0, every, 0.0).sum(axis=0) / 2,
+        )
     total = (ranks * (differences > 0)).sum(axis=0) + half
     # As SciPy has it, the split keeps the variance of all ranks.
-    spread = np.sqrt(((ranks**2).sum(axis=0) + (_zero_squares(sizes) if zeros == "split" else 0)) / 4)
+    spread = np.sqrt(
+        ((ranks**2).sum(axis=0) + (_zero_squares(sizes) if zeros == "split" else 0)) / 4
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         z = (total - half - ranks.sum(axis=0) / 2) / spread
     return np.where(spread > 0, 2 * ndtr(-np.abs(np.nan_to_num(z))), 1.0)
@@ -247,12 +277,26 @@ def zeros_table(asked: argparse.Namespace) -> Table:
     for errors, what in ((0.0, "alarms"), (2.0, "power")):
         for queries in QUERIES:
 
-            def one(sets: int, rng: np.random.Generator, queries: int = queries, errors: float = errors) -> dict[str, BoolArray]:
+            def one(
+                sets: int, rng: np.random.Generator, queries: int = queries, errors: float = errors
+            ) -> dict[str, BoolArray]:
                 differences = TRUE["80 % equal"](queries, sets, rng, errors)
-                return {way: signed_rank_p(differences, way) <= ALPHA for way in ("pratt", "wilcoxon", "split")}
+                return {
+                    way: signed_rank_p(differences, way) <= ALPHA
+                    for way in ("pratt", "wilcoxon", "split")
+                }
 
             rows.append(
-                (what, queries, *shares(one, f"zeros: {queries} queries", (asked.seed, 7, queries, int(errors)), asked.runs).values())
+                (
+                    what,
+                    queries,
+                    *shares(
+                        one,
+                        f"zeros: {queries} queries",
+                        (asked.seed, 7, queries, int(errors)),
+                        asked.runs,
+                    ).values(),
+                )
             )
     return Table("zeros", ("80 % equal", "queries", "Pratt", "Wilcoxon", "split"), rows)
 
@@ -265,7 +309,12 @@ def pairing_table(asked: argparse.Namespace) -> Table:
     for queries in UNPAIRED_QUERIES:
         for drops, what in ((False, "no difference"), (True, "`detectable`")):
 
-            def one(sets: int, rng: np.random.Generator, queries: int = queries, drops: bool = drops) -> dict[str, BoolArray]:  # noqa: FBT001
+            def one(
+                sets: int,
+                rng: np.random.Generator,
+                queries: int = queries,
+                drops: bool = drops,  # noqa: FBT001
+            ) -> dict[str, BoolArray]:
                 base = Changes(KINDS["re-training"], queries, sets, rng, 1).base
                 drop = float(detectable(queries, float(base.differences.std()))) if drops else 0.0
                 a, b = base.before[..., 0], base.after[..., 0] - drop
@@ -276,11 +325,18 @@ def pairing_table(asked: argparse.Namespace) -> Table:
                     "Mann-Whitney": mann_whitney(a, b).p <= ALPHA,
                 }
 
-            found = shares(one, f"pairing: {queries} queries", (asked.seed, 8, queries, int(drops)), asked.runs)
+            found = shares(
+                one, f"pairing: {queries} queries", (asked.seed, 8, queries, int(drops)), asked.runs
+            )
             rows.append((what, queries, *found.values()))
     changes = Changes(KINDS["re-training"], 20_000, 1, np.random.default_rng(asked.seed), 1).base
     times = (changes.before.var() + changes.after.var()) / changes.differences.var()
-    return Table("pairing", ("drop", "queries", *found), rows, f"Unpaired tests need {times:.0f} times the queries for the same power.")
+    return Table(
+        "pairing",
+        ("drop", "queries", *found),
+        rows,
+        f"Unpaired tests need {times:.0f} times the queries for the same power.",
+    )
 
 
 SECTIONS: dict[str, Callable[[argparse.Namespace], Any]] = {
@@ -300,25 +356,54 @@ SECTIONS: dict[str, Callable[[argparse.Namespace], Any]] = {
 
 def shown(value: Any) -> str:
     """A share as 0.051, a count with its commas, words as they are."""
-    return f"{round(value, 3) + 0.0:.3f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    return (
+        f"{round(value, 3) + 0.0:.3f}"
+        if isinstance(value, float)
+        else f"{value:,}"
+        if isinstance(value, int)
+        else str(value)
+    )
 
 
 def lined(table: Table) -> list[str]:
     """As Markdown."""
-    words = [all(isinstance(value, str) for value in column) for column in zip(*table.rows, strict=True)]
+    words = [
+        all(isinstance(value, str) for value in column) for column in zip(*table.rows, strict=True)
+    ]
     rule = "|".join("---" if word else "---:" for word in words)
-    lines = [f"| {' | '.join(table.head)} |", f"|{rule}|", *(f"| {' | '.join(map(shown, row))} |" for row in table.rows)]
+    lines = [
+        f"| {' | '.join(table.head)} |",
+        f"|{rule}|",
+        *(f"| {' | '.join(map(shown, row))} |" for row in table.rows),
+    ]
     return [f"**{table.section}**", "", *lines, "", *([table.note, ""] if table.note else [])]
 
 
 def main(asked: Sequence[str] | None = None) -> None:
     """Print the tables that are asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; default all")
-    parser.add_argument("--runs", type=at_least_1, default=4000, help="data sets for each number, where they are cheap (default 4000)")
-    parser.add_argument("--many", type=at_least_1, default=800, help="data sets of many runs (default 800)")
-    parser.add_argument("--seed", type=int, default=21, help="the same seed, the same numbers (default 21)")
-    parser.add_argument("--quick", action="store_true", help="200 and 20 data sets: a look at the tables, not at the numbers")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; default all"
+    )
+    parser.add_argument(
+        "--runs",
+        type=at_least_1,
+        default=4000,
+        help="data sets for each number, where they are cheap (default 4000)",
+    )
+    parser.add_argument(
+        "--many", type=at_least_1, default=800, help="data sets of many runs (default 800)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=21, help="the same seed, the same numbers (default 21)"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="200 and 20 data sets: a look at the tables, not at the numbers",
+    )
     parser.add_argument("--format", choices=["markdown", "json"], default="markdown")
     arguments = parser.parse_args(asked)
     unknown = [name for name in arguments.sections if name not in SECTIONS]
@@ -328,7 +413,16 @@ def main(asked: Sequence[str] | None = None) -> None:
         arguments.runs, arguments.many = 200, 20
     tables = [Table(*SECTIONS[name](arguments)) for name in arguments.sections or SECTIONS]
     if arguments.format == "json":
-        print(json.dumps({"runs": arguments.runs, "many": arguments.many, "tables": [table._asdict() for table in tables]}, indent=1))
+        print(
+            json.dumps(
+                {
+                    "runs": arguments.runs,
+                    "many": arguments.many,
+                    "tables": [table._asdict() for table in tables],
+                },
+                indent=1,
+            )
+        )
     else:
         print("\n".join(line for table in tables for line in lined(table)))
 

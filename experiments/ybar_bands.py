@@ -24,7 +24,13 @@ from idealrank.theory.estimation.estimates import Method
 METHODS: tuple[Method, ...] = ("kernel", "binned", "isotonic")
 GRID = (np.arange(100) + 0.5) / 100
 LONG = 100_000
-DISCOUNTS = (("log2", None), ("log2", "0.2n"), ("zipf(0.5)", None), ("zipf(0.8)", None), ("zipf(1)", None))
+DISCOUNTS = (
+    ("log2", None),
+    ("log2", "0.2n"),
+    ("zipf(0.5)", None),
+    ("zipf(0.8)", None),
+    ("zipf(1)", None),
+)
 
 
 @dataclass(frozen=True)
@@ -71,11 +77,15 @@ def coverage(truth: Truth, n: int, method: Method, runs: int, rng: np.random.Gen
     return Coverage(held.mean() / runs, held.min() / runs, held[-1] / runs, width / runs)
 
 
-def implied(truth: Truth, n: int, method: Method, runs: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def implied(
+    truth: Truth, n: int, method: Method, runs: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
     """For each discount, how often the interval of N* holds that of the truth, and the mean
     error.
     """
-    expected = np.array([pseudo_expectation(truth.ybar, LONG, *pair, points=truth.points) for pair in DISCOUNTS])
+    expected = np.array(
+        [pseudo_expectation(truth.ybar, LONG, *pair, points=truth.points) for pair in DISCOUNTS]
+    )
     held, error = np.zeros(len(DISCOUNTS)), np.zeros(len(DISCOUNTS))
     for _ in range(runs):
         labels, scores = drawn(truth, n, rng)
@@ -93,7 +103,9 @@ def intervals(estimate: YbarEstimate, rng: np.random.Generator) -> FloatArray:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--sizes", type=int, nargs="+", default=[500, 5000])
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
@@ -102,8 +114,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
-    heads = [f"{name}{'@' + cut if cut else ''}" for name, cut in DISCOUNTS] if options.implied else ["mean", "worst", "top", "width"]
-    print(f"{'n':>6} {'model':<5} {'method':<9}" + "".join(f"{head:>16}" if options.implied else f"{head:>8}" for head in heads))
+    heads = (
+        [f"{name}{'@' + cut if cut else ''}" for name, cut in DISCOUNTS]
+        if options.implied
+        else ["mean", "worst", "top", "width"]
+    )
+    print(
+        f"{'n':>6} {'model':<5} {'method':<9}"
+        + "".join(f"{head:>16}" if options.implied else f"{head:>8}" for head in heads)
+    )
     for n in options.sizes:
         for name, truth in ((name, MODELS[name]) for name in options.models):
             for method in options.methods:
@@ -113,7 +132,10 @@ def main() -> None:
                     cells = [f"{a:>8.2f} {b:>+7.4f}" for a, b in zip(held, error, strict=True)]
                 else:
                     found = coverage(truth, n, method, options.runs, rng)
-                    cells = [f"{value:>8.3f}" for value in (found.mean, found.worst, found.top, found.width)]
+                    cells = [
+                        f"{value:>8.3f}"
+                        for value in (found.mean, found.worst, found.top, found.width)
+                    ]
                 print(line + "".join(cells), flush=True)
 
 

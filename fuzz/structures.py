@@ -57,7 +57,9 @@ def fields(**values: Any) -> Fields:
 def encoded(tree: Tree) -> str:
     """The tree as JSON."""
     if isinstance(tree, Fields):
-        return "{" + ", ".join(f"{json.dumps(name)}: {encoded(value)}" for name, value in tree) + "}"
+        return (
+            "{" + ", ".join(f"{json.dumps(name)}: {encoded(value)}" for name, value in tree) + "}"
+        )
     if isinstance(tree, list):
         return "[" + ", ".join(map(encoded, tree)) + "]"
     return json.dumps(tree)
@@ -67,8 +69,23 @@ def encoded(tree: Tree) -> str:
 
 
 def _hits(name: str, *ids: str) -> Fields:
-    found = [fields(_id=one, _score=2.5 - place, _source=fields(sku=one)) for place, one in enumerate(ids)]
-    return Fields([(name, fields(took=3, timed_out=False, _shards=fields(failed=0), hits=fields(total=2, hits=found)))])
+    found = [
+        fields(_id=one, _score=2.5 - place, _source=fields(sku=one))
+        for place, one in enumerate(ids)
+    ]
+    return Fields(
+        [
+            (
+                name,
+                fields(
+                    took=3,
+                    timed_out=False,
+                    _shards=fields(failed=0),
+                    hits=fields(total=2, hits=found),
+                ),
+            )
+        ]
+    )
 
 
 def _solr(query: str, *ids: str) -> Fields:
@@ -78,38 +95,94 @@ def _solr(query: str, *ids: str) -> Fields:
 
 
 def _task(document: str, grade: object) -> Fields:
-    result = [Fields([("from_name", "grade"), ("to_name", "t"), ("type", "rating"), ("value", fields(rating=grade))])]
-    annotation = fields(completed_by=fields(email="ann@example.com", id=1), result=result, was_cancelled=False)
+    result = [
+        Fields(
+            [
+                ("from_name", "grade"),
+                ("to_name", "t"),
+                ("type", "rating"),
+                ("value", fields(rating=grade)),
+            ]
+        )
+    ]
+    annotation = fields(
+        completed_by=fields(email="ann@example.com", id=1), result=result, was_cancelled=False
+    )
     prediction = fields(model_version="m-1", result=result)
     data = fields(query="q1", doc_id=document, text="t")
-    return fields(id=1, data=data, annotations=[annotation], predictions=[prediction], drafts=[], meta=fields(batch=1))
+    return fields(
+        id=1,
+        data=data,
+        annotations=[annotation],
+        predictions=[prediction],
+        drafts=[],
+        meta=fields(batch=1),
+    )
 
 
-_RECORDS = [fields(query_id="q1", doc_id=one, grade=place, score=0.5) for place, one in enumerate(("d1", "d2", "d3"))]
+_RECORDS = [
+    fields(query_id="q1", doc_id=one, grade=place, score=0.5)
+    for place, one in enumerate(("d1", "d2", "d3"))
+]
 _REQUESTS = [fields(index="shop"), fields(query=fields(match=fields(title="shoes")), size=2)]
-_RATED = [fields(query="red shoes", ratings=[fields(docId="d1", rating="2.0"), fields(docId="d2", rating=0)])]
+_RATED = [
+    fields(
+        query="red shoes", ratings=[fields(docId="d1", rating="2.0"), fields(docId="d2", rating=0)]
+    )
+]
 _UBI = [fields(query_id="q1", query="shoes", document=one, judgment=1.5) for one in ("d1", "d2")]
-_RRE_QUERY = Fields([("placeholders", Fields([("$query", "shoes")])), ("relevant_documents", Fields([("3", ["d1"]), ("", ["d2"])]))])
-_RRE_GROUP = fields(name="group", queries=[_RRE_QUERY], relevant_documents=fields(d7=fields(gain=2)))
-_RRE = fields(id_field="id", query_placeholder="$query", topics=[fields(description="t", query_groups=[_RRE_GROUP])], queries=[_RRE_QUERY])
+_RRE_QUERY = Fields(
+    [
+        ("placeholders", Fields([("$query", "shoes")])),
+        ("relevant_documents", Fields([("3", ["d1"]), ("", ["d2"])])),
+    ]
+)
+_RRE_GROUP = fields(
+    name="group", queries=[_RRE_QUERY], relevant_documents=fields(d7=fields(gain=2))
+)
+_RRE = fields(
+    id_field="id",
+    query_placeholder="$query",
+    topics=[fields(description="t", query_groups=[_RRE_GROUP])],
+    queries=[_RRE_QUERY],
+)
 
 TREES: dict[str, list[Tree]] = {
     "json": [
-        Fields([("q1", fields(d1=2, d2=0)), ("q2", fields(d1=1))]), Fields([("q1", ["d1", "d2"]), ("q2", ["d3"])]), _RECORDS, _RECORDS[0],
+        Fields([("q1", fields(d1=2, d2=0)), ("q2", fields(d1=1))]),
+        Fields([("q1", ["d1", "d2"]), ("q2", ["d3"])]),
+        _RECORDS,
+        _RECORDS[0],
     ],
     "elasticsearch": [
-        [*_hits("shoes", "d1", "d2"), *_hits("hat", "d3")][0][1], Fields([*_hits("shoes", "d1", "d2"), *_hits("hat", "d3")]),
-        fields(took=5, queries=["a", "b"], responses=[_hits("", "d1")[0][1], _hits("", "d2")[0][1]]),
+        [*_hits("shoes", "d1", "d2"), *_hits("hat", "d3")][0][1],
+        Fields([*_hits("shoes", "d1", "d2"), *_hits("hat", "d3")]),
+        fields(
+            took=5, queries=["a", "b"], responses=[_hits("", "d1")[0][1], _hits("", "d2")[0][1]]
+        ),
     ],
-    "solr": [[_solr("shoes", "d1", "d2"), _solr("hat", "d3")], Fields([("shoes", _solr("", "d1")), ("hat", _solr("", "d2"))])],
+    "solr": [
+        [_solr("shoes", "d1", "d2"), _solr("hat", "d3")],
+        Fields([("shoes", _solr("", "d1")), ("hat", _solr("", "d2"))]),
+    ],
     "rre": [_RRE],
     "opensearch": [
         fields(name="list", type="LLM_JUDGMENT", judgmentRatings=_RATED),
-        fields(hits=fields(total=1, hits=[fields(_id="1", _source=fields(name="a", type="IMPORT_JUDGMENT", judgmentRatings=_RATED))])),
+        fields(
+            hits=fields(
+                total=1,
+                hits=[
+                    fields(
+                        _id="1",
+                        _source=fields(name="a", type="IMPORT_JUDGMENT", judgmentRatings=_RATED),
+                    )
+                ],
+            )
+        ),
     ],
     "ubi": [_UBI, fields(hits=fields(hits=[fields(_source=one) for one in _UBI]))],
     "label-studio": [[_task("d1", 2), _task("d2", ["1"])]],
-}  # fmt: skip
+}
 LINES: dict[str, list[list[Tree]]] = {
     "jsonl": [_RECORDS, [Fields([("q1", fields(d1=2, d2=0))]), Fields([("q2", ["d1", "d2"])])]],
     "elasticsearch": [
@@ -120,18 +193,56 @@ LINES: dict[str, list[list[Tree]]] = {
     "ubi": [_UBI],
 }
 CELLS: dict[str, tuple[str, list[list[list[str]]]]] = {
-    "trec": (" ", [[["q1", "0", "d1", "2"], ["q1", "0", "d2", "0"]], [["q1", "Q0", "d1", "1", "2.5", "t"], ["q2", "Q0", "d1", "1", "2"]]]),
-    "csv": (",", [[["qid", "docid", "rel", "score", "rank"], ["q1", "d1", "2", "0.5", "1"], ["q1", "d2", "0", "0.25", "2"]]]),
-    "tsv": ("\t", [[["qid", "docid", "rel", "score", "rank"], ["q1", "d1", "2", "0.5", "1"], ["q1", "d2", "0", "0.25", "2"]]]),
+    "trec": (
+        " ",
+        [
+            [["q1", "0", "d1", "2"], ["q1", "0", "d2", "0"]],
+            [["q1", "Q0", "d1", "1", "2.5", "t"], ["q2", "Q0", "d1", "1", "2"]],
+        ],
+    ),
+    "csv": (
+        ",",
+        [
+            [
+                ["qid", "docid", "rel", "score", "rank"],
+                ["q1", "d1", "2", "0.5", "1"],
+                ["q1", "d2", "0", "0.25", "2"],
+            ]
+        ],
+    ),
+    "tsv": (
+        "\t",
+        [
+            [
+                ["qid", "docid", "rel", "score", "rank"],
+                ["q1", "d1", "2", "0.5", "1"],
+                ["q1", "d2", "0", "0.25", "2"],
+            ]
+        ],
+    ),
     "beir": ("\t", [[["query-id", "corpus-id", "score"], ["q1", "d1", "1"], ["q1", "d2", "0"]]]),
-    "letor": (" ", [
-        [["2", "qid:1", "1:0.5", "2:3", "#docid", "=", "d1"], ["0", "qid:1", "1:0.1", "#docid", "=", "d2"], ["1", "qid:2", "2:3"]],
-    ]),
-    "quepid": (",", [
-        [["query", "docid", "Ann", "Ben"], ["red shoes", "d1", "3", "2"], ["hat", "d1", "0", ""]],
-        [["query", "docid", "rating"], ["red shoes", "d1", "3"], ["hat", "d1", "0"]],
-    ]),
-}  # fmt: skip
+    "letor": (
+        " ",
+        [
+            [
+                ["2", "qid:1", "1:0.5", "2:3", "#docid", "=", "d1"],
+                ["0", "qid:1", "1:0.1", "#docid", "=", "d2"],
+                ["1", "qid:2", "2:3"],
+            ],
+        ],
+    ),
+    "quepid": (
+        ",",
+        [
+            [
+                ["query", "docid", "Ann", "Ben"],
+                ["red shoes", "d1", "3", "2"],
+                ["hat", "d1", "0", ""],
+            ],
+            [["query", "docid", "rating"], ["red shoes", "d1", "3"], ["hat", "d1", "0"]],
+        ],
+    ),
+}
 COLUMNAR = ("parquet", "arrow")
 FORMATS = sorted({*TREES, *LINES, *CELLS, *COLUMNAR})
 
@@ -139,11 +250,61 @@ FORMATS = sorted({*TREES, *LINES, *CELLS, *COLUMNAR})
 # --- changes --------------------------------------------------------------------------------------
 
 ODD_VALUES: list[Tree] = [
-    None, True, False, 0, 1, -1, 2.5, -0.0, 1e308, float("nan"), float("inf"), 2**53 + 1, 2**64, 10**400, "", " ", "q1", "d1", "1", "nan",
-    "\ud800", "\0", "a\tb\nc", "x" * 5000, [], [[]], [None], ["q"], [1, 2], Fields(), fields(q=1), fields(id="d1"), Fields([("", 1)]),
-    Fields([("q", 1), ("q", 2)]), [["q", 1]], [["a", "b"], ["c"]], [fields(id="d1"), 1],
-]  # fmt: skip
-ODD_NAMES = ["", " ", "q", "id", "_id", "query", "queries", "hits", "docs", "response", "score", "\ud800", "\0", "1", "x" * 300]
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    2.5,
+    -0.0,
+    1e308,
+    float("nan"),
+    float("inf"),
+    2**53 + 1,
+    2**64,
+    10**400,
+    "",
+    " ",
+    "q1",
+    "d1",
+    "1",
+    "nan",
+    "\ud800",
+    "\0",
+    "a\tb\nc",
+    "x" * 5000,
+    [],
+    [[]],
+    [None],
+    ["q"],
+    [1, 2],
+    Fields(),
+    fields(q=1),
+    fields(id="d1"),
+    Fields([("", 1)]),
+    Fields([("q", 1), ("q", 2)]),
+    [["q", 1]],
+    [["a", "b"], ["c"]],
+    [fields(id="d1"), 1],
+]
+ODD_NAMES = [
+    "",
+    " ",
+    "q",
+    "id",
+    "_id",
+    "query",
+    "queries",
+    "hits",
+    "docs",
+    "response",
+    "score",
+    "\ud800",
+    "\0",
+    "1",
+    "x" * 300,
+]
 
 
 def changed_tree(tree: Tree, rng: random.Random) -> Tree:
@@ -154,7 +315,13 @@ def changed_tree(tree: Tree, rng: random.Random) -> Tree:
 
 def _spots(tree: Tree, at: Path_ = ()) -> Iterator[Path_]:
     yield at
-    inner = [value for _, value in tree] if isinstance(tree, Fields) else tree if isinstance(tree, list) else []
+    inner = (
+        [value for _, value in tree]
+        if isinstance(tree, Fields)
+        else tree
+        if isinstance(tree, list)
+        else []
+    )
     for place, value in enumerate(inner):
         yield from _spots(value, (*at, place))
 
@@ -182,13 +349,21 @@ def _changed_value(value: Tree, tree: Tree, rng: random.Random) -> Tree:
     if kind == 1:
         return rng.choice(list(_values(tree)))
     if kind == 2:
-        return rng.choice(([value], [value, value], Fields([("q", value)]), Fields([("", value), ("", value)])))
+        return rng.choice(
+            ([value], [value, value], Fields([("q", value)]), Fields([("", value), ("", value)]))
+        )
     return _other_fields(value, rng) if isinstance(value, Fields) else _other_items(value, rng)
 
 
 def _values(tree: Tree) -> Iterator[Tree]:
     yield tree
-    for value in [value for _, value in tree] if isinstance(tree, Fields) else tree if isinstance(tree, list) else []:
+    for value in (
+        [value for _, value in tree]
+        if isinstance(tree, Fields)
+        else tree
+        if isinstance(tree, list)
+        else []
+    ):
         yield from _values(value)
 
 
@@ -201,7 +376,9 @@ def _other_fields(value: Fields, rng: random.Random) -> Fields:
     if kind == 0:
         del copy[at]
     elif kind == 1:  # the same name again
-        copy.insert(rng.randrange(len(copy) + 1), (name, rng.choice((inner, rng.choice(ODD_VALUES)))))
+        copy.insert(
+            rng.randrange(len(copy) + 1), (name, rng.choice((inner, rng.choice(ODD_VALUES))))
+        )
     elif kind == 2:
         copy[at] = (rng.choice(ODD_NAMES), inner)
     else:
@@ -229,11 +406,48 @@ def several(change: Callable[[Any, random.Random], Any], value: Any, rng: random
 
 
 ODD_CELLS = [
-    "", " ", "0", "1", "-1", "nan", "inf", "1e999", "0x1", "1_0", "9007199254740993", "9" * 400, "q1", "qid:", "qid:1", "qid:2", "1:", ":1",
-    "1:nan", "2000000000:1", "99999999999999999999:1", "1:1:1", "#", "docid = 1", '"', '"a', 'a"b"', "'", "\0", "\ud800", "x" * 70_000,
-    "\r", "\n",
-    "\ufeff", "rel", "score", "rank", "docid", "qid", "query", "=1+1",
-]  # fmt: skip
+    "",
+    " ",
+    "0",
+    "1",
+    "-1",
+    "nan",
+    "inf",
+    "1e999",
+    "0x1",
+    "1_0",
+    "9007199254740993",
+    "9" * 400,
+    "q1",
+    "qid:",
+    "qid:1",
+    "qid:2",
+    "1:",
+    ":1",
+    "1:nan",
+    "2000000000:1",
+    "99999999999999999999:1",
+    "1:1:1",
+    "#",
+    "docid = 1",
+    '"',
+    '"a',
+    'a"b"',
+    "'",
+    "\0",
+    "\ud800",
+    "x" * 70_000,
+    "\r",
+    "\n",
+    "\ufeff",
+    "rel",
+    "score",
+    "rank",
+    "docid",
+    "qid",
+    "query",
+    "=1+1",
+]
 
 
 def changed_cells(rows: list[list[str]], rng: random.Random) -> list[list[str]]:
@@ -260,18 +474,50 @@ def _odd_columns(n: int) -> list[pa.Array]:
     numbers = [place % 3 for place in range(n)]
     texts = [f"d{place}" for place in range(n)]
     types = [
-        pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.float64(), pa.decimal128(12, 1), pa.bool_(), pa.date32(), pa.timestamp("ns"),
-        pa.duration("s"), pa.time32("s"),
-    ]  # fmt: skip
+        pa.int8(),
+        pa.uint64(),
+        pa.float16(),
+        pa.float32(),
+        pa.float64(),
+        pa.decimal128(12, 1),
+        pa.bool_(),
+        pa.date32(),
+        pa.timestamp("ns"),
+        pa.duration("s"),
+        pa.time32("s"),
+    ]
     made = [pa.array(numbers, pa.int32()).cast(kind, safe=False) for kind in types[:7]]
     made += [pa.array(numbers, pa.int32()).cast(pa.int64()).cast(kind) for kind in types[8:10]]
     made += [pa.array(numbers, pa.int32()).cast(kind) for kind in (types[7], types[10])]
-    made += [pa.array(texts, kind) for kind in (pa.string(), pa.large_string(), pa.binary(), pa.string_view())]
-    made += [pa.array(texts).dictionary_encode(), pa.array(numbers).dictionary_encode(), pa.nulls(n), pa.nulls(n, pa.string())]
-    made += [pa.array([[one] for one in texts]), pa.array([{"a": one} for one in texts]), pa.array([{} for _ in texts], pa.struct([]))]
-    made += [pa.array([None, *texts[1:]]), pa.array([float("nan"), *numbers[1:]], pa.float64()), pa.array(["", *texts[1:]])]
-    made += [pa.array([b"\xff\xfe"] * n, pa.binary()), pa.array([2**63 + 1] * n, pa.uint64()), pa.array([b"ab"] * n, pa.binary(2))]
-    made += [pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int8()), pa.array([None, "a"])), pa.array([str(one) for one in numbers])]
+    made += [
+        pa.array(texts, kind)
+        for kind in (pa.string(), pa.large_string(), pa.binary(), pa.string_view())
+    ]
+    made += [
+        pa.array(texts).dictionary_encode(),
+        pa.array(numbers).dictionary_encode(),
+        pa.nulls(n),
+        pa.nulls(n, pa.string()),
+    ]
+    made += [
+        pa.array([[one] for one in texts]),
+        pa.array([{"a": one} for one in texts]),
+        pa.array([{} for _ in texts], pa.struct([])),
+    ]
+    made += [
+        pa.array([None, *texts[1:]]),
+        pa.array([float("nan"), *numbers[1:]], pa.float64()),
+        pa.array(["", *texts[1:]]),
+    ]
+    made += [
+        pa.array([b"\xff\xfe"] * n, pa.binary()),
+        pa.array([2**63 + 1] * n, pa.uint64()),
+        pa.array([b"ab"] * n, pa.binary(2)),
+    ]
+    made += [
+        pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int8()), pa.array([None, "a"])),
+        pa.array([str(one) for one in numbers]),
+    ]
     return made
 
 
@@ -340,7 +586,9 @@ def write_case(kind: str, folder: Path, rng: random.Random) -> Path:
     if kind in COLUMNAR:
         path = folder / f"case.{kind}"
         ids = [("qid", pa.array(["q1", "q1", "q2"])), ("docid", pa.array(["d1", "d2", "d1"]))]
-        columns = several(changed_columns, [*ids, (rng.choice(("rel", "score")), pa.array([2, 0, 1]))], rng)
+        columns = several(
+            changed_columns, [*ids, (rng.choice(("rel", "score")), pa.array([2, 0, 1]))], rng
+        )
         try:
             written_columns(kind, columns, path, rng)
         except (pa.ArrowException, ValueError, UnicodeError):  # no file has such a table
@@ -364,7 +612,11 @@ def _text(kind: str, rng: random.Random) -> str:
         return "".join(delimiter.join(row) + "\n" for row in rows)
     if kind in LINES and (kind not in TREES or rng.randrange(2)):
         lines = several(changed_tree, rng.choice(LINES[kind]), rng)
-        return "".join(encoded(line) + "\n" for line in lines) if isinstance(lines, list) else encoded(lines)
+        return (
+            "".join(encoded(line) + "\n" for line in lines)
+            if isinstance(lines, list)
+            else encoded(lines)
+        )
     return encoded(several(changed_tree, rng.choice(TREES[kind]), rng))
 
 
@@ -408,26 +660,38 @@ def run_case(seed: int, kind: str, number: int, folder: Path) -> str:
 
 def main() -> int:
     """Run cases, print each that ended badly, and say how many there were."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--cases", type=int, default=0, help="cases of each format")
     parser.add_argument("--seconds", type=float, default=60.0, help="if no number of cases is set")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--format", choices=FORMATS, action="append", help="these formats alone")
     parser.add_argument("--case", type=int, help="this case alone")
     # Of each process its own, for two would cut each other's files short.
-    parser.add_argument("--folder", type=Path, default=FOLDER / f"files-{os.getpid()}", help="for the files of the cases")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=FOLDER / f"files-{os.getpid()}",
+        help="for the files of the cases",
+    )
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGALRM, give_up)
     warnings.simplefilter("ignore")
-    size = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    size = (
+        int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        * resource.getpagesize()
+    )
     resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
     kinds, counts, found = asked.format or FORMATS, dict.fromkeys(FORMATS, 0), 0
     end = time.monotonic() + asked.seconds
     number = asked.case or 0
     while number < asked.cases if asked.cases else time.monotonic() < end:
         for kind in kinds:
-            (asked.folder / "current").write_text(f"--seed {asked.seed} --format {kind} --case {number}\n", encoding="utf-8")
+            (asked.folder / "current").write_text(
+                f"--seed {asked.seed} --format {kind} --case {number}\n", encoding="utf-8"
+            )
             counts[kind] += 1
             if wrong := run_case(asked.seed, kind, number, asked.folder):
                 found += 1

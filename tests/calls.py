@@ -27,5 +27,15 @@ def calls_of(code: str, *, after: str = "", cwd: Path) -> int:
     """Calls of functions, those written in C among them; what `after` does, such as loading NumPy,
     does not count.
     """
-    command = ["bash", "-c", 'exec 3>&1 >/dev/null "$@"', "bash", sys.executable, "-c", _COUNT, after, code]
+    command = [
+        "bash",
+        "-c",
+        'exec 3>&1 >/dev/null "$@"',
+        "bash",
+        sys.executable,
+        "-c",
+        _COUNT,
+        after,
+        code,
+    ]
     return int(subprocess.run(command, check=True, capture_output=True, text=True, cwd=cwd).stdout)

@@ -31,7 +31,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # which costs comparison tests a sixth of their time. No result depends on the number of threads;
 # tests of that set the number, and programs that tests start use every core.
 if "PYTEST_XDIST_WORKER_COUNT" in os.environ and hasattr(os, "sched_getaffinity"):
-    _CORES = sorted(os.sched_getaffinity(0))[: max(len(os.sched_getaffinity(0)) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"]), 1)]
+    _CORES = sorted(os.sched_getaffinity(0))[
+        : max(len(os.sched_getaffinity(0)) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"]), 1)
+    ]
     os.sched_getaffinity = lambda _: set(_CORES)
 
 # Thousands of collected tests live as long as the process. The collector of garbage would walk
@@ -47,7 +49,9 @@ def pytest_xdist_auto_num_workers() -> int:
     """
     if asked := os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS"):
         return int(asked)
-    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 1
+    return (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    ) + 1
 
 
 def pytest_collection_finish() -> None:
@@ -68,7 +72,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put those first that share much; and leave some cases of tests with the marker `spread(n)` to
     the slow ones.
     """
-    items.sort(key=lambda item: next((place for place, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST)))
+    items.sort(
+        key=lambda item: next(
+            (place for place, start in enumerate(FIRST) if item.nodeid.startswith(start)),
+            len(FIRST),
+        )
+    )
     _leave_to_the_slow_ones(items)
 
 
@@ -93,8 +102,14 @@ def _spread(cases: list[Any], number: int) -> list[Any]:
 
     Equal steps would meet the same values of an inner parameter again and again.
     """
-    values = {id(case): {(name, id(value)) for name, value in case.callspec.params.items()} for case in cases}
-    left = [cases[place] for place in sorted(range(len(cases)), key=lambda place: place * 0.6180339887 % 1)]
+    values = {
+        id(case): {(name, id(value)) for name, value in case.callspec.params.items()}
+        for case in cases
+    }
+    left = [
+        cases[place]
+        for place in sorted(range(len(cases)), key=lambda place: place * 0.6180339887 % 1)
+    ]
     kept: list[Any] = []
     seen: set[tuple[str, int]] = set()
     while left and len(kept) < number:
@@ -108,7 +123,10 @@ def shared_file(*parts: str) -> Path:
     """A file of the material beside the checkout; skips the test where it is absent."""
     path = SHARED.joinpath(*parts)
     if not path.exists():
-        pytest.skip(f"../shared/{'/'.join(parts)} is not here; it is data of others for checking, not part of the project")
+        pytest.skip(
+            f"../shared/{'/'.join(parts)} is not here; it is data of others for checking, not "
+            f"part of the project"
+        )
     return path
 
 
@@ -125,7 +143,9 @@ settings.register_profile(
     phases=[phase for phase in Phase if phase is not Phase.explain],
 )
 settings.register_profile("full", parent=settings.get_profile("default"), max_examples=25)
-settings.register_profile("thorough", parent=settings.get_profile("default"), derandomize=False, max_examples=3000)
+settings.register_profile(
+    "thorough", parent=settings.get_profile("default"), derandomize=False, max_examples=3000
+)
 settings.load_profile("default")
 
 

@@ -6,9 +6,13 @@ from pathlib import Path
 
 SECOND = 1_767_225_600  # 2026-01-01T00:00:00Z
 NOBODY = {
-    "GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example.org", "GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@example.org",
-    "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null",
-}  # fmt: skip
+    "GIT_AUTHOR_NAME": "A",
+    "GIT_AUTHOR_EMAIL": "a@example.org",
+    "GIT_COMMITTER_NAME": "A",
+    "GIT_COMMITTER_EMAIL": "a@example.org",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+}
 
 
 class Repository:
@@ -22,9 +26,18 @@ class Repository:
     def git(self, *arguments: str) -> str:
         """What git prints."""
         when = f"{SECOND + 3600 * self._commits} +0000"
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("GIT_")
+        }
         environment |= NOBODY | {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
-        done = subprocess.run(["git", *arguments], cwd=self.folder, env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         return done.stdout
 
     def commit(self, message: str, **files: str) -> str:

@@ -19,14 +19,21 @@ from idealrank.cli import main
 from tests.docs import blocks
 
 # Nothing bash would have to understand, but quotes, patterns of files and one pipe.
-COMMAND = re.compile(r"(?P<variables>(?:[A-Z_0-9]+=\w* +)*)idealrank (?P<arguments>[^|<>&;$`~\\{}\n]*)(?:\|(?P<pipe>[^|<>&;$`\\\n]*))?")
+COMMAND = re.compile(
+    r"(?P<variables>(?:[A-Z_0-9]+=\w* +)*)idealrank "
+    r"(?P<arguments>[^|<>&;$`~\\{}\n]*)(?:\|(?P<pipe>[^|<>&;$`\\\n]*))?"
+)
 
 
 def arguments_of(text: str) -> list[str]:
     """Words as bash makes them; a word in quotes is never a pattern of files."""
     words = []
     for word, typed in zip(shlex.split(text), shlex.split(text, posix=False), strict=True):
-        found = sorted(map(str, Path().glob(word))) if "*" in typed and not re.search("[\"']", typed) else []
+        found = (
+            sorted(map(str, Path().glob(word)))
+            if "*" in typed and not re.search("[\"']", typed)
+            else []
+        )
         words += found or [word]
     return words
 
@@ -51,7 +58,12 @@ def text_onto(file: IO[bytes], **options: Any) -> io.TextIOWrapper:
 def run(arguments: list[str], **changes: str) -> tuple[int, str, str]:
     """Exit code and both streams of a command."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, surroundings(changes):
-        with text_onto(out) as stdout, text_onto(err) as stderr, contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+        with (
+            text_onto(out) as stdout,
+            text_onto(err) as stderr,
+            contextlib.redirect_stdout(stdout),
+            contextlib.redirect_stderr(stderr),
+        ):
             code = main.run(arguments)
         said = []
         for stream in (out, err):
@@ -76,5 +88,7 @@ def shell(script: str, status: int = 0) -> tuple[int, str]:
     code, out, err = run(arguments_of(command["arguments"]), **blocks.QUIET | variables)
     if command["pipe"] is None:
         return code, err + out
-    done = subprocess.run(["bash", "-c", command["pipe"]], input=out.encode(), capture_output=True, check=False)
+    done = subprocess.run(
+        ["bash", "-c", command["pipe"]], input=out.encode(), capture_output=True, check=False
+    )
     return done.returncode, err + done.stderr.decode() + done.stdout.decode()

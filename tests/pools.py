@@ -31,16 +31,25 @@ def collection(queries: int = 17, better: float = 0.5) -> tuple[Grades, Grades, 
     for number in range(queries):
         query, names = f"q{number:02d}", [f"d{number}-{place}" for place in range(60)]
         relevant = (generator.random(60) < 0.3).astype(int)
-        first, second = (np.argsort(-(relevant * weight + generator.normal(size=60))) for weight in (1.2, 1.2 + better))
+        first, second = (
+            np.argsort(-(relevant * weight + generator.normal(size=60)))
+            for weight in (1.2, 1.2 + better)
+        )
         everything[query] = dict(zip(names, map(int, relevant), strict=True))
         pooled[query] = {names[place]: int(relevant[place]) for place in first[:POOL]}
-        baseline[query], run[query] = ([names[place] for place in order[:10]] for order in (first, second))
+        baseline[query], run[query] = (
+            [names[place] for place in order[:10]] for order in (first, second)
+        )
     return everything, pooled, baseline, run
 
 
-def evaluated(grades: Grades, lists: Lists, name: str, measures: Sequence[str] = ("nDCG@10",)) -> Evaluation:
+def evaluated(
+    grades: Grades, lists: Lists, name: str, measures: Sequence[str] = ("nDCG@10",)
+) -> Evaluation:
     """An evaluation that keeps its unjudged documents and counts them."""
-    return ir.evaluate(grades, ir.Run(lists, name=name), ir.with_companions(list(measures)), keep_unjudged=True)
+    return ir.evaluate(
+        grades, ir.Run(lists, name=name), ir.with_companions(list(measures)), keep_unjudged=True
+    )
 
 
 def written(folder: Path) -> None:
@@ -54,11 +63,17 @@ def written(folder: Path) -> None:
 
 def qrels_text(grades: Mapping[str, Mapping[str, int]]) -> str:
     """Judgments in TREC's format."""
-    return "".join(f"{query} 0 {document} {grade}\n" for query, judged in grades.items() for document, grade in judged.items())
+    return "".join(
+        f"{query} 0 {document} {grade}\n"
+        for query, judged in grades.items()
+        for document, grade in judged.items()
+    )
 
 
 def run_text(lists: Mapping[str, Sequence[str]]) -> str:
     """A run in TREC's format."""
     return "".join(
-        f"{query} Q0 {document} {rank} {100 - rank} t\n" for query, listed in lists.items() for rank, document in enumerate(listed, 1)
+        f"{query} Q0 {document} {rank} {100 - rank} t\n"
+        for query, listed in lists.items()
+        for rank, document in enumerate(listed, 1)
     )

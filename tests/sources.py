@@ -17,7 +17,12 @@ OF_PEERS = ("idealrank.integrations.torch.",)
 def library() -> Mapping[str, str]:
     """Every module by its dotted name."""
     paths = sorted((SOURCE / "idealrank").rglob("*.py"))
-    return {".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path.read_text("utf-8") for path in paths}
+    return {
+        ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(
+            ".__init__"
+        ): path.read_text("utf-8")
+        for path in paths
+    }
 
 
 @functools.cache

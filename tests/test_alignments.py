@@ -15,7 +15,10 @@ from idealrank.reports.page import html
 from tests.cli.terminal import DATA
 from tests.in_process import run
 
-COMPARE, GATE = "compare qrels.txt bm25.run neural.run", "gate qrels.txt bm25.run --baseline neural.run"
+COMPARE, GATE = (
+    "compare qrels.txt bm25.run neural.run",
+    "gate qrels.txt bm25.run --baseline neural.run",
+)
 EXPECTED = {
     "evaluate qrels.txt bm25.run": 1,
     "evaluate qrels.txt bm25.run neural.run --report out.html --store kept": 2,
@@ -62,7 +65,9 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> Counting:
 
 
 @pytest.mark.parametrize("command", EXPECTED)
-def test_a_command_aligns_each_run_once(command: str, kernel: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_aligns_each_run_once(
+    command: str, kernel: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for path in DATA.iterdir():
         shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -88,7 +93,9 @@ def test_a_page_of_files_aligns_each_run_once_and_records_its_inputs(
     assert all(name in page for name in ("qrels.txt", *runs))
 
 
-def test_a_page_of_files_warns_once_of_judgments_that_hardly_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_of_files_warns_once_of_judgments_that_hardly_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(html, "bundle", lambda *_: "0")
     (tmp_path / "qrels.txt").write_text("q 0 x 1\n", encoding="utf-8")
     (tmp_path / "a.run").write_text("q Q0 y 1 1.0 a\n", encoding="utf-8")

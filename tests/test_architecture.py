@@ -31,7 +31,17 @@ LINES_PER_FUNCTION = 50  # of C++
 IMPORT_CALLS = 10_000  # of functions, after NumPy
 MAY_USE_THE_KERNEL = ("data", "stats", "evaluation", "training", "io", "api")
 # Loaded by those who need them, never by `import idealrank`.
-LATE = {"click", "narwhals", "pandas", "polars", "pyarrow", "rich", "scipy", "vl_convert", "zstandard"}
+LATE = {
+    "click",
+    "narwhals",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "rich",
+    "scipy",
+    "vl_convert",
+    "zstandard",
+}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -60,7 +70,9 @@ def statements(node: ast.AST) -> int:
 
 def run(code: str) -> str:
     """Run code in a fresh interpreter, and return its output."""
-    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT / "tests").stdout
+    return subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT / "tests"
+    ).stdout
 
 
 # --- layers ---------------------------------------------------------------------------------------
@@ -112,7 +124,9 @@ def test_no_module_imports_the_public_names_from_above() -> None:
         f"{named(path)}: {module} {name}"
         for path in MODULES
         for module, name in imports_of(path)
-        if module == "idealrank" and (not name or name in public - {"api"}) and path.name != "__init__.py"
+        if module == "idealrank"
+        and (not name or name in public - {"api"})
+        and path.name != "__init__.py"
     ]
     assert not above
 
@@ -129,29 +143,56 @@ WRITTEN = sorted(
 
 
 def test_no_file_is_longer_than_one_can_read_at_a_sitting() -> None:
-    python = {named(path): sum(facts_of(path)[1].values()) for path in WRITTEN if path.suffix in {".py", ".pyi"}}
+    python = {
+        named(path): sum(facts_of(path)[1].values())
+        for path in WRITTEN
+        if path.suffix in {".py", ".pyi"}
+    }
     assert {name: size for name, size in python.items() if size > STATEMENTS_PER_FILE} == {}
-    others = {named(path): len(read(path).splitlines()) for path in WRITTEN if path.suffix not in {".py", ".pyi"}}
+    others = {
+        named(path): len(read(path).splitlines())
+        for path in WRITTEN
+        if path.suffix not in {".py", ".pyi"}
+    }
     assert {name: size for name, size in others.items() if size > LINES_PER_FILE} == {}
 
 
 def test_no_function_is_longer_than_a_screen() -> None:
-    sizes = {name: size for path in WRITTEN if path.suffix == ".py" for name, size in facts_of(path)[1].items()}
-    of_functions = {name: size for name, size in sizes.items() if not name.endswith(": outside functions")}
-    assert {name: size for name, size in of_functions.items() if size > STATEMENTS_PER_FUNCTION} == {}
+    sizes = {
+        name: size
+        for path in WRITTEN
+        if path.suffix == ".py"
+        for name, size in facts_of(path)[1].items()
+    }
+    of_functions = {
+        name: size for name, size in sizes.items() if not name.endswith(": outside functions")
+    }
+    assert {
+        name: size for name, size in of_functions.items() if size > STATEMENTS_PER_FUNCTION
+    } == {}
 
 
 def test_no_kernel_function_is_longer_than_a_screen() -> None:
     # A body starts on a line that ends in `{` after a parameter list (not after a constructor's
     # initialisers, which stand alone), and ends at the closing brace of the same indentation.
-    opening = re.compile(r"^(?P<indent> *)(?!.*\b(if|for|while|switch|struct|class|namespace|else|catch|return)\b)[^\s:].*\).*\{$")
+    opening = re.compile(
+        r"^(?P<indent> "
+        r"*)(?!.*\b(if|for|while|switch|struct|class|namespace|else|catch|return)\b)[^\s:].*\).*\{$"
+    )
     long = {}
     for path in (path for path in WRITTEN if path.suffix in {".hpp", ".cpp"}):
         lines = read(path).splitlines()
         for number, line in enumerate(lines):
             start = opening.match(line)
             if start:
-                end = next((n for n in range(number + 1, len(lines)) if re.match(rf"{start['indent']}\}}", lines[n])), number)
+                end = next(
+                    (
+                        n
+                        for n in range(number + 1, len(lines))
+                        if re.match(rf"{start['indent']}\}}", lines[n])
+                    ),
+                    number,
+                )
                 if end - number + 1 > LINES_PER_FUNCTION:
                     long[f"{named(path)}:{number + 1}"] = end - number + 1
     assert long == {}
@@ -163,13 +204,23 @@ PUBLIC = [name for name in idealrank.__all__ if not name.startswith("__")]
 
 
 @pytest.mark.parametrize(
-    "package", ["idealrank", "idealrank.clicks", "idealrank.integrations.torch", "idealrank.judging", "idealrank.stats", "idealrank.theory"]
+    "package",
+    [
+        "idealrank",
+        "idealrank.clicks",
+        "idealrank.integrations.torch",
+        "idealrank.judging",
+        "idealrank.stats",
+        "idealrank.theory",
+    ],
 )
 def test_the_stub_of_a_package_lists_its_public_names_and_nothing_else(package: str) -> None:
     """Read here as Python reads it; `_lazy` reads it line by line."""
     module = importlib.import_module(package)
     tree = ast.parse(read(Path(str(module.__file__)).with_suffix(".pyi")))
-    imported = [alias for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    imported = [
+        alias for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
 
     assert {type(node) for node in tree.body} == {ast.ImportFrom}
     assert all(alias.name == alias.asname for alias in imported)
@@ -192,16 +243,22 @@ def test_a_public_name_has_a_docstring_with_an_example(name: str) -> None:
     assert ">>> " in text, f"idealrank.{name} has no example in its docstring"
 
 
-def test_every_function_and_class_has_a_docstring_and_so_have_the_methods_of_public_classes() -> None:
+def test_every_function_and_class_has_a_docstring_and_so_have_the_methods_of_public_classes() -> (
+    None
+):
     bare = []
     for path in MODULES:
-        dotted = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
+        dotted = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(
+            ".__init__"
+        )
         # test_docstrings_of_losses.py in tests/torch asks the same of them
         if dotted.endswith("__main__") or dotted.startswith(OF_PEERS):
             continue
         module = importlib.import_module(dotted)
         for name, value in vars(module).items():
-            here = getattr(value, "__module__", "") == dotted and isinstance(value, FunctionType | type)
+            here = getattr(value, "__module__", "") == dotted and isinstance(
+                value, FunctionType | type
+            )
             if here and not name.startswith("_"):
                 bare += [f"{dotted}.{documented}" for documented in undocumented(name, value)]
     assert bare == []
@@ -215,7 +272,11 @@ def undocumented(name: str, value: FunctionType | type) -> Iterator[str]:
         yield name
     methods = vars(value) if name in PUBLIC and isinstance(value, type) else {}
     for method, member in methods.items():
-        if isinstance(member, FunctionType | property) and not method.startswith("_") and not inspect.getdoc(getattr(value, method)):
+        if (
+            isinstance(member, FunctionType | property)
+            and not method.startswith("_")
+            and not inspect.getdoc(getattr(value, method))
+        ):
             yield f"{name}.{method}"
 
 
@@ -223,12 +284,17 @@ def undocumented(name: str, value: FunctionType | type) -> Iterator[str]:
 
 
 def test_importing_loads_nothing_that_is_not_needed() -> None:
-    loaded = run("import sys, idealrank; print(*{name.partition('.')[0] for name in sys.modules})").split()
+    loaded = run(
+        "import sys, idealrank; print(*{name.partition('.')[0] for name in sys.modules})"
+    ).split()
     assert set(loaded) & LATE == set()
 
 
 def test_evaluating_loads_neither_scipy_nor_a_dataframe_library() -> None:
-    code = "import sys, idealrank; idealrank.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}}, 'nDCG'); print(*sys.modules)"
+    code = (
+        "import sys, idealrank; idealrank.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}}, 'nDCG'); "
+        "print(*sys.modules)"
+    )
     assert {name.partition(".")[0] for name in run(code).split()} & LATE == set()
 
 
@@ -238,7 +304,9 @@ def test_importing_costs_little_more_than_numpy() -> None:
 
 
 def test_the_version_is_stated_once() -> None:
-    stated = re.search(r'^__version__ = "(.+)"$', (SOURCE / "version.py").read_text(encoding="utf-8"), re.MULTILINE)
+    stated = re.search(
+        r'^__version__ = "(.+)"$', (SOURCE / "version.py").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert stated
     assert idealrank.__version__ == stated[1] == metadata.version("idealrank")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -12,7 +12,9 @@ from tests.sources import SOURCE, library, module, nodes
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_LINES = 3
-DIRECTIVE = re.compile(r"^\s*\.\. (?P<kind>currentmodule|automodule|auto\w+):: (?P<name>\S+)", re.MULTILINE)
+DIRECTIVE = re.compile(
+    r"^\s*\.\. (?P<kind>currentmodule|automodule|auto\w+):: (?P<name>\S+)", re.MULTILINE
+)
 
 Sources = Mapping[str, str]
 Documented = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -27,7 +29,12 @@ def public_names(stubs: Iterator[str], pages: Iterator[str], sources: Sources) -
     for page in pages:
         names |= set(_on_page(page, sources))
     names |= {origin for name in names for origin in _origins(name, sources)}
-    bases = {node.name: (home, node) for home, source in sources.items() for node in module(source).body if isinstance(node, ast.ClassDef)}
+    bases = {
+        node.name: (home, node)
+        for home, source in sources.items()
+        for node in module(source).body
+        if isinstance(node, ast.ClassDef)
+    }
     waiting = [name for _, name in names if name in bases]
     while waiting:
         for base in bases[waiting.pop()][1].bases:
@@ -61,7 +68,11 @@ def _on_page(page: str, sources: Sources) -> Iterator[Name]:
             current = name
         elif kind == "automodule":
             yield from _imported(sources[name])
-            yield from ((name, node.name) for node in module(sources[name]).body if isinstance(node, Documented))
+            yield from (
+                (name, node.name)
+                for node in module(sources[name]).body
+                if isinstance(node, Documented)
+            )
         else:
             whole = name if name.startswith("idealrank.") else f"{current}.{name}"
             home, _, word = whole.rpartition(".")
@@ -76,7 +87,8 @@ def long_docstrings(sources: Sources, public: set[Name]) -> list[str]:
         f"{home}.{name}: {size} lines"
         for home, source in sources.items()
         for name, node in _defined(nodes(source)[0])
-        if not _is_public(home, name, node, public) and (size := _lines(ast.get_docstring(node) or "")) > MOST_LINES
+        if not _is_public(home, name, node, public)
+        and (size := _lines(ast.get_docstring(node) or "")) > MOST_LINES
     ]
 
 
@@ -91,10 +103,15 @@ def _defined(node: ast.AST, outside: str = "") -> Iterator[tuple[str, Documented
 
 def _is_public(home: str, name: str, node: Documented, public: set[Name]) -> bool:
     # What a command's docstring says is what `--help` prints.
-    if any(re.search(r"\b(command|group)\b", ast.unparse(decorator)) for decorator in node.decorator_list):
+    if any(
+        re.search(r"\b(command|group)\b", ast.unparse(decorator))
+        for decorator in node.decorator_list
+    ):
         return True
     first, *rest = name.split(".")
-    return (home, first) in public and not any(word.startswith("_") and not word.startswith("__") for word in rest)
+    return (home, first) in public and not any(
+        word.startswith("_") and not word.startswith("__") for word in rest
+    )
 
 
 def _lines(text: str) -> int:
@@ -103,8 +120,12 @@ def _lines(text: str) -> int:
 
 
 def _library_names() -> set[Name]:
-    stubs = (path.read_text("utf-8") for path in sorted((SOURCE / "idealrank").rglob("__init__.pyi")))
-    pages = (path.read_text("utf-8") for path in sorted((ROOT / "docs" / "reference").rglob("*.md")))
+    stubs = (
+        path.read_text("utf-8") for path in sorted((SOURCE / "idealrank").rglob("__init__.pyi"))
+    )
+    pages = (
+        path.read_text("utf-8") for path in sorted((ROOT / "docs" / "reference").rglob("*.md"))
+    )
     return public_names(stubs, pages, library())
 
 
@@ -117,7 +138,8 @@ LONG = '"""One.\n\n    Two.\n    Three.\n    Four.\n    """'
 
 def test_a_long_docstring_of_a_name_that_nobody_imports_is_found() -> None:
     planted = {
-        "a": f"class Base:\n    {LONG}\n\nclass Known(Base):\n    {LONG}\n\n    def _own(self):\n        {LONG}\n\ndef other():\n    {LONG}"
+        "a": f"class Base:\n    {LONG}\n\nclass Known(Base):\n    {LONG}\n\n    def _own(self):\n  "
+        f"      {LONG}\n\ndef other():\n    {LONG}"
     }
     public = public_names(iter(["from a import Known as Known"]), iter([]), planted)
     assert long_docstrings(planted, public) == ["a.Known._own: 4 lines", "a.other: 4 lines"]
@@ -129,5 +151,8 @@ def test_names_on_the_pages_of_the_reference_are_public() -> None:
         "idealrank.b": "from idealrank.c import more",
         "idealrank.c": f"def more():\n    {LONG}",
     }
-    pages = [".. currentmodule:: idealrank.a\n.. autofunction:: known\n", ".. automodule:: idealrank.b"]
+    pages = [
+        ".. currentmodule:: idealrank.a\n.. autofunction:: known\n",
+        ".. automodule:: idealrank.b",
+    ]
     assert long_docstrings(planted, public_names(iter([]), iter(pages), planted)) == []

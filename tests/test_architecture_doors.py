@@ -13,15 +13,37 @@ from tests.sources import SOURCE, library, nodes
 
 Sources = Mapping[str, str]
 
-OUTSIDE = ("idealrank.cli.", "idealrank.integrations.", "idealrank.live.", "idealrank.pytest_plugin")
+OUTSIDE = (
+    "idealrank.cli.",
+    "idealrank.integrations.",
+    "idealrank.live.",
+    "idealrank.pytest_plugin",
+)
 DOORS = {"idealrank.clicks", "idealrank.judging", "idealrank.theory", "idealrank.training"}
-COMPUTING = ("analysis", "clicks", "conventions", "data", "evaluation", "judging", "measures", "stats", "theory", "training", "_kernel")
+COMPUTING = (
+    "analysis",
+    "clicks",
+    "conventions",
+    "data",
+    "evaluation",
+    "judging",
+    "measures",
+    "stats",
+    "theory",
+    "training",
+    "_kernel",
+)
 
 # The functions below the public ones that may be called from outside, each for its reason. Types
 # and constants need none.
 ALLOWED = {
     # texts of options become values
-    "idealrank.measures.parse": {"default_measures", "parse_measure", "parse_measures", "parse_pair_measures"},
+    "idealrank.measures.parse": {
+        "default_measures",
+        "parse_measure",
+        "parse_measures",
+        "parse_pair_measures",
+    },
     "idealrank.measures.measure_texts": {"split_outside_brackets"},
     "idealrank.measures.cutoffs": {"make_cutoff", "cutoff_text"},
     "idealrank.measures.discounts": {"make_discount"},
@@ -47,7 +69,12 @@ ALLOWED = {
 def _public() -> set[tuple[str, str]]:
     """Where `idealrank` takes its public names from."""
     stub = ast.parse((SOURCE / "idealrank" / "__init__.pyi").read_text("utf-8"))
-    return {(node.module or "", alias.name) for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    return {
+        (node.module or "", alias.name)
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
 
 
 PUBLIC = _public()
@@ -68,14 +95,19 @@ def side_doors(sources: Sources) -> list[str]:
         for name, source in sources.items()
         if name.startswith(OUTSIDE)
         for module, taken, line in _taken(source)
-        if _is_below(module) and not taken[:1].isupper() and (module, taken) not in PUBLIC and taken not in ALLOWED.get(module, ())
+        if _is_below(module)
+        and not taken[:1].isupper()
+        and (module, taken) not in PUBLIC
+        and taken not in ALLOWED.get(module, ())
     ]
 
 
 def _taken(source: str) -> Iterator[tuple[str, str, int]]:
     for node in nodes(source):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
-            yield from ((node.module, alias.name.lstrip("_") or "_", node.lineno) for alias in node.names)
+            yield from (
+                (node.module, alias.name.lstrip("_") or "_", node.lineno) for alias in node.names
+            )
         elif isinstance(node, ast.Import):
             yield from ((alias.name, "", node.lineno) for alias in node.names)
 
@@ -87,8 +119,18 @@ def _is_below(module: str) -> bool:
 
 def idle_permits(sources: Sources) -> list[str]:
     """Functions of `ALLOWED` that nothing outside takes."""
-    used = {(module, taken) for name, source in sources.items() if name.startswith(OUTSIDE) for module, taken, _ in _taken(source)}
-    return sorted(f"{module}.{name}" for module, names in ALLOWED.items() for name in names if (module, name) not in used)
+    used = {
+        (module, taken)
+        for name, source in sources.items()
+        if name.startswith(OUTSIDE)
+        for module, taken, _ in _taken(source)
+    }
+    return sorted(
+        f"{module}.{name}"
+        for module, names in ALLOWED.items()
+        for name in names
+        if (module, name) not in used
+    )
 
 
 # Errors of DuckDB, LightGBM, XGBoost and CatBoost have nothing but their text, with the query again
@@ -107,7 +149,12 @@ def parsed_prose(sources: Sources) -> list[str]:
             continue
         errors = set(_error_names(source)) | {"message"}
         for call in (node for node in nodes(source) if isinstance(node, ast.Call)):
-            subjects = {node.id for value in call.args for node in ast.walk(value) if isinstance(node, ast.Name)}
+            subjects = {
+                node.id
+                for value in call.args
+                for node in ast.walk(value)
+                if isinstance(node, ast.Name)
+            }
             if _is_of_patterns(call.func) and subjects & errors:
                 found.append(f"{name}:{call.lineno}")
     return found
@@ -117,7 +164,11 @@ def _error_names(source: str) -> Iterator[str]:
     for node in nodes(source):
         if isinstance(node, ast.ExceptHandler) and node.name is not None:
             yield node.name
-        elif isinstance(node, ast.arg) and node.annotation is not None and ast.unparse(node.annotation).endswith(("Error", "Exception")):
+        elif (
+            isinstance(node, ast.arg)
+            and node.annotation is not None
+            and ast.unparse(node.annotation).endswith(("Error", "Exception"))
+        ):
             yield node.arg
 
 
@@ -131,40 +182,74 @@ def _is_of_patterns(function: ast.expr) -> bool:
 # --- they hold, and can fail ----------------------------------------------------------------------
 
 PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
-    (side_doors, {"idealrank.cli.commands.new": "from idealrank.evaluation.evaluate import Evaluation, evaluate"}),
-    (side_doors, {"idealrank.integrations.new": "def later():\n    from idealrank.analysis.comparison.procedure import compare as held"}),
-    (side_doors, {"idealrank.pytest_plugin.new": "from idealrank.analysis.gate.checks import _policy"}),
+    (
+        side_doors,
+        {
+            "idealrank.cli.commands.new": "from idealrank.evaluation.evaluate import Evaluation, "
+            "evaluate"
+        },
+    ),
+    (
+        side_doors,
+        {
+            "idealrank.integrations.new": "def later():\n    from "
+            "idealrank.analysis.comparison.procedure import compare "
+            "as "
+            "held"
+        },
+    ),
+    (
+        side_doors,
+        {"idealrank.pytest_plugin.new": "from idealrank.analysis.gate.checks import _policy"},
+    ),
     (side_doors, {"idealrank.cli.new": "import idealrank.stats.paired_tests"}),
     (side_doors, {"idealrank.cli.theory.new": "from idealrank.theory.limits import limit"}),
-    (parsed_prose, {"a": "import re\ntry:\n    work()\nexcept ValueError as error:\n    re.search('x=([a-z]+)', str(error))"}),
+    (
+        parsed_prose,
+        {
+            "a": "import re\ntry:\n    work()\nexcept ValueError as error:\n    "
+            "re.search('x=([a-z]+)', str(error))"
+        },
+    ),
     (parsed_prose, {"a": "def hint(refused: InputError):\n    return _SWITCH.match(f'{refused}')"}),
     (parsed_prose, {"a": "def hint(message):\n    return re.sub('x', '', message)"}),
 ]
 
 
-@pytest.mark.parametrize("rule", [side_doors, idle_permits, parsed_prose], ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize(
+    "rule", [side_doors, idle_permits, parsed_prose], ids=lambda rule: rule.__name__
+)
 def test_the_library_keeps_to_it(rule: Callable[[Sources], list[str]]) -> None:
     assert rule(library()) == []
 
 
 @pytest.mark.parametrize(("rule", "planted"), PLANTED)
-def test_a_planted_violation_is_found(rule: Callable[[Sources], list[str]], planted: dict[str, str]) -> None:
+def test_a_planted_violation_is_found(
+    rule: Callable[[Sources], list[str]], planted: dict[str, str]
+) -> None:
     assert rule(planted)
 
 
 @pytest.mark.parametrize("name", COMPUTING)
 def test_what_computes_is_there(name: str) -> None:
-    assert any((SOURCE / "idealrank").glob(f"{name}/__init__.py")) or any((SOURCE / "idealrank").glob(f"{name}.pyi"))
+    assert any((SOURCE / "idealrank").glob(f"{name}/__init__.py")) or any(
+        (SOURCE / "idealrank").glob(f"{name}.pyi")
+    )
 
 
 def test_a_permit_that_nothing_needs_is_found() -> None:
-    assert "idealrank.data.align.align" in idle_permits({"idealrank.cli.new": "from idealrank.data.run import name_of"})
+    assert "idealrank.data.align.align" in idle_permits(
+        {"idealrank.cli.new": "from idealrank.data.run import name_of"}
+    )
 
 
 def test_what_only_looks_like_a_violation_is_none() -> None:
     innocent = {
-        "idealrank.cli.new": "from idealrank.api.comparison import compare\nfrom idealrank.api.evaluation import evaluate_read\n"
-        "from idealrank.theory import limit\nfrom idealrank.conventions import SWITCHES, Convention",
+        "idealrank.cli.new": "from idealrank.api.comparison import compare\nfrom "
+        "idealrank.api.evaluation import "
+        "evaluate_read\n"
+        "from idealrank.theory import limit\nfrom idealrank.conventions import SWITCHES, "
+        "Convention",
         "idealrank.api.evaluation": "from idealrank.evaluation.evaluate import evaluate",
         "idealrank.io.new": "import re\nre.search('x', text)\nstr(error).splitlines()",
     }

@@ -30,7 +30,8 @@ FEATURES = {
 
 # Where the noun is not a room of its own, and why.
 ELSEWHERE = {
-    "idealrank.reports.views.reconciliation": "the result says itself in words: there is one form of it",
+    "idealrank.reports.views.reconciliation": "the result says itself in words: there is one form "
+    "of it",
     "idealrank.api.history": "is asked of a store",
 }
 
@@ -47,7 +48,11 @@ def rooms_missing(modules: Modules) -> list[str]:
     """Rooms where a feature goes by another word, or by none; and reasons that are none any
     more.
     """
-    wanted = {f"idealrank.{room}.{noun}" for noun in FEATURES for room in ("analysis", "reports.views", "api")}
+    wanted = {
+        f"idealrank.{room}.{noun}"
+        for noun in FEATURES
+        for room in ("analysis", "reports.views", "api")
+    }
     wanted |= {f"idealrank.cli.commands.{verb}" for verb, _ in FEATURES.values()}
     return sorted((wanted - set(modules) - set(ELSEWHERE)) | (set(ELSEWHERE) & set(modules)))
 
@@ -61,7 +66,11 @@ def pages_missing(root: Path) -> list[str]:
 
 
 def test_every_feature_has_its_word_in_every_room() -> None:
-    assert (without_a_word(library()), rooms_missing(library()), pages_missing(ROOT)) == ([], [], [])
+    assert (without_a_word(library()), rooms_missing(library()), pages_missing(ROOT)) == (
+        [],
+        [],
+        [],
+    )
 
 
 def _but(name: str) -> dict[str, str]:
@@ -72,13 +81,22 @@ def _but(name: str) -> dict[str, str]:
     ("rule", "planted"),
     [
         (without_a_word, {**library(), "idealrank.analysis.likeness": ""}),
-        (without_a_word, {name: text for name, text in library().items() if not name.startswith("idealrank.analysis.tuning")}),
+        (
+            without_a_word,
+            {
+                name: text
+                for name, text in library().items()
+                if not name.startswith("idealrank.analysis.tuning")
+            },
+        ),
         (rooms_missing, _but("idealrank.reports.views.tuning")),
         (rooms_missing, _but("idealrank.cli.commands.why")),
         (rooms_missing, {**library(), "idealrank.api.history": ""}),
     ],
 )
-def test_a_planted_violation_is_found(rule: Callable[[Modules], list[str]], planted: Modules) -> None:
+def test_a_planted_violation_is_found(
+    rule: Callable[[Modules], list[str]], planted: Modules
+) -> None:
     assert rule(planted)
 
 

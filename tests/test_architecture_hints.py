@@ -19,7 +19,8 @@ SOURCE = Path(idealrank.__file__).parent
 # What a user of the command line cannot type: an argument with a value of Python, a call, a name of
 # the package.
 PYTHON = re.compile(
-    r"(?<![-\w])[a-z_]+=(?=['\"\[( ,;)]|\{[^}]|$|\.\.\.)|(?<![-\w])\w+=(?:True|False|None)\b|\bir\.\w|\(\.\.\.|\bread_\w+\(|\w\.\w+\("
+    r"(?<![-\w])[a-z_]+=(?=['\"\[( "
+    r",;)]|\{[^}]|$|\.\.\.)|(?<![-\w])\w+=(?:True|False|None)\b|\bir\.\w|\(\.\.\.|\bread_\w+\(|\w\.\w+\("
 )
 # Modules whose messages no command can print, since it hands in files, or what it read from files.
 ONLY_IN_PYTHON = {
@@ -49,7 +50,9 @@ def _text(node: ast.AST) -> str | None:
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):
-        return "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
+        return "".join(
+            str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values
+        )
     return None
 
 
@@ -71,16 +74,31 @@ def _messages(place: str) -> list[tuple[list[str], bool]]:
     found = []
     for node in nodes((SOURCE / place).read_text(encoding="utf-8")):
         if isinstance(node, ast.Call):
-            made = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            made = (
+                node.func.attr
+                if isinstance(node.func, ast.Attribute)
+                else getattr(node.func, "id", "")
+            )
             words = {keyword.arg for keyword in node.keywords}
-            if re.fullmatch(r"\w*Error|Complaint|_?bad|_?warn|inform|_?complain", made) or "hint" in words:
-                nested = any(getattr(part, "id", "") == "Advised" for argument in node.args for part in ast.walk(argument))
+            if (
+                re.fullmatch(r"\w*Error|Complaint|_?bad|_?warn|inform|_?complain", made)
+                or "hint" in words
+            ):
+                nested = any(
+                    getattr(part, "id", "") == "Advised"
+                    for argument in node.args
+                    for part in ast.walk(argument)
+                )
                 found.append((list(_texts(node)), "command_hint" in words or nested))
     return found
 
 
 def _places() -> list[str]:
-    return sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] not in EDGE)
+    return sorted(
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        if path.relative_to(SOURCE).parts[0] not in EDGE
+    )
 
 
 def _all_options() -> set[str]:
@@ -112,7 +130,12 @@ def test_each_exception_is_still_needed() -> None:
     needed = {
         place
         for place in ONLY_IN_PYTHON
-        if any(PYTHON.search(text) for texts, has_form in _messages(place) if not has_form for text in texts)
+        if any(
+            PYTHON.search(text)
+            for texts, has_form in _messages(place)
+            if not has_form
+            for text in texts
+        )
     }
 
     assert needed == set(ONLY_IN_PYTHON)
@@ -122,6 +145,11 @@ def test_each_option_in_a_message_exists() -> None:
     known, unknown = _all_options(), []
     for place in _places():
         for texts, _ in _messages(place):
-            unknown += [f"{place}: {name}" for text in texts for name in re.findall(r"(?<![\w-])--[a-z][\w-]*", text) if name not in known]
+            unknown += [
+                f"{place}: {name}"
+                for text in texts
+                for name in re.findall(r"(?<![\w-])--[a-z][\w-]*", text)
+                if name not in known
+            ]
 
     assert unknown == []

@@ -15,7 +15,11 @@ from tests.sources import library, module
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "idealrank"
-PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/project/**/*.md")))
+PAGES = (
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/project/**/*.md")),
+)
 _PATH = re.compile(r"`((?:[\w.]+/)+|[\w./]+/[\w.]+\.(?:py|pyi|hpp|cpp|js))`")
 
 
@@ -31,7 +35,8 @@ def paths_missing(pages: Mapping[str, str]) -> list[str]:
         f"{page}: {path}"
         for page, text in pages.items()
         for path in _PATH.findall(text)
-        if not any((root / path).exists() for root in (ROOT, SOURCE)) and path.rstrip("/") not in folders
+        if not any((root / path).exists() for root in (ROOT, SOURCE))
+        and path.rstrip("/") not in folders
     ]
 
 
@@ -40,7 +45,9 @@ def modules_missing(sources: Mapping[str, str]) -> list[str]:
     return [
         f"{package}: {name}"
         for package in _packages(sources)
-        for entry in re.findall(r"^\* .*(?:\n  .*)*", ast.get_docstring(module(sources[package])) or "", re.MULTILINE)
+        for entry in re.findall(
+            r"^\* .*(?:\n  .*)*", ast.get_docstring(module(sources[package])) or "", re.MULTILINE
+        )
         for name in re.findall(r"`([a-z_]+)`", entry)
         if not any(one.startswith(f"{package}.") and one.endswith(f".{name}") for one in sources)
     ]
@@ -61,10 +68,21 @@ def test_the_indexes_of_packages_name_what_is_there() -> None:
 @pytest.mark.parametrize(
     ("rule", "planted"),
     [
-        (paths_missing, {"ARCHITECTURE.md": "a switch has its row in `conventions/table_of_switches.py`"}),
+        (
+            paths_missing,
+            {"ARCHITECTURE.md": "a switch has its row in `conventions/table_of_switches.py`"},
+        ),
         (paths_missing, {"ARCHITECTURE.md": "| `reports/` | `tapestry/` |"}),
-        (modules_missing, {"idealrank.a": '"""Head.\n\n* closed: `limits`, which\n  `gone` says\n"""', "idealrank.a.limits": ""}),
+        (
+            modules_missing,
+            {
+                "idealrank.a": '"""Head.\n\n* closed: `limits`, which\n  `gone` says\n"""',
+                "idealrank.a.limits": "",
+            },
+        ),
     ],
 )
-def test_a_planted_violation_is_found(rule: Callable[[Mapping[str, str]], list[str]], planted: Mapping[str, str]) -> None:
+def test_a_planted_violation_is_found(
+    rule: Callable[[Mapping[str, str]], list[str]], planted: Mapping[str, str]
+) -> None:
     assert len(rule(planted)) == 1

@@ -34,16 +34,26 @@ def calls_by_place(tree: list[ast.AST]) -> list[tuple[int, str]]:
     """Lines and names of calls with more arguments by place than a reader can tell apart."""
     calls = [node for node in tree if isinstance(node, ast.Call) and len(node.args) > MOST_BY_PLACE]
     named_calls = [(call.lineno, ast.unparse(call.func).removeprefix("self.")) for call in calls]
-    return sorted((line, name) for line, name in named_calls if not {name, name.rpartition(".")[2]} & TAKES_ANY_NUMBER)
+    return sorted(
+        (line, name)
+        for line, name in named_calls
+        if not {name, name.rpartition(".")[2]} & TAKES_ANY_NUMBER
+    )
 
 
 def test_no_call_has_six_arguments_by_place() -> None:
     # Two numbers that change places pass every other check.
-    assert [f"{module}:{line} {name}" for module, source in library().items() for line, name in calls_by_place(nodes(source))] == []
+    assert [
+        f"{module}:{line} {name}"
+        for module, source in library().items()
+        for line, name in calls_by_place(nodes(source))
+    ] == []
 
 
 def test_a_call_with_six_arguments_by_place_is_found() -> None:
-    assert calls_by_place(walked(ast.parse("g(1, 2, 3, 4, 5)\nf(1, 2, 3, 4, 5, 6, x=7)\nzip(1, 2, 3, 4, 5, 6, 7)"))) == [(2, "f")]
+    assert calls_by_place(
+        walked(ast.parse("g(1, 2, 3, 4, 5)\nf(1, 2, 3, 4, 5, 6, x=7)\nzip(1, 2, 3, 4, 5, 6, 7)"))
+    ) == [(2, "f")]
 
 
 # --- expressions ----------------------------------------------------------------------------------
@@ -54,17 +64,34 @@ def nested_conditions(tree: list[ast.AST]) -> list[int]:
     whatever depth.
     """
     return sorted(
-        {inner.lineno for outer in tree if isinstance(outer, ast.IfExp) for inner in walked(outer)[1:] if isinstance(inner, ast.IfExp)}
+        {
+            inner.lineno
+            for outer in tree
+            if isinstance(outer, ast.IfExp)
+            for inner in walked(outer)[1:]
+            if isinstance(inner, ast.IfExp)
+        }
     )
 
 
 def test_no_conditional_expression_holds_another() -> None:
     # Read in one go, a choice within a choice hides which condition belongs to which value: `if`
     # statements or a name say it.
-    assert [f"{module}:{line}" for module, source in library().items() for line in nested_conditions(nodes(source))] == []
+    assert [
+        f"{module}:{line}"
+        for module, source in library().items()
+        for line in nested_conditions(nodes(source))
+    ] == []
 
 
-@pytest.mark.parametrize("source", ["1 if a else 2 if b else 3", "f(1 if a else 2) if b else 3", 'f"{1 if a else 2}" if b else ""'])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "1 if a else 2 if b else 3",
+        "f(1 if a else 2) if b else 3",
+        'f"{1 if a else 2}" if b else ""',
+    ],
+)
 def test_a_conditional_expression_within_another_is_found(source: str) -> None:
     assert nested_conditions(walked(ast.parse(source))) == [1]
     assert nested_conditions(walked(ast.parse("x = 1 if a else 2\ny = x if b else 3"))) == []
@@ -84,25 +111,40 @@ def records_by_place(tree: list[ast.AST]) -> list[tuple[int, str]]:
     return sorted(
         (node.lineno, node.name)
         for node in tree
-        if isinstance(node, ast.ClassDef) and node.name not in BY_PLACE and len(_fields(node)) > MOST_FIELDS_BY_PLACE
+        if isinstance(node, ast.ClassDef)
+        and node.name not in BY_PLACE
+        and len(_fields(node)) > MOST_FIELDS_BY_PLACE
         if any(_is_by_place(decorator) for decorator in node.decorator_list)
     )
 
 
 def _fields(node: ast.ClassDef) -> list[ast.AnnAssign]:
-    return [part for part in node.body if isinstance(part, ast.AnnAssign) and "ClassVar" not in ast.unparse(part.annotation)]
+    return [
+        part
+        for part in node.body
+        if isinstance(part, ast.AnnAssign) and "ClassVar" not in ast.unparse(part.annotation)
+    ]
 
 
 def _is_by_place(decorator: ast.expr) -> bool:
     text = ast.unparse(decorator)
-    return text.split("(")[0] in {"dataclass", "dataclasses.dataclass"} and "kw_only=True" not in text
+    return (
+        text.split("(")[0] in {"dataclass", "dataclasses.dataclass"} and "kw_only=True" not in text
+    )
 
 
 def test_the_fields_of_records_are_given_by_name() -> None:
-    assert [f"{module}:{line} {name}" for module, source in library().items() for line, name in records_by_place(nodes(source))] == []
+    assert [
+        f"{module}:{line} {name}"
+        for module, source in library().items()
+        for line, name in records_by_place(nodes(source))
+    ] == []
 
 
 def test_a_record_whose_fields_are_given_by_place_is_found() -> None:
     fields = "\n    ".join(f"{name}: float" for name in "abcd")
-    planted = f"@dataclass(frozen=True)\nclass Found:\n    {fields}\n@dataclass(kw_only=True)\nclass Named:\n    {fields}"
+    planted = (
+        f"@dataclass(frozen=True)\nclass Found:\n    {fields}\n@dataclass(kw_only=True)\nclass "
+        f"Named:\n    {fields}"
+    )
     assert records_by_place(walked(ast.parse(planted))) == [(2, "Found")]

@@ -17,7 +17,11 @@ from tests.sources import library, module, nodes
 
 # Named classes, and the classes that families share; `Measure` and `PairMeasure` themselves tell a
 # measure from a text.
-CLASSES = {parent.__name__ for cls in (*MEASURES.values(), *PAIR_MEASURES.values()) for parent in cls.__mro__} - {
+CLASSES = {
+    parent.__name__
+    for cls in (*MEASURES.values(), *PAIR_MEASURES.values())
+    for parent in cls.__mro__
+} - {
     "Measure",
     "PairMeasure",
     "object",
@@ -44,7 +48,11 @@ KNOWN = {
 
 def outside() -> dict[str, str]:
     """Every module outside `measures`."""
-    return {name: source for name, source in library().items() if not name.startswith("idealrank.measures")}
+    return {
+        name: source
+        for name, source in library().items()
+        if not name.startswith("idealrank.measures")
+    }
 
 
 def uses_of_class(source: str) -> list[str]:
@@ -53,8 +61,16 @@ def uses_of_class(source: str) -> list[str]:
     """
     found = []
     for node in nodes(source):
-        is_question = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass")
-        if isinstance(node, ast.Call) and is_question and _classes_in(node.args[1], module(source)) & CLASSES:
+        is_question = (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("isinstance", "issubclass")
+        )
+        if (
+            isinstance(node, ast.Call)
+            and is_question
+            and _classes_in(node.args[1], module(source)) & CLASSES
+        ):
             found.append(f"{node.lineno}: {ast.unparse(node)}")
         if isinstance(node, ast.Compare) and (_is_of_type(node) or _is_of_name(node)):
             found.append(f"{node.lineno}: {ast.unparse(node)}")
@@ -78,19 +94,29 @@ def _classes_in(node: ast.expr, tree: ast.Module) -> set[str]:
 
 def _names_in(node: ast.AST) -> set[str]:
     parts = list(ast.walk(node))
-    return {one.id for one in parts if isinstance(one, ast.Name)} | {one.attr for one in parts if isinstance(one, ast.Attribute)}
+    return {one.id for one in parts if isinstance(one, ast.Name)} | {
+        one.attr for one in parts if isinstance(one, ast.Attribute)
+    }
 
 
 def _is_of_type(node: ast.Compare) -> bool:
     sides = [node.left, *node.comparators]
-    asks = any(isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "type" for one in sides)
+    asks = any(
+        isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "type"
+        for one in sides
+    )
     return asks and any(_names_in(one) & CLASSES for one in sides)
 
 
 def _is_of_name(node: ast.Compare) -> bool:
     sides = [node.left, *node.comparators]
     is_name = any(isinstance(one, ast.Attribute) and one.attr == "name" for one in sides)
-    texts = {one.value for side in sides for one in ast.walk(side) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+    texts = {
+        one.value
+        for side in sides
+        for one in ast.walk(side)
+        if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    }
     return is_name and bool(texts & NAMES)
 
 
@@ -115,7 +141,15 @@ def test_a_planted_question_for_the_class_is_found(source: str) -> None:
     assert len(uses_of_class(source)) == 1
 
 
-@pytest.mark.parametrize("source", ["isinstance(one, Measure)", "isinstance(one.cutoff, int)", "one.name == other.name", "os.name == 'nt'"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "isinstance(one, Measure)",
+        "isinstance(one.cutoff, int)",
+        "one.name == other.name",
+        "os.name == 'nt'",
+    ],
+)
 def test_what_does_not_know_a_measure_is_allowed(source: str) -> None:
     assert uses_of_class(source) == []
 
@@ -134,10 +168,19 @@ def test_the_known_uses_are_still_there() -> None:
 
 def test_the_list_of_measures_has_every_public_one_with_its_name_in_texts() -> None:
     listed = {(home, name, text) for home, name, text in stub_names() if text}
-    public = [value for name in ir.__all__ if isinstance(value := getattr(ir, name), type) and issubclass(value, Measure)]
+    public = [
+        value
+        for name in ir.__all__
+        if isinstance(value := getattr(ir, name), type) and issubclass(value, Measure)
+    ]
 
-    assert listed == {(cls.__module__, cls.__name__, cls.name) for cls in public if hasattr(cls, "name")}
-    assert [cls.name for cls in (*MEASURES.values(), *PAIR_MEASURES.values())] == [*MEASURES, *PAIR_MEASURES]
+    assert listed == {
+        (cls.__module__, cls.__name__, cls.name) for cls in public if hasattr(cls, "name")
+    }
+    assert [cls.name for cls in (*MEASURES.values(), *PAIR_MEASURES.values())] == [
+        *MEASURES,
+        *PAIR_MEASURES,
+    ]
     assert {cls.kind == "pair of runs" for cls in MEASURES.values()} == {False}
     assert {cls.kind == "pair of runs" for cls in PAIR_MEASURES.values()} == {True}
 

@@ -21,7 +21,21 @@ EXACT = {
     "idealrank.stats.power": "signs times differences, compared with a tolerance for rounding",
     "idealrank.theory.estimation.bands": "a sparse matrix of SciPy times an array",
 }
-BY_BLAS = {"dot", "vdot", "inner", "matmul", "tensordot", "linalg", "cov", "corrcoef", "polyfit", "lstsq", "matvec", "vecmat", "vecdot"}
+BY_BLAS = {
+    "dot",
+    "vdot",
+    "inner",
+    "matmul",
+    "tensordot",
+    "linalg",
+    "cov",
+    "corrcoef",
+    "polyfit",
+    "lstsq",
+    "matvec",
+    "vecmat",
+    "vecdot",
+}
 OF_PYTORCH = "idealrank.integrations.torch."
 
 
@@ -34,7 +48,9 @@ def products(sources: Mapping[str, str]) -> list[str]:
         if name.startswith(OF_PYTORCH):
             continue
         for node in nodes(source):
-            by_sign = isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult)
+            by_sign = isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(
+                node.op, ast.MatMult
+            )
             by_name = isinstance(node, ast.Attribute) and node.attr in BY_BLAS
             optimised = isinstance(node, ast.keyword) and node.arg == "optimize"
             if (by_sign and name not in EXACT) or by_name or optimised:
@@ -47,7 +63,15 @@ def test_no_number_depends_on_the_order_of_blas() -> None:
 
 
 @pytest.mark.parametrize(
-    "planted", ["a @ b", "a @= b", "np.dot(a, b)", "a.dot(b)", "np.linalg.solve(a, b)", "np.einsum('ij,jk', a, b, optimize=True)"]
+    "planted",
+    [
+        "a @ b",
+        "a @= b",
+        "np.dot(a, b)",
+        "a.dot(b)",
+        "np.linalg.solve(a, b)",
+        "np.einsum('ij,jk', a, b, optimize=True)",
+    ],
 )
 def test_a_planted_product_is_found(planted: str) -> None:
     assert len(products({"a": planted})) == 1
@@ -78,15 +102,25 @@ labels, scores = rng.integers(0, 2, (60, 80)), rng.random((60, 80))
 for method in ("kernel", "binned", "isotonic"):
     for ybar in (theory.estimate_ybar(labels, scores, method=method), theory.estimate_ybar(labels[0], scores[0], method=method)):
         print("ybar", ybar.value.tolist(), ybar.low.tolist(), ybar.check.p)
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("changed", [{"OPENBLAS_CORETYPE": "Prescott"}, {"OPENBLAS_CORETYPE": "SkylakeX", "OPENBLAS_NUM_THREADS": "2"}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"OPENBLAS_CORETYPE": "Prescott"},
+        {"OPENBLAS_CORETYPE": "SkylakeX", "OPENBLAS_NUM_THREADS": "2"},
+    ],
+)
 def test_another_type_of_processor_gives_the_same_bits(changed: dict[str, str]) -> None:
     def said(environment: dict[str, str]) -> str:
         return subprocess.run(
-            [sys.executable, "-c", PROGRAM], env=os.environ | environment, capture_output=True, check=True, text=True
+            [sys.executable, "-c", PROGRAM],
+            env=os.environ | environment,
+            capture_output=True,
+            check=True,
+            text=True,
         ).stdout
 
     assert said(changed) == said({"OPENBLAS_CORETYPE": "Haswell", "OPENBLAS_NUM_THREADS": "1"})

@@ -25,7 +25,12 @@ def circles(sources: Sources) -> list[str]:
     """
     imports = {name: set(_imported(name, source, sources)) for name, source in sources.items()}
     reached = {name: _closure(name, imports) for name in imports}
-    return sorted(f"{name} and {other}" for name in imports for other in reached[name] if name < other and name in reached[other])
+    return sorted(
+        f"{name} and {other}"
+        for name in imports
+        for other in reached[name]
+        if name < other and name in reached[other]
+    )
 
 
 def _imported(name: str, source: str, known: Sources) -> Iterator[str]:
@@ -66,12 +71,19 @@ def renaming(sources: Sources) -> list[str]:
         if name not in WRITERS
         for call in _calls(source)
         if isinstance(call.func, ast.Attribute)
-        and ((call.func.attr in ("replace", "rename") and len(call.args) == 1) or _is_of_os(call.func))
+        and (
+            (call.func.attr in ("replace", "rename") and len(call.args) == 1)
+            or _is_of_os(call.func)
+        )
     ]
 
 
 def _is_of_os(function: ast.Attribute) -> bool:
-    return isinstance(function.value, ast.Name) and function.value.id == "os" and function.attr in ("replace", "rename", "link")
+    return (
+        isinstance(function.value, ast.Name)
+        and function.value.id == "os"
+        and function.attr in ("replace", "rename", "link")
+    )
 
 
 # `resource` comes with Python, but not on Windows; narwhals says in this way that it lacks the
@@ -86,8 +98,14 @@ def optional_imports(sources: Sources) -> list[str]:
         if name in OPTIONAL:
             continue
         for node in nodes(source):
-            caught = ast.unparse(node.type) if isinstance(node, ast.ExceptHandler) and node.type is not None else ""
-            looked = isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node).endswith("find_spec")
+            caught = (
+                ast.unparse(node.type)
+                if isinstance(node, ast.ExceptHandler) and node.type is not None
+                else ""
+            )
+            looked = isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node).endswith(
+                "find_spec"
+            )
             if "ImportError" in caught or "ModuleNotFoundError" in caught or looked:
                 found.append(f"{name}:{getattr(node, 'lineno', 0)}")
     return found
@@ -99,20 +117,59 @@ def lazy_names(sources: Sources) -> list[str]:
     for name, source in sources.items():
         for node in module(source).body:
             own = isinstance(node, ast.FunctionDef) and node.name == "__getattr__"
-            assigned = isinstance(node, ast.Assign) and "__getattr__" in ast.unparse(node.targets[0])
-            if own or (assigned and not ast.unparse(node).endswith("public_names(__name__, __file__)")):
+            assigned = isinstance(node, ast.Assign) and "__getattr__" in ast.unparse(
+                node.targets[0]
+            )
+            if own or (
+                assigned and not ast.unparse(node).endswith("public_names(__name__, __file__)")
+            ):
                 found.append(f"{name}:{node.lineno}")
     return found
 
 
 # Words of features: the same in every room that has to do with one.
 FEATURES = {
-    "advice", "agreement", "attribution", "bounds", "check", "clicks", "comparison", "conventions", "correction", "diff",
-    "distinguishability", "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures",
-    "no_answer", "notebook", "nuggets", "online", "overlap", "parquet", "progress", "recall", "report", "reuse", "robustness",
-    "search", "seeds", "sql", "store", "systems",
-    "theory", "trec", "tuning", "validate",
-}  # fmt: skip
+    "advice",
+    "agreement",
+    "attribution",
+    "bounds",
+    "check",
+    "clicks",
+    "comparison",
+    "conventions",
+    "correction",
+    "diff",
+    "distinguishability",
+    "evaluate",
+    "evaluation",
+    "explanation",
+    "feasible",
+    "gate",
+    "history",
+    "judge",
+    "limits",
+    "measures",
+    "no_answer",
+    "notebook",
+    "nuggets",
+    "online",
+    "overlap",
+    "parquet",
+    "progress",
+    "recall",
+    "report",
+    "reuse",
+    "robustness",
+    "search",
+    "seeds",
+    "sql",
+    "store",
+    "systems",
+    "theory",
+    "trec",
+    "tuning",
+    "validate",
+}
 
 
 def names_twice(sources: Sources) -> list[str]:
@@ -122,7 +179,9 @@ def names_twice(sources: Sources) -> list[str]:
         homes.setdefault(name.rpartition(".")[2], []).append(name)
     packages = {name.rpartition(".")[0] for name in sources}
     return sorted(
-        ", ".join(names) for word, names in homes.items() if word not in FEATURES and len([one for one in names if one not in packages]) > 1
+        ", ".join(names)
+        for word, names in homes.items()
+        if word not in FEATURES and len([one for one in names if one not in packages]) > 1
     )
 
 
@@ -138,23 +197,24 @@ def classes_twice(sources: Sources) -> list[str]:
 
 SMALL = 60  # lines of code, from which a module with one user stands for itself
 # Doors and commands are one a feature, however small.
-DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
+DOORS = (
+    "idealrank.api.",
+    "idealrank.cli.commands.",
+    "idealrank.integrations.",
+    "idealrank.conventions.",
+)
 ALONE = {
-    "live.alerts.round_telemetry": "the only module that knows OpenTelemetry, loaded for rounds alone",
-    "live.web.application": "the addresses of the pages of a store; those of the labelling page stand with its pages",
+    "live.alerts.round_telemetry": "the only module that knows OpenTelemetry, loaded for rounds "
+    "alone",
+    "live.web.application": "the addresses of the pages of a store; those of the labelling page "
+    "stand with its pages",
     "live.web.slice_pages": "one module a kind of page",
-    "io.query_vectors": "files of embeddings, apart from files of words",
     "_installation": "how this copy was installed, apart from the tree of errors",
     "analysis.explanation.listed_hits": "lists of all queries, where its neighbours explain one",
-    "analysis.explanation.swaps": "another question than contributions: what would raise the value",
     "cli.colours": "the only module that knows rich, loaded for terminals alone",
     "cli.figure_files": "loaded when --figures is given",
     "cli.pair_figure": "one option with its check and its work",
-    "cli.paper_options": "options stand beside each other in modules of their own",
     "io.formats.zscores": "one module a format",
-    "reports.figures.point_labels": "places of names, apart from what a figure draws",
-    "reports.figures.grade_bounds": "one module a figure, loaded when --figure is given",
-    "io.frame_stream": "lazy frames and relations, loaded when one is given",
 }
 
 
@@ -185,10 +245,15 @@ def _lines_of_code(source: str) -> int:
     documented = {
         line
         for node in nodes(source)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node, clean=False)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and ast.get_docstring(node, clean=False)
         for line in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
     }
-    return sum(1 for number, line in enumerate(source.splitlines(), 1) if line.strip() and number not in documented)
+    return sum(
+        1
+        for number, line in enumerate(source.splitlines(), 1)
+        if line.strip() and number not in documented
+    )
 
 
 def _calls(source: str) -> Iterator[ast.Call]:
@@ -199,7 +264,14 @@ def _calls(source: str) -> Iterator[ast.Call]:
 
 RULES = [circles, renaming, optional_imports, lazy_names, names_twice, classes_twice, fragments]
 PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
-    (circles, {"a": "from b import x", "b": "import c", "c": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a import y"}),
+    (
+        circles,
+        {
+            "a": "from b import x",
+            "b": "import c",
+            "c": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a import y",
+        },
+    ),
     (renaming, {"a": "unfinished.replace(target)"}),
     (renaming, {"a": "import os\nos.rename(one, other)"}),
     (optional_imports, {"a": "try:\n    import polars\nexcept ImportError:\n    polars = None"}),
@@ -218,10 +290,15 @@ def test_the_library_keeps_to_it(rule: Callable[[Sources], list[str]]) -> None:
 
 
 @pytest.mark.parametrize(("rule", "planted"), PLANTED)
-def test_a_planted_violation_is_found(rule: Callable[[Sources], list[str]], planted: dict[str, str]) -> None:
+def test_a_planted_violation_is_found(
+    rule: Callable[[Sources], list[str]], planted: dict[str, str]
+) -> None:
     assert rule(planted)
 
 
 def test_what_only_looks_like_a_violation_is_none() -> None:
-    innocent = {"a": "def later():\n    from b import x\ntext.replace('a', 'b')\nreplace(self, name='x')", "b": "import a"}
+    innocent = {
+        "a": "def later():\n    from b import x\ntext.replace('a', 'b')\nreplace(self, name='x')",
+        "b": "import a",
+    }
     assert [rule(innocent) for rule in RULES if rule is not fragments] == [[]] * (len(RULES) - 1)

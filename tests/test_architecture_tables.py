@@ -35,7 +35,10 @@ def reports() -> dict[str, str]:
 
 
 def sources_in(folder: Path) -> dict[str, str]:
-    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.py"))}
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8")
+        for path in sorted(folder.rglob("*.py"))
+    }
 
 
 # --- the rules ------------------------------------------------------------------------------------
@@ -51,15 +54,27 @@ def rows_by_hand(sources: Sources) -> list[str]:
     found = []
     for name, tree in _others(sources):
         for node in walked(tree):
-            made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Table"
-            listed = isinstance(node, ast.List | ast.Tuple) and sum(map(_is_cell, node.elts)) > 1 and isinstance(node.ctx, ast.Load)
+            made = (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id == "Table"
+            )
+            listed = (
+                isinstance(node, ast.List | ast.Tuple)
+                and sum(map(_is_cell, node.elts)) > 1
+                and isinstance(node.ctx, ast.Load)
+            )
             if made or listed:
                 found.append(f"{name}:{getattr(node, 'lineno', 0)}")
     return found
 
 
 def _is_cell(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and (node.func.id == "Cell" or node.func.id.endswith("_cell"))
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and (node.func.id == "Cell" or node.func.id.endswith("_cell"))
+    )
 
 
 def cells_by_position(sources: Sources) -> list[str]:
@@ -73,15 +88,26 @@ def cells_by_position(sources: Sources) -> list[str]:
     measure are no list.
     """
     found = []
-    made = {name: {node.name for node in _functions(tree) if _says(node.returns)} for name, tree in _others(sources)}
-    public = {function for functions in made.values() for function in functions if not function.startswith("_")}
+    made = {
+        name: {node.name for node in _functions(tree) if _says(node.returns)}
+        for name, tree in _others(sources)
+    }
+    public = {
+        function
+        for functions in made.values()
+        for function in functions
+        if not function.startswith("_")
+    }
     for name, tree in _others(sources):
         makers = {"columnwise", *public, *made[name]}
         for scope in _functions(tree):
             known = _tabular_names(scope, makers)
             for node in walked(scope):
                 read = isinstance(node, ast.Subscript) and _is_tabular(node.value, known, makers)
-                unpacked = any(_takes_places(target, source) and _is_tabular(source, known, makers) for target, source in _given(node))
+                unpacked = any(
+                    _takes_places(target, source) and _is_tabular(source, known, makers)
+                    for target, source in _given(node)
+                )
                 if read or unpacked:
                     found.append(f"{name}:{getattr(node, 'lineno', scope.lineno)}")
     return found
@@ -98,7 +124,10 @@ def _functions(tree: ast.Module) -> list[ast.FunctionDef]:
 def _says(annotation: ast.expr | None) -> bool:
     """True if an annotation is of a table, or of a list of columns or cells."""
     text = "" if annotation is None else ast.unparse(annotation).strip("'")
-    return text == "Table" or (text.startswith(("list[", "Sequence[", "tuple[", "Iterator[")) and ("Column[" in text or "Cell]" in text))
+    return text == "Table" or (
+        text.startswith(("list[", "Sequence[", "tuple[", "Iterator["))
+        and ("Column[" in text or "Cell]" in text)
+    )
 
 
 def _is_tabular(node: ast.expr, known: set[str], makers: set[str]) -> bool:
@@ -106,7 +135,9 @@ def _is_tabular(node: ast.expr, known: set[str], makers: set[str]) -> bool:
     if isinstance(node, ast.Name):
         return node.id in known
     if isinstance(node, ast.Attribute):
-        return node.attr in {"rows", "columns"} and (_is_tabular(node.value, known, makers) or ast.unparse(node.value).endswith("table"))
+        return node.attr in {"rows", "columns"} and (
+            _is_tabular(node.value, known, makers) or ast.unparse(node.value).endswith("table")
+        )
     if isinstance(node, ast.Call):
         called = ast.unparse(node.func)
         passed_on = called in {"list", "tuple", "reversed", "sorted", "iter", "enumerate", "zip"}
@@ -143,7 +174,11 @@ def _tabular_names(scope: ast.FunctionDef, makers: set[str]) -> set[str]:
             for target, source in _given(node):
                 if _is_tabular(source, known, makers):
                     known |= {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _says(node.annotation):
+            if (
+                isinstance(node, ast.AnnAssign)
+                and isinstance(node.target, ast.Name)
+                and _says(node.annotation)
+            ):
                 known.add(node.target.id)
     return known
 
@@ -162,8 +197,16 @@ def format_faults(offered: Mapping[str, click.Option], registry: Mapping[str, Fo
             continue
         choices = option.type.choices if isinstance(option.type, click.Choice) else ()
         used |= set(choices)
-        found += [f"{command}: {choice} is not in the registry" for choice in choices if choice not in registry]
-        found += [f"{command}: nothing writes {choice}" for choice in choices if not _is_written(option.formats, choice)]
+        found += [
+            f"{command}: {choice} is not in the registry"
+            for choice in choices
+            if choice not in registry
+        ]
+        found += [
+            f"{command}: nothing writes {choice}"
+            for choice in choices
+            if not _is_written(option.formats, choice)
+        ]
     return found + [f"no command offers {name}" for name in registry if name not in used]
 
 
@@ -181,12 +224,21 @@ def formats_by_name(sources: Sources) -> list[str]:
                 tested, values = node.subject, [case.pattern for case in node.cases]
                 layout = _is_layout(tested)
             elif isinstance(node, ast.Subscript | ast.Call):
-                tested = node.slice if isinstance(node, ast.Subscript) else next(iter(node.args), node)
+                tested = (
+                    node.slice if isinstance(node, ast.Subscript) else next(iter(node.args), node)
+                )
                 values = [node.value if isinstance(node, ast.Subscript) else node.func]
-                layout = _is_layout(tested) and any(isinstance(one, ast.Dict) for value in values for one in ast.walk(value))
+                layout = _is_layout(tested) and any(
+                    isinstance(one, ast.Dict) for value in values for one in ast.walk(value)
+                )
             else:
                 continue
-            texts = {one.value for value in values for one in ast.walk(value) if isinstance(one, ast.Constant)}
+            texts = {
+                one.value
+                for value in values
+                for one in ast.walk(value)
+                if isinstance(one, ast.Constant)
+            }
             if layout and texts & FORMATS.keys():
                 found.append(f"{name}:{node.lineno}")
     return found
@@ -195,7 +247,9 @@ def formats_by_name(sources: Sources) -> list[str]:
 def _is_layout(node: ast.expr) -> bool:
     """Whether an expression is a layout, or its name in the registry."""
     return "layout" in {
-        one.id if isinstance(one, ast.Name) else one.attr for one in ast.walk(node) if isinstance(one, ast.Name | ast.Attribute)
+        one.id if isinstance(one, ast.Name) else one.attr
+        for one in ast.walk(node)
+        if isinstance(one, ast.Name | ast.Attribute)
     }
 
 
@@ -204,7 +258,11 @@ def rows_apart(offered: Mapping[str, click.Option]) -> list[str]:
     rows.
     """
     flat = {one.name for one in FORMATS.values() if one.delimiter}
-    choices = {name: set(option.type.choices) for name, option in offered.items() if isinstance(option.type, click.Choice)}
+    choices = {
+        name: set(option.type.choices)
+        for name, option in offered.items()
+        if isinstance(option.type, click.Choice)
+    }
     return [name for name, found in choices.items() if found & flat and not found >= flat]
 
 
@@ -217,7 +275,12 @@ def _is_written(formats: Formats, choice: str) -> bool:
 
 def offered() -> dict[str, click.Option]:
     """The option `--format` of every command that has one."""
-    options = ((name, one) for name, command in commands() for one in command.params if isinstance(one, click.Option))
+    options = (
+        (name, one)
+        for name, command in commands()
+        for one in command.params
+        if isinstance(one, click.Option)
+    )
     return {name: option for name, option in options if "--format" in option.opts and name != DRAWS}
 
 
@@ -238,7 +301,13 @@ def option_of(formats: Formats, choices: list[str]) -> click.Option:
 
 
 def test_figures_are_drawn_in_every_format_of_the_registry_and_in_no_other() -> None:
-    (option,) = (one for name, command in commands() if name == DRAWS for one in command.params if "--format" in one.opts)
+    (option,) = (
+        one
+        for name, command in commands()
+        if name == DRAWS
+        for one in command.params
+        if "--format" in one.opts
+    )
     assert isinstance(option, click.Option)
     assert option.help is not None
     named = set(re.findall(r"svg|png|pdf|html|json", option.help.partition("[")[0]))
@@ -250,10 +319,18 @@ def test_figures_are_drawn_in_every_format_of_the_registry_and_in_no_other() -> 
 @pytest.mark.parametrize(
     ("planted", "fault"),
     [
-        (click.Option(["--format"], type=click.Choice(["table"])), "--format is not made of Formats"),
+        (
+            click.Option(["--format"], type=click.Choice(["table"])),
+            "--format is not made of Formats",
+        ),
         (option_of(Formats("Text;", table=str), ["table", "xml"]), "xml is not in the registry"),
         (option_of(Formats("Text;", table=str), ["table", "json"]), "nothing writes json"),
-        (option_of(Formats("Text;", table=str, rows="views.store:no_such_writer"), ["table", "csv"]), "nothing writes csv"),
+        (
+            option_of(
+                Formats("Text;", table=str, rows="views.store:no_such_writer"), ["table", "csv"]
+            ),
+            "nothing writes csv",
+        ),
     ],
 )
 def test_a_planted_fault_of_a_format_is_found(planted: click.Option, fault: str) -> None:
@@ -265,7 +342,9 @@ def test_a_format_that_nothing_offers_is_found() -> None:
     assert format_faults(offered(), registry) == ["no command offers yaml"]
 
 
-def test_every_command_that_writes_rows_has_every_flat_format_of_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_command_that_writes_rows_has_every_flat_format_of_the_registry(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert rows_apart(offered()) == []
     monkeypatch.setitem(FORMATS, "psv", Format("psv", "PSV", "programs", "|"))
     apart = rows_apart(offered())
@@ -273,7 +352,11 @@ def test_every_command_that_writes_rows_has_every_flat_format_of_the_registry(mo
     assert "evaluate" in apart
 
     new = Formats(
-        "Text;", {"json": "with everything", "rows": "with queries"}, table=str, json=str, rows=lambda: [["a", "b|c"], ["=1", ""]]
+        "Text;",
+        {"json": "with everything", "rows": "with queries"},
+        table=str,
+        json=str,
+        rows=lambda: [["a", "b|c"], ["=1", ""]],
     )
 
     assert {"csv", "psv"} < set(new.writers)
@@ -285,7 +368,8 @@ def test_every_command_that_writes_rows_has_every_flat_format_of_the_registry(mo
 
 def test_the_help_says_nothing_of_what_a_format_holds_that_it_was_not_told() -> None:
     assert (
-        formats_help("Text;", ["table", "json", "csv"], {"json": "with everything"}) == "Text; JSON with everything, or CSV, for programs."
+        formats_help("Text;", ["table", "json", "csv"], {"json": "with everything"})
+        == "Text; JSON with everything, or CSV, for programs."
     )
 
 
@@ -310,18 +394,28 @@ def test_a_planted_comparison_with_the_name_of_a_format_is_found(planted: str) -
 
 
 def test_properties_of_a_format_and_other_texts_are_no_names_of_formats() -> None:
-    innocent = 'if FORMATS[layout].is_data or aggregate == "text" or layout == path:\n    write(layout, {"table": 1}["table"])'
+    innocent = (
+        'if FORMATS[layout].is_data or aggregate == "text" or layout == path:\n    write(layout, '
+        '{"table": 1}["table"])'
+    )
     assert formats_by_name({"a.py": innocent}) == []
 
 
 def test_a_format_refuses_what_its_writer_has_no_place_for_and_is_not_given_it() -> None:
-    limits = LimitedWriter(lambda **given: [given], lacks=["command"], refuses={"a_b": "no {title}", "c + d": "found both"})
+    limits = LimitedWriter(
+        lambda **given: [given],
+        lacks=["command"],
+        refuses={"a_b": "no {title}", "c + d": "found both"},
+    )
     formats = Formats("Text;", table=lambda **given: [given], json=limits)
 
     assert formats.made("table", command=1, a_b=2, c=3) == [{"command": 1, "a_b": 2, "c": 3}]
     assert formats.made("json", command=1, a_b=2, c=3) == [{"c": 3}]
     formats.check("json", command=1, a_b=None, c=3, d=False)
-    for asked, message in (({"a_b": 0}, "--a-b: no JSON"), ({"c": 3, "d": True}, "--c: found both")):
+    for asked, message in (
+        ({"a_b": 0}, "--a-b: no JSON"),
+        ({"c": 3, "d": True}, "--c: found both"),
+    ):
         formats.check("table", **asked)
         with pytest.raises(OptionError, match=message):
             formats.check("json", **asked)
@@ -341,13 +435,29 @@ PLANTED: list[tuple[Callable[[Sources], list[str]], str]] = [
     (rows_by_hand, "def f(a):\n    return [Cell(a.name), *others(a), Cell(a.verdict)]"),
     (cells_by_position, "def f(table: Table):\n    return [row[1] for row in table.rows]"),
     (cells_by_position, "def f(table: Table):\n    return table.columns[0].title"),
-    (cells_by_position, "def f(table: Table):\n    for first, *others in table.rows:\n        print(first)"),
+    (
+        cells_by_position,
+        "def f(table: Table):\n    for first, *others in table.rows:\n        print(first)",
+    ),
     (cells_by_position, f"{MAKER}def f(shown):\n    mean_a, mean_b, p = made(shown)\n    return p"),
     (cells_by_position, "def f(row: Sequence[Cell]):\n    return row[:6]"),
-    (cells_by_position, f"{MAKER}def f(shown):\n    *most, verdict = made(shown)\n    return verdict"),
-    (cells_by_position, f"{MAKER}def f(shown):\n    columns = made(shown)\n    return columns[:8] + columns[9:]"),
-    (cells_by_position, "def f(a):\n    table = Table.of(columns, a)\n    rows = list(table.rows)\n    return rows[0]"),
-    (cells_by_position, "def f(a: Sequence[Column[str]]):\n    kept: list[Column[str]] = []\n    return kept[3]"),
+    (
+        cells_by_position,
+        f"{MAKER}def f(shown):\n    *most, verdict = made(shown)\n    return verdict",
+    ),
+    (
+        cells_by_position,
+        f"{MAKER}def f(shown):\n    columns = made(shown)\n    return columns[:8] + columns[9:]",
+    ),
+    (
+        cells_by_position,
+        "def f(a):\n    table = Table.of(columns, a)\n    rows = list(table.rows)\n    return "
+        "rows[0]",
+    ),
+    (
+        cells_by_position,
+        "def f(a: Sequence[Column[str]]):\n    kept: list[Column[str]] = []\n    return kept[3]",
+    ),
 ]
 
 
@@ -365,7 +475,8 @@ def test_what_only_looks_like_a_violation_is_none() -> None:
     innocent = (
         "def f(table: Table, evaluations, found):\n"
         "    names = [evaluation.name for evaluation in evaluations][:3]\n"
-        "    lines = [f(row, column) for row, column in zip(table.rows, table.columns, strict=True)]\n"
+        "    lines = [f(row, column) for row, column in zip(table.rows, table.columns, "
+        "strict=True)]\n"
         "    first, *others = evaluations\n"
         "    return found.rows[0], [Cell(first.name)], {'run': Cell('a'), 'AP': Cell('b')}"
     )

@@ -31,7 +31,11 @@ def in_default(items: list[Any]) -> list[int]:
 
 
 def test_as_many_cases_as_asked_stay_in_the_default_run() -> None:
-    nine, three, plain = cases("test_nine", 9, 3), cases("test_three", 3, 5), cases("test_plain", 4, None)
+    nine, three, plain = (
+        cases("test_nine", 9, 3),
+        cases("test_three", 3, 5),
+        cases("test_plain", 4, None),
+    )
 
     pytest_collection_modifyitems([*nine, *three, *plain])
 
@@ -51,7 +55,9 @@ def test_never_more_and_never_fewer(number: int) -> None:
 
 
 @pytest.mark.parametrize(("outer", "inner"), [(4, 6), (6, 4), (5, 5), (3, 8), (8, 3), (67, 3)])
-def test_every_value_of_every_parameter_stays_where_the_cases_suffice(outer: int, inner: int) -> None:
+def test_every_value_of_every_parameter_stays_where_the_cases_suffice(
+    outer: int, inner: int
+) -> None:
     items = cases("test_it", outer * inner, max(outer, inner), inner)
 
     pytest_collection_modifyitems(items)

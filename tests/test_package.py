@@ -40,29 +40,41 @@ def test_the_metadata_are_those_of_the_project() -> None:
 
 
 def test_the_citation_names_the_version() -> None:
-    stated = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    stated = re.search(
+        r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert stated
     assert stated[1] == idealrank.__version__
 
 
 def test_every_extra_that_an_error_names_exists() -> None:
     raised = re.compile(r'MissingExtraError\([^()]*"(\w+)"\s*\)')
-    named = {name for path in (ROOT / "src").rglob("*.py") for name in raised.findall(path.read_text(encoding="utf-8"))}
+    named = {
+        name
+        for path in (ROOT / "src").rglob("*.py")
+        for name in raised.findall(path.read_text(encoding="utf-8"))
+    }
     assert named, "no error names an extra any more"
     assert named <= set(PROJECT["optional-dependencies"])
 
 
 def test_the_extra_all_has_every_other_one() -> None:
     (own,) = PROJECT["optional-dependencies"]["all"]
-    assert set(re.fullmatch(r"idealrank\[([a-z,-]+)\]", own)[1].split(",")) == set(PROJECT["optional-dependencies"]) - {"all"}  # type: ignore[index]
+    assert set(re.fullmatch(r"idealrank\[([a-z,-]+)\]", own)[1].split(",")) == set(
+        PROJECT["optional-dependencies"]
+    ) - {"all"}  # type: ignore[index]
 
 
 def test_every_target_that_a_page_names_exists() -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(
+        re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    )
     named = {
         target
         for page in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md")
-        for target in re.findall(r"(?:`|^\$ )make ([a-z-]+)", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+        for target in re.findall(
+            r"(?:`|^\$ )make ([a-z-]+)", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE
+        )
     }
     assert {"demo", "test"} <= named <= targets
 
@@ -90,19 +102,29 @@ def test_the_demo_ends_with_a_page_or_says_how_to_get_one(tmp_path: Path, has_ex
     os.utime(tmp_path / ".installed", (2**32, 2**32))  # newer than every source
 
     made = subprocess.run(
-        ["make", "--no-print-directory", "demo", f"VENV={tmp_path}"], cwd=ROOT, capture_output=True, text=True, check=True
-    )  # fmt: skip
+        ["make", "--no-print-directory", "demo", f"VENV={tmp_path}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
     evaluated, compared, said, further = [line for line in made.stdout.splitlines() if line]
     assert evaluated.startswith("idealrank evaluate examples/pydocs/qrels.txt")
     assert ("--report build/demo.html" in compared) == has_extra
-    assert said.endswith("build/demo.html") if has_extra else "pip install -e '.[report]' && make demo" in said
+    assert (
+        said.endswith("build/demo.html")
+        if has_extra
+        else "pip install -e '.[report]' && make demo" in said
+    )
     assert further.startswith("To go on in this shell")
 
 
 def find(version: str, *candidates: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": f"{folder}{os.pathsep}/usr/bin{os.pathsep}/bin", "HOME": str(folder)}
-    return subprocess.run([FIND, version, *candidates], env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [FIND, version, *candidates], env=environment, capture_output=True, text=True, check=False
+    )
 
 
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -117,7 +139,9 @@ def test_an_interpreter_that_fails_is_passed_over(tmp_path: Path) -> None:
 
 @posix
 @pytest.mark.parametrize(("version", "status"), [(HERE, 0), ("3.11+", 0), ("3.99+", 1), ("3.8", 1)])
-def test_an_interpreter_has_the_version_that_is_asked(tmp_path: Path, version: str, status: int) -> None:
+def test_an_interpreter_has_the_version_that_is_asked(
+    tmp_path: Path, version: str, status: int
+) -> None:
     found = find(version, sys.executable, folder=tmp_path)
     assert found.returncode == status
     assert bool(found.stdout) == (status == 0)
@@ -128,5 +152,16 @@ def test_functions_have_the_names_of_their_commands() -> None:
     """Each command of one result is a function of the same name."""
     assert idealrank.why is idealrank.attribute
     assert idealrank.seeds is idealrank.compare_systems
-    for name in ("advise", "choose", "compare", "evaluate", "explain", "gate", "overlap", "reconcile", "report", "robust"):
+    for name in (
+        "advise",
+        "choose",
+        "compare",
+        "evaluate",
+        "explain",
+        "gate",
+        "overlap",
+        "reconcile",
+        "report",
+        "robust",
+    ):
         assert callable(getattr(idealrank, name))

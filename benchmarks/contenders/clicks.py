@@ -25,7 +25,11 @@ QUERIES, DOCUMENTS, RANKS = 1000, 20, 10
 PLAIN_STEPS = 3000  # of expectation maximisation
 CLUSTERS, REPLICATES, CLIP = 10_000, 1000, 3.0
 FEW = 2000  # sessions, up to which values are compared
-ESTIMATORS: tuple[tuple[Any, float | None], ...] = (("ips", None), ("snips", None), ("clipped", CLIP))
+ESTIMATORS: tuple[tuple[Any, float | None], ...] = (
+    ("ips", None),
+    ("snips", None),
+    ("clipped", CLIP),
+)
 Values = dict[str, float]
 
 
@@ -97,7 +101,11 @@ def estimates(size: int) -> Values:
     """All three estimators, each with its interval."""
     reward, target, logged, _ = rewards(size)
     found = [ips(reward, target, logged, name, most) for name, most in ESTIMATORS]
-    return {f"{one.estimator} {end}": value for one in found for end, value in zip(("low", "high"), one.interval, strict=True)}
+    return {
+        f"{one.estimator} {end}": value
+        for one in found
+        for end, value in zip(("low", "high"), one.interval, strict=True)
+    }
 
 
 def plain_estimates(size: int) -> Values:
@@ -106,7 +114,11 @@ def plain_estimates(size: int) -> Values:
     for name, most in ESTIMATORS:
         weight = target / logged if most is None else np.minimum(target / logged, most)
         value = (weight * reward).sum() / (weight.sum() if name == "snips" else size)
-        parts = weight * (reward - value) / weight.mean() if name == "snips" else weight * reward - value
+        parts = (
+            weight * (reward - value) / weight.mean()
+            if name == "snips"
+            else weight * reward - value
+        )
         reach = 1.959963984540054 * np.sqrt((parts**2).sum() / (size - 1) / size)
         found |= {f"{name} low": float(value - reach), f"{name} high": float(value + reach)}
     return found
@@ -114,7 +126,9 @@ def plain_estimates(size: int) -> Values:
 
 def bootstrap(size: int) -> Values:
     reward, target, logged, cluster = rewards(size)
-    low, high = ips(reward, target, logged, "snips", clusters=cluster, n_resamples=REPLICATES, rng=4).interval
+    low, high = ips(
+        reward, target, logged, "snips", clusters=cluster, n_resamples=REPLICATES, rng=4
+    ).interval
     return {"low": low, "high": high}
 
 
@@ -147,14 +161,28 @@ def write_arrays(path: str, size: int) -> None:
     reward, target, logged, _ = rewards(size)
     log = sessions(size)
     np.savez(
-        path, reward=reward, target=target, logged=logged, pair=log.pair, clicks=log.clicks, likelihood=likelihood(size)["log-likelihood"]
+        path,
+        reward=reward,
+        target=target,
+        logged=logged,
+        pair=log.pair,
+        clicks=log.clicks,
+        likelihood=likelihood(size)["log-likelihood"],
     )
 
 
 CONTENDERS: dict[str, Callable[[int], Values]] = {
-    "pbm": pbm, "plain-pbm": plain_pbm, "ubm": ubm, "plain-ubm": plain_ubm, "estimates": estimates, "plain-estimates": plain_estimates,
-    "bootstrap": bootstrap, "plain-bootstrap": plain_bootstrap, "rows": estimate_rows, "model": likelihood,
-}  # fmt: skip
+    "pbm": pbm,
+    "plain-pbm": plain_pbm,
+    "ubm": ubm,
+    "plain-ubm": plain_ubm,
+    "estimates": estimates,
+    "plain-estimates": plain_estimates,
+    "bootstrap": bootstrap,
+    "plain-bootstrap": plain_bootstrap,
+    "rows": estimate_rows,
+    "model": likelihood,
+}
 
 
 def main() -> None:
@@ -174,7 +202,11 @@ def main() -> None:
         taken.append((time.perf_counter() - wall, time.process_time() - cpu))
     print(
         json.dumps(
-            {"values": values, "wall": statistics.median(one[0] for one in taken), "cpu": statistics.median(one[1] for one in taken)}
+            {
+                "values": values,
+                "wall": statistics.median(one[0] for one in taken),
+                "cpu": statistics.median(one[1] for one in taken),
+            }
         )
     )
 

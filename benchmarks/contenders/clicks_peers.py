@@ -23,10 +23,17 @@ def obp(given: Arrays) -> Callable[[], dict[str, float]]:
 
     target = given["target"]
     policy = np.stack([target, 1 - target], axis=1)[:, :, None]
-    rows = {"reward": given["reward"], "action": np.zeros(target.size, int), "pscore": given["logged"], "action_dist": policy}
+    rows = {
+        "reward": given["reward"],
+        "action": np.zeros(target.size, int),
+        "pscore": given["logged"],
+        "action_dist": policy,
+    }
 
     def call() -> dict[str, float]:
-        found = InverseProbabilityWeighting().estimate_interval(**rows, n_bootstrap_samples=REPLICATES, random_state=1)
+        found = InverseProbabilityWeighting().estimate_interval(
+            **rows, n_bootstrap_samples=REPLICATES, random_state=1
+        )
         return {"mean": found["mean"]}
 
     return call
@@ -44,9 +51,11 @@ def clax(given: Arrays) -> Callable[[], dict[str, float]]:
     pair, clicks, goal = given["pair"], given["clicks"], float(given["likelihood"]) * 1.001
     n, ranks = pair.shape
     batch = {
-        "positions": jnp.array(np.tile(np.arange(1, ranks + 1), (n, 1))), "query_doc_ids": jnp.array(pair),
-        "clicks": jnp.array(clicks, jnp.float32), "mask": jnp.ones((n, ranks), bool),
-    }  # fmt: skip
+        "positions": jnp.array(np.tile(np.arange(1, ranks + 1), (n, 1))),
+        "query_doc_ids": jnp.array(pair),
+        "clicks": jnp.array(clicks, jnp.float32),
+        "mask": jnp.ones((n, ranks), bool),
+    }
 
     @nnx.jit
     def step(model: Any, optimizer: Any) -> Any:
@@ -55,7 +64,9 @@ def clax(given: Arrays) -> Callable[[], dict[str, float]]:
         return loss
 
     def start() -> tuple[Any, Any]:
-        model = PositionBasedModel(positions=ranks + 1, query_doc_pairs=int(pair.max()) + 1, rngs=nnx.Rngs(1))
+        model = PositionBasedModel(
+            positions=ranks + 1, query_doc_pairs=int(pair.max()) + 1, rngs=nnx.Rngs(1)
+        )
         return model, nnx.Optimizer(model, optax.adam(0.05), wrt=nnx.Param)
 
     def likelihood(model: Any) -> float:
@@ -82,7 +93,11 @@ def main() -> None:
     call = {"obp": obp, "clax": clax}[sys.argv[1]](np.load(sys.argv[2]))
     wall, cpu = time.perf_counter(), time.process_time()
     values = call()
-    print(json.dumps({"values": values, "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}))
+    print(
+        json.dumps(
+            {"values": values, "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -75,7 +75,11 @@ class Jobs:
 
     def grouped_identity(self) -> dict[str, float]:
         """Shuffle and sort the rows by query, and return the batches unchanged."""
-        frame = self._run.select("query", "document", "score").repartition("query").sortWithinPartitions("query")
+        frame = (
+            self._run.select("query", "document", "score")
+            .repartition("query")
+            .sortWithinPartitions("query")
+        )
         frame.mapInArrow(_same, frame.schema).write.format("noop").mode("overwrite").save()
         return {}
 
@@ -101,7 +105,11 @@ class Jobs:
 
         listed = f.sort_array(f.collect_list(f.struct("score", "document")), asc=False)
         ranked = self._run.groupBy("query").agg(listed.getField("document").alias("prediction"))
-        relevant = self._qrels.where("grade > 0").groupBy("query").agg(f.collect_list("document").alias("label"))
+        relevant = (
+            self._qrels.where("grade > 0")
+            .groupBy("query")
+            .agg(f.collect_list("document").alias("label"))
+        )
         return ranked.join(relevant, "query")
 
     def ranking_metrics(self) -> dict[str, float]:
@@ -118,10 +126,14 @@ class Jobs:
         from pyspark.ml.evaluation import RankingEvaluator  # noqa: PLC0415
         from pyspark.sql import functions as f  # noqa: PLC0415
 
-        lists = self._lists().select(*(f.col(name).cast("array<double>").alias(name) for name in ("prediction", "label")))
+        lists = self._lists().select(
+            *(f.col(name).cast("array<double>").alias(name) for name in ("prediction", "label"))
+        )
         names = {"AP": "meanAveragePrecision", "nDCG@10": "ndcgAtK"}
         return {
-            ours: RankingEvaluator(metricName=theirs, predictionCol="prediction", labelCol="label", k=10).evaluate(lists)
+            ours: RankingEvaluator(
+                metricName=theirs, predictionCol="prediction", labelCol="label", k=10
+            ).evaluate(lists)
             for ours, theirs in names.items()
         }
 
@@ -138,7 +150,12 @@ def medians(times: dict[str, list[float]]) -> dict[str, float]:
 def main() -> None:
     """Start the cluster, run the jobs in turns, and print."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the cluster is stopped
-    workers, rounds, jobs, files = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(","), sys.argv[4:]
+    workers, rounds, jobs, files = (
+        int(sys.argv[1]),
+        int(sys.argv[2]),
+        sys.argv[3].split(","),
+        sys.argv[4:],
+    )
     with tempfile.TemporaryDirectory() as folder:
         cluster = Cluster(Path(folder), workers, "3g")
         try:
@@ -159,7 +176,11 @@ def main() -> None:
                     run(job)
                     seconds[job].append(time.perf_counter() - start)
                     processor[job].append(cluster.processor_seconds() - used)
-            print(json.dumps({"found": found, "clock": medians(seconds), "processor": medians(processor)}))
+            print(
+                json.dumps(
+                    {"found": found, "clock": medians(seconds), "processor": medians(processor)}
+                )
+            )
             session.stop()
         finally:
             cluster.stop()

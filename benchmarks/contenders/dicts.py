@@ -32,20 +32,29 @@ def by_pytrec_eval(qrels: Tables, run: Tables) -> Callable[[], dict[str, float]]
 
     def call() -> dict[str, float]:
         values = evaluator.evaluate(run).values()
-        return {name: math.fsum(value[theirs] for value in values) / len(values) for name, theirs in MEASURES.items()}
+        return {
+            name: math.fsum(value[theirs] for value in values) / len(values)
+            for name, theirs in MEASURES.items()
+        }
 
     return call
 
 
 def main() -> None:
-    call = {"idealrank": by_idealrank, "pytrec_eval": by_pytrec_eval}[sys.argv[1]](*dicts(int(sys.argv[2])))
+    call = {"idealrank": by_idealrank, "pytrec_eval": by_pytrec_eval}[sys.argv[1]](
+        *dicts(int(sys.argv[2]))
+    )
     walls, cpus = [], []
     for _ in range(CALLS):
         wall, cpu = time.perf_counter(), time.process_time()
         means = call()
         cpus.append(time.process_time() - cpu)
         walls.append(time.perf_counter() - wall)
-    print(json.dumps({"means": means, "cpu": statistics.median(cpus), "wall": statistics.median(walls)}))
+    print(
+        json.dumps(
+            {"means": means, "cpu": statistics.median(cpus), "wall": statistics.median(walls)}
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -18,8 +18,13 @@ SEED = 1
 def table(queries: int, runs: int, measures: int) -> Any:
     """Values of runs, shape (queries, runs, measures)."""
     generator = np.random.default_rng(SEED)
-    difficulty, quality = generator.normal(0.5, 0.2, (queries, 1, measures)), generator.normal(0, 0.02, (1, runs, measures))
-    return np.clip(difficulty + quality + generator.normal(0, 0.15, (queries, runs, measures)), 0, 1)
+    difficulty, quality = (
+        generator.normal(0.5, 0.2, (queries, 1, measures)),
+        generator.normal(0, 0.02, (1, runs, measures)),
+    )
+    return np.clip(
+        difficulty + quality + generator.normal(0, 0.15, (queries, runs, measures)), 0, 1
+    )
 
 
 def by_scipy(values: Any, draws: int) -> Any:
@@ -49,7 +54,10 @@ def pair_by_pair(values: Any, draws: int) -> Any:
     from idealrank.stats import permutation_test  # noqa: PLC0415
 
     runs = range(values.shape[1])
-    return [[permutation_test(values[:, a], values[:, b], n_resamples=draws, rng=SEED).p for b in runs] for a in runs]
+    return [
+        [permutation_test(values[:, a], values[:, b], n_resamples=draws, rng=SEED).p for b in runs]
+        for a in runs
+    ]
 
 
 def all_pairs(values: Any, draws: int) -> Any:
@@ -59,7 +67,12 @@ def all_pairs(values: Any, draws: int) -> Any:
     return stats.all_pairs(values, n_resamples=draws, rng=SEED).p
 
 
-CONTENDERS = {"scipy": by_scipy, "idealrank": by_idealrank, "pair-by-pair": pair_by_pair, "all-pairs": all_pairs}
+CONTENDERS = {
+    "scipy": by_scipy,
+    "idealrank": by_idealrank,
+    "pair-by-pair": pair_by_pair,
+    "all-pairs": all_pairs,
+}
 
 
 def main() -> None:

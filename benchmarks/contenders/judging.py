@@ -32,13 +32,25 @@ def data(results: int) -> tuple[ir.Qrels, ir.Run, ir.Run, dict[str, dict[str, in
     rng = np.random.default_rng(5)
     queries = [f"q{number}" for number in range(QUERIES)]
     pool, judged = (POOL, JUDGED) if results > FEW else (results + 2, (results + 2) // 2)
-    grades = {query: {f"d{one}": int(rng.integers(0, HIGHEST + 1)) for one in rng.permutation(pool)[:judged]} for query in queries}
-    a, b = ({query: [f"d{one}" for one in rng.permutation(pool)[:results]] for query in queries} for _ in range(2))
+    grades = {
+        query: {
+            f"d{one}": int(rng.integers(0, HIGHEST + 1)) for one in rng.permutation(pool)[:judged]
+        }
+        for query in queries
+    }
+    a, b = (
+        {query: [f"d{one}" for one in rng.permutation(pool)[:results]] for query in queries}
+        for _ in range(2)
+    )
     return ir.Qrels(grades), ir.Run(a, name="a"), ir.Run(b, name="b"), grades, a, b
 
 
 def ends(low: np.ndarray, high: np.ndarray) -> Values:
-    return {f"{end} {number}": float(value) for end, found in (("low", low), ("high", high)) for number, value in enumerate(found)}
+    return {
+        f"{end} {number}": float(value)
+        for end, found in (("low", low), ("high", high))
+        for number, value in enumerate(found)
+    }
 
 
 def single(results: int) -> Values:
@@ -63,7 +75,9 @@ def plain_difference(results: int) -> Values:
     return tried(grades, (a, b), lambda both: both[1] - both[0])
 
 
-def tried(grades: dict[str, dict[str, int]], runs: tuple[Lists, ...], of: Callable[[list[float]], float]) -> Values:
+def tried(
+    grades: dict[str, dict[str, int]], runs: tuple[Lists, ...], of: Callable[[list[float]], float]
+) -> Values:
     """Lowest and highest value of each query over all grades of its unjudged documents."""
     low, high = [], []
     for query, known in grades.items():
@@ -106,7 +120,11 @@ def main() -> None:
         taken.append((time.perf_counter() - wall, time.process_time() - cpu))
     print(
         json.dumps(
-            {"values": values, "wall": statistics.median(one[0] for one in taken), "cpu": statistics.median(one[1] for one in taken)}
+            {
+                "values": values,
+                "wall": statistics.median(one[0] for one in taken),
+                "cpu": statistics.median(one[1] for one in taken),
+            }
         )
     )
 

@@ -26,10 +26,18 @@ def build(folder: Path, evaluations: int, queries: int) -> dict[str, float]:
     import idealrank as ir  # noqa: PLC0415  (each process loads one contender)
 
     ids = [f"q{number}" for number in range(queries)]
-    whole = ir.evaluate({query: {"a": 1} for query in ids}, {query: ["a"] for query in ids}, MEASURES)
+    whole = ir.evaluate(
+        {query: {"a": 1} for query in ids}, {query: ["a"] for query in ids}, MEASURES
+    )
     with ir.Store.open(folder) as store:
         for place in range(evaluations):
-            store.add(replace(whole, name="bm25", values=np.random.default_rng(place).random((queries, len(MEASURES)))))
+            store.add(
+                replace(
+                    whole,
+                    name="bm25",
+                    values=np.random.default_rng(place).random((queries, len(MEASURES))),
+                )
+            )
     return {}
 
 
@@ -46,7 +54,10 @@ def query(folder: Path, _: int, queries: int) -> dict[str, float]:
     import idealrank as ir  # noqa: PLC0415
 
     with ir.Store.open(folder, create=False) as store:
-        return {str(place): point.value for place, point in enumerate(store.history("AP", query=f"q{queries // 2}").points)}
+        return {
+            str(place): point.value
+            for place, point in enumerate(store.history("AP", query=f"q{queries // 2}").points)
+        }
 
 
 def show(folder: Path, *_: int) -> dict[str, float]:
@@ -55,7 +66,10 @@ def show(folder: Path, *_: int) -> dict[str, float]:
 
     with ir.Store.open(folder, create=False) as store:
         newest = store.entries(limit=1)[0].id
-        return {str(row): value for row, value in enumerate(store.evaluation(newest).evaluation["AP"][:100].tolist())}
+        return {
+            str(row): value
+            for row, value in enumerate(store.evaluation(newest).evaluation["AP"][:100].tolist())
+        }
 
 
 def page(folder: Path, *_: int) -> dict[str, float]:
@@ -68,9 +82,18 @@ def page(folder: Path, *_: int) -> dict[str, float]:
 
     app = application(StoreFolder(folder), Guard())
     scope = {
-        "type": "http", "method": "GET", "path": "/", "raw_path": b"/", "query_string": b"", "headers": [(b"host", b"localhost")],
-        "scheme": "http", "http_version": "1.1", "server": ("localhost", 80), "client": ("localhost", 1), "root_path": "",
-    }  # fmt: skip
+        "type": "http",
+        "method": "GET",
+        "path": "/",
+        "raw_path": b"/",
+        "query_string": b"",
+        "headers": [(b"host", b"localhost")],
+        "scheme": "http",
+        "http_version": "1.1",
+        "server": ("localhost", 80),
+        "client": ("localhost", 1),
+        "root_path": "",
+    }
 
     async def asked() -> tuple[float, float]:
         sent: list[Any] = []
@@ -100,7 +123,10 @@ def hashes(folder: Path, *_: int) -> dict[str, float]:
     the history of one query.
     """
     with closing(sqlite3.connect(folder / "store.sqlite3")) as connection:
-        kept = [(digest, record.encode()) for digest, record in connection.execute("SELECT digest, record FROM entry")]
+        kept = [
+            (digest, record.encode())
+            for digest, record in connection.execute("SELECT digest, record FROM entry")
+        ]
     paths = sorted(folder.glob("values/??/*"))
     begin = time.perf_counter()
     files = [(path.stem, path.read_bytes()) for path in paths]
@@ -108,14 +134,30 @@ def hashes(folder: Path, *_: int) -> dict[str, float]:
     found = [hashlib.sha256(content).hexdigest() == name for name, content in (*kept, *files)]
     spent = time.perf_counter() - start
     size = sum(len(content) for _, content in (*kept, *files))
-    return {"right": float(sum(found)), "bytes": float(size), "seconds": spent, "reading": start - begin}
+    return {
+        "right": float(sum(found)),
+        "bytes": float(size),
+        "seconds": spent,
+        "reading": start - begin,
+    }
 
 
 def main(job: str, folder: str, evaluations: str, queries: str) -> None:
-    jobs: dict[str, Any] = {"build": build, "measure": measure, "query": query, "show": show, "page": page, "hashes": hashes}
+    jobs: dict[str, Any] = {
+        "build": build,
+        "measure": measure,
+        "query": query,
+        "show": show,
+        "page": page,
+        "hashes": hashes,
+    }
     cpu, wall = time.process_time(), time.perf_counter()
     found = jobs[job](Path(folder), int(evaluations), int(queries))
-    print(json.dumps({"found": found, "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}))
+    print(
+        json.dumps(
+            {"found": found, "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ def loaded(kind: str, path: str):
     if kind == "pandas-categories":
         return table.to_pandas(categories=["query", "document"])
     run: dict[str, dict[str, float]] = {}
-    for query, document, score in zip(*(column.to_pylist() for column in table.columns), strict=True):
+    for query, document, score in zip(
+        *(column.to_pylist() for column in table.columns), strict=True
+    ):
         run.setdefault(query, {})[document] = score
     return run
 
@@ -36,7 +38,11 @@ def main() -> None:
     judgments, run = idealrank.read_qrels(qrels), loaded(kind, path)
     wall, cpu = time.perf_counter(), time.process_time()
     means = idealrank.evaluate(judgments, run, ["nDCG@10", "nDCG", "AP", "RR"]).mean()
-    print(json.dumps({"mean": means, "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}))
+    print(
+        json.dumps(
+            {"mean": means, "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -43,7 +43,9 @@ def every(labels: Any, scores: Any, sizes: list[int]) -> dict[str, list[float]]:
         if cls.after_at != "cutoff":
             required[cls.after_at] = 0.5
         measure = cls(**required)
-        times[str(measure)] = [min(timed(labels[:n], scores[:n], measure)[1] for _ in range(3)) for n in sizes]
+        times[str(measure)] = [
+            min(timed(labels[:n], scores[:n], measure)[1] for _ in range(3)) for n in sizes
+        ]
     return times
 
 

@@ -29,8 +29,12 @@ def by_counting(labels: Any, scores: Any, *, ties: str) -> float:
     doubled = 0
     for low, high in combinations(sorted(by_grade), 2):
         sides = ("right", "left")
-        not_above = (int(np.searchsorted(by_grade[low], by_grade[high], side).sum()) for side in sides)
-        wrong = 2 * by_grade[low].size * by_grade[high].size - sum(w * n for w, n in zip(weights, not_above, strict=True))
+        not_above = (
+            int(np.searchsorted(by_grade[low], by_grade[high], side).sum()) for side in sides
+        )
+        wrong = 2 * by_grade[low].size * by_grade[high].size - sum(
+            w * n for w, n in zip(weights, not_above, strict=True)
+        )
         doubled += (high - low) * wrong
     return doubled / 2
 
@@ -43,8 +47,13 @@ def by_idealrank(**options: Any) -> Callable[[Any, Any], float]:
 
 CONTENDERS: dict[str, Callable[[], Callable[[Any, Any], float]]] = {
     "argsort": lambda: by_argsort,
-    **{f"counting-{ties}": partial(partial, by_counting, ties=ties) for ties in ("half", "strict", "weak")},
-    **{f"idealrank-{ties}": partial(by_idealrank, ties=ties) for ties in ("half", "strict", "weak")},
+    **{
+        f"counting-{ties}": partial(partial, by_counting, ties=ties)
+        for ties in ("half", "strict", "weak")
+    },
+    **{
+        f"idealrank-{ties}": partial(by_idealrank, ties=ties) for ties in ("half", "strict", "weak")
+    },
 }
 
 
@@ -66,7 +75,11 @@ def main() -> None:
         times.append((time.process_time() - cpu, time.perf_counter() - wall))
         beyond = max(beyond, peak() - before)
     cpu, wall = (statistics.median(column) for column in zip(*(times[1:] or times), strict=True))
-    print(json.dumps({"value": value, "cpu": cpu, "wall": wall, "bytes_an_item": beyond / scores.size}))
+    print(
+        json.dumps(
+            {"value": value, "cpu": cpu, "wall": wall, "bytes_an_item": beyond / scores.size}
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -17,12 +17,17 @@ def main() -> None:
     times = []
     for _ in range(calls + 1):  # the first call loads what is loaded when first used
         wall, cpu = time.perf_counter(), time.process_time()
-        found = ir.compare(*(ir.evaluate(qrels, run, MEASURES, keep_unjudged=keep_unjudged) for run in runs))
+        found = ir.compare(
+            *(ir.evaluate(qrels, run, MEASURES, keep_unjudged=keep_unjudged) for run in runs)
+        )
         times.append((time.process_time() - cpu, time.perf_counter() - wall))
     taken = [statistics.median(column) for column in zip(*times[1:], strict=True)]
     row = found[MEASURES[0]]
     if (row.tipping is not None) != keep_unjudged:
-        raise SystemExit(f"found a tipping point: {row.tipping}, {row.tipping_reason}; expected one only with unjudged documents")
+        raise SystemExit(
+            f"found a tipping point: {row.tipping}, {row.tipping_reason}; expected one only "
+            f"with unjudged documents"
+        )
     print(json.dumps({"p": {"0": row.p}, "cpu": taken[0], "wall": taken[1]}))
 
 

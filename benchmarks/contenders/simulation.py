@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 SEED = 1
-MEASURES = [("log2", None), ("zipf(0.5)", None), ("zipf(0.8)", None), ("reciprocal", None), ("log2", "0.2n"), ("zipf(0.5)", "0.2n")]
+MEASURES = [
+    ("log2", None),
+    ("zipf(0.5)", None),
+    ("zipf(0.8)", None),
+    ("reciprocal", None),
+    ("log2", "0.2n"),
+    ("zipf(0.5)", "0.2n"),
+]
 
 
 def ybar(score: Any) -> Any:
@@ -39,7 +46,9 @@ def one_by_one(samples: int, documents: int) -> Any:
         steps = np.cumsum(stream.standard_exponential(documents + 1))
         depth = steps[:-1] / steps[-1]
         labels = (stream.random(documents) < ybar(1 - depth)).astype(float)
-        values[row] = [ndcg(labels, -depth, cutoff, discount=discount)[0] for discount, cutoff in MEASURES]
+        values[row] = [
+            ndcg(labels, -depth, cutoff, discount=discount)[0] for discount, cutoff in MEASURES
+        ]
     return values
 
 
@@ -52,7 +61,17 @@ def main() -> None:
     wall, cpu = time.perf_counter(), time.process_time()
     values = call(samples, documents)
     taken = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
-    print(json.dumps({"means": {str(measure): mean for measure, mean in zip(MEASURES, values.mean(axis=0), strict=True)}} | taken))
+    print(
+        json.dumps(
+            {
+                "means": {
+                    str(measure): mean
+                    for measure, mean in zip(MEASURES, values.mean(axis=0), strict=True)
+                }
+            }
+            | taken
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -19,4 +19,11 @@ everything = sys.argv[3:] == ["all"]
 asked = {"all_trec"} if everything else set(MEASURES.values())
 values = pytrec_eval.RelevanceEvaluator(qrels, asked).evaluate(run).values()
 names = {name: name for name in next(iter(values))} if everything else MEASURES
-print(json.dumps({name: math.fsum(value[theirs] for value in values) / len(values) for name, theirs in names.items()}))
+print(
+    json.dumps(
+        {
+            name: math.fsum(value[theirs] for value in values) / len(values)
+            for name, theirs in names.items()
+        }
+    )
+)

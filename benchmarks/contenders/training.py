@@ -29,9 +29,19 @@ def data(queries: int) -> lgb.Dataset:
     rng = np.random.default_rng(30)
     features = rng.standard_normal((queries * DOCUMENTS, FEATURES), np.float32)
     weights = rng.standard_normal(INFORMATIVE).astype(np.float32)
-    quality = features[:, :INFORMATIVE] @ weights / np.float32(np.sqrt(INFORMATIVE)) + rng.standard_normal(len(features), np.float32)
-    labels = np.searchsorted(np.quantile(quality[: 100 * DOCUMENTS], np.cumsum(SHARES)[:-1]), quality)
-    return lgb.Dataset(features, labels, group=np.full(queries, DOCUMENTS), params={"verbose": -1}, free_raw_data=True).construct()
+    quality = features[:, :INFORMATIVE] @ weights / np.float32(
+        np.sqrt(INFORMATIVE)
+    ) + rng.standard_normal(len(features), np.float32)
+    labels = np.searchsorted(
+        np.quantile(quality[: 100 * DOCUMENTS], np.cumsum(SHARES)[:-1]), quality
+    )
+    return lgb.Dataset(
+        features,
+        labels,
+        group=np.full(queries, DOCUMENTS),
+        params={"verbose": -1},
+        free_raw_data=True,
+    ).construct()
 
 
 def scores_of(booster: lgb.Booster) -> np.ndarray:
@@ -56,21 +66,33 @@ def main(queries: int, rounds: int) -> dict[str, Any]:
     made = time.perf_counter() - made
     options: dict[str, Any] = {"cutoff": LEVEL, "truncation": LEVEL}
     ours = objective(**options)
-    boosters = {name: lgb.Booster({**PARAMS, "objective": name}, train) for name in ("lambdarank", "none")}
+    boosters = {
+        name: lgb.Booster({**PARAMS, "objective": name}, train) for name in ("lambdarank", "none")
+    }
     times: dict[str, list[dict[str, float]]] = {"lambdarank": [], "none": []}
     for number in range(rounds + 1):
         # which of them goes first changes, as it finds other data in the caches
         for name in list(boosters)[:: -1 if number % 2 else 1]:
             booster = boosters[name]
-            times[name].append(timed(lambda booster=booster, name=name: booster.update(fobj=ours if name == "none" else None)))
+            times[name].append(
+                timed(
+                    lambda booster=booster, name=name: booster.update(
+                        fobj=ours if name == "none" else None
+                    )
+                )
+            )
     lists = LambdaObjective(**options).prepare(train.get_label(), train.get_group())
     scores = scores_of(boosters["none"])
     gradients = [timed(lambda: lists.gradients(scores)) for _ in range(3)]
     apart = np.abs(scores_of(boosters["lambdarank"]) - scores).max()
     return {
-        "made": made, "own": times["lambdarank"][1:], "ours": times["none"][1:], "gradients": min(gradients, key=lambda one: one["wall"]),
-        "apart": float(apart), "spread": float(np.std(scores)),
-    }  # fmt: skip
+        "made": made,
+        "own": times["lambdarank"][1:],
+        "ours": times["none"][1:],
+        "gradients": min(gradients, key=lambda one: one["wall"]),
+        "apart": float(apart),
+        "spread": float(np.std(scores)),
+    }
 
 
 if __name__ == "__main__":

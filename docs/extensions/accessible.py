@@ -10,11 +10,21 @@ from sphinx.application import Sphinx
 PARAMETERS = re.compile(r"<dl>\n((?:<dd>(?:(?!</?d[ld]>).)*</dd>\n)+)</dl>", re.DOTALL)
 
 
-def as_list(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:  # noqa: ARG001  (Sphinx's)
+def as_list(
+    app: Sphinx,  # noqa: ARG001  (Sphinx's)
+    pagename: str,  # noqa: ARG001  (Sphinx's)
+    templatename: str,  # noqa: ARG001  (Sphinx's)
+    context: dict[str, Any],
+    doctree: object,  # noqa: ARG001  (Sphinx's)
+) -> None:
     """Rewrite the body of a page."""
     if "body" in context:
         context["body"] = PARAMETERS.sub(
-            lambda found: f'<ul class="sig-params">\n{found[1].replace("<dd>", "<li>").replace("</dd>", "</li>")}</ul>', context["body"]
+            lambda found: (
+                f'<ul class="sig-params">\n'
+                f"{found[1].replace('<dd>', '<li>').replace('</dd>', '</li>')}</ul>"
+            ),
+            context["body"],
         )
 
 

@@ -26,15 +26,29 @@ from reference_tables import with_entries, with_names
 
 FENCE = re.compile(r"^```\{measure", re.MULTILINE)
 TABLE = re.compile(r"^```\{measure-table\}\n```$", re.MULTILINE)
-COLUMNS = ("text", "formula", "range", "source", "options", "tie rule", "aggregate", "proven against")
+COLUMNS = (
+    "text",
+    "formula",
+    "range",
+    "source",
+    "options",
+    "tie rule",
+    "aggregate",
+    "proven against",
+)
 _COMMON = ("cutoff", "judged_only")
 
 
 def cells(facts: Facts) -> list[str]:
     """One row: nothing in it is written here."""
-    options = "; ".join(f"`{one.name}`: {one.meaning}" for one in facts.parameters if one.name not in _COMMON)
+    options = "; ".join(
+        f"`{one.name}`: {one.meaning}" for one in facts.parameters if one.name not in _COMMON
+    )
     common = ", ".join(f"`{one.name}`" for one in facts.parameters if one.name in _COMMON)
-    named = facts.trec_names and f"; trec_eval prints {', '.join(f'`{name}`' for name in facts.trec_names)}"
+    named = (
+        facts.trec_names
+        and f"; trec_eval prints {', '.join(f'`{name}`' for name in facts.trec_names)}"
+    )
     return [
         f"`{facts.text}`" + (f" (of {', '.join(facts.needs)})" if facts.needs else ""),
         f"`{facts.formula}`" if facts.formula else "",
@@ -58,7 +72,9 @@ def measure_table() -> str:
     for classes in families().values():
         lines += [f"## {escaped(family_title(classes)).partition(':')[0].rstrip('.')}", ""]
         lines += [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
-        lines += [f"| {' | '.join(escaped(cell) for cell in cells(facts_of(cls)))} |" for cls in classes]
+        lines += [
+            f"| {' | '.join(escaped(cell) for cell in cells(facts_of(cls)))} |" for cls in classes
+        ]
         lines.append("")
     return "\n".join(lines).rstrip("\n")
 

@@ -30,7 +30,14 @@ class Said(SphinxDirective):
         found = shutil.which(program, path=path)
         if found is None:
             raise self.error(f"{program} is not installed beside the Python that builds the site")
-        done = subprocess.run([found, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [found, *arguments],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if done.returncode:
             raise self.error(f"{command} failed with status {done.returncode}: {done.stderr}")
         text = f"$ {command}\n{done.stdout}"

@@ -22,9 +22,17 @@ class Bigrams(torch.nn.Module):
         super().__init__()
         self.after = torch.nn.Embedding(len(WORDS) + PROMPTS, len(WORDS))
 
-    def log_probs(self, prompts: torch.Tensor, answers: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    def log_probs(
+        self, prompts: torch.Tensor, answers: torch.Tensor, lengths: torch.Tensor
+    ) -> torch.Tensor:
         """Log probability of each answer, shape (prompts, answers)."""
-        before = torch.cat((prompts[:, None, None].expand(-1, answers.shape[1], 1) + len(WORDS), answers[..., :-1]), -1)
+        before = torch.cat(
+            (
+                prompts[:, None, None].expand(-1, answers.shape[1], 1) + len(WORDS),
+                answers[..., :-1],
+            ),
+            -1,
+        )
         chosen = self.after(before).log_softmax(-1).gather(-1, answers[..., None]).squeeze(-1)
         return (chosen * (torch.arange(LONGEST) < lengths[..., None])).sum(-1)
 
@@ -54,7 +62,11 @@ def ranking(model: Bigrams, drawn: torch.Generator) -> float:
 def main() -> None:
     torch.manual_seed(0)
     drawn = torch.Generator().manual_seed(1)
-    model, policy, loss = Bigrams(), RankPolicyScores(rank_margin=0.05), DiffNDCGLoss(temperature=0.5, gain="exp2")
+    model, policy, loss = (
+        Bigrams(),
+        RankPolicyScores(rank_margin=0.05),
+        DiffNDCGLoss(temperature=0.5, gain="exp2"),
+    )
     optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
     before = ranking(model, torch.Generator().manual_seed(2))
     for _ in range(200):
@@ -64,7 +76,10 @@ def main() -> None:
         loss(scores, grades).backward()
         optimizer.step()
     good = model.after.weight.softmax(-1)[:, :GOOD].sum(-1).mean()
-    print(f"nDCG of new answers: {before:.2f} before, {ranking(model, torch.Generator().manual_seed(2)):.2f} after")
+    print(
+        f"nDCG of new answers: {before:.2f} before, "
+        f"{ranking(model, torch.Generator().manual_seed(2)):.2f} after"
+    )
     print(f"probability that the next word is good: {float(good.detach()):.2f}")
 
 

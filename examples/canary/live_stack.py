@@ -33,7 +33,15 @@ COMMANDS = {
 def program(part: str) -> str | None:
     """Return the path of a program, if it is installed."""
     folders = [os.environ.get("IDEALRANK_PROMETHEUS"), None]
-    return next((path for folder in folders for name in COMMANDS[part] if (path := shutil.which(name, path=folder))), None)
+    return next(
+        (
+            path
+            for folder in folders
+            for name in COMMANDS[part]
+            if (path := shutil.which(name, path=folder))
+        ),
+        None,
+    )
 
 
 def free_port(wanted: int) -> int:
@@ -56,32 +64,61 @@ def write_configurations(folder: Path, ports: dict[str, int], every: str) -> Non
     monitor = yaml.safe_load((HERE / "monitor.yaml").read_text(encoding="utf-8"))
     monitor |= {"every": every, "metrics": {"port": ports["metrics"]}}
     if program("alertmanager"):
-        monitor["notify"].append({"kind": "alertmanager", "url": f"http://127.0.0.1:{ports['alertmanager']}"})
+        monitor["notify"].append(
+            {"kind": "alertmanager", "url": f"http://127.0.0.1:{ports['alertmanager']}"}
+        )
     (folder / "monitor.json").write_text(json.dumps(monitor, default=str), encoding="utf-8")
-    prometheus = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yml").read_text(encoding="utf-8"))
+    prometheus = yaml.safe_load(
+        (DEPLOY / "prometheus" / "prometheus.yml").read_text(encoding="utf-8")
+    )
     prometheus["global"] = {"scrape_interval": "2s", "evaluation_interval": "2s"}
-    prometheus["alerting"]["alertmanagers"][0]["static_configs"][0]["targets"] = [f"127.0.0.1:{ports['alertmanager']}"]
-    prometheus["scrape_configs"][0]["static_configs"][0]["targets"] = [f"127.0.0.1:{ports['metrics']}"]
+    prometheus["alerting"]["alertmanagers"][0]["static_configs"][0]["targets"] = [
+        f"127.0.0.1:{ports['alertmanager']}"
+    ]
+    prometheus["scrape_configs"][0]["static_configs"][0]["targets"] = [
+        f"127.0.0.1:{ports['metrics']}"
+    ]
     (folder / "prometheus.yml").write_text(yaml.safe_dump(prometheus), encoding="utf-8")
     shutil.copy(DEPLOY / "prometheus" / "alerts.yml", folder)
     shutil.copy(DEPLOY / "alertmanager" / "alertmanager.yml", folder)
     shutil.copytree(DEPLOY / "grafana", folder / "grafana", dirs_exist_ok=True)
     for path in (folder / "grafana" / "provisioning").rglob("*.yaml"):
-        text = path.read_text(encoding="utf-8").replace("http://prometheus:9090", f"http://127.0.0.1:{ports['prometheus']}")
-        path.write_text(text.replace("/var/lib/grafana/dashboards", str(folder.resolve() / "grafana" / "dashboards")), encoding="utf-8")
+        text = path.read_text(encoding="utf-8").replace(
+            "http://prometheus:9090", f"http://127.0.0.1:{ports['prometheus']}"
+        )
+        path.write_text(
+            text.replace(
+                "/var/lib/grafana/dashboards", str(folder.resolve() / "grafana" / "dashboards")
+            ),
+            encoding="utf-8",
+        )
 
 
 def commands(ports: dict[str, int]) -> dict[str, list[str]]:
     """Return the command of each part that is installed."""
     found = {"monitor": [*IDEALRANK, "monitor", "monitor.json"]}
-    if subprocess.run([*IDEALRANK, "serve", "--help"], capture_output=True, check=False).returncode == 0:
+    if (
+        subprocess.run([*IDEALRANK, "serve", "--help"], capture_output=True, check=False).returncode
+        == 0
+    ):
         found["page"] = [*IDEALRANK, "serve", "--store", "shop/store", "--port", str(ports["page"])]
     if path := program("prometheus"):
         address = f"--web.listen-address=127.0.0.1:{ports['prometheus']}"
-        found["prometheus"] = [path, "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb", address]
+        found["prometheus"] = [
+            path,
+            "--config.file=prometheus.yml",
+            "--storage.tsdb.path=tsdb",
+            address,
+        ]
     if path := program("alertmanager"):
         address = f"--web.listen-address=127.0.0.1:{ports['alertmanager']}"
-        found["alertmanager"] = [path, "--config.file=alertmanager.yml", "--storage.path=alerts", address, "--cluster.listen-address="]
+        found["alertmanager"] = [
+            path,
+            "--config.file=alertmanager.yml",
+            "--storage.path=alerts",
+            address,
+            "--cluster.listen-address=",
+        ]
     if path := program("grafana"):
         found["grafana"] = [path, "--homepath", "/usr/share/grafana"]
     return found
@@ -94,24 +131,38 @@ def start(folder: Path, seconds: float, every: str) -> int:
     ports = {part: free_port(port) for part, port in PORTS.items()}
     write_configurations(folder, ports, every)
     settings = {
-        "GF_PATHS_PROVISIONING": str(folder.resolve() / "grafana" / "provisioning"), "GF_PATHS_DATA": str(folder.resolve() / "data"),
-        "GF_SERVER_HTTP_ADDR": "127.0.0.1", "GF_SERVER_HTTP_PORT": str(ports["grafana"]),
-    }  # fmt: skip
+        "GF_PATHS_PROVISIONING": str(folder.resolve() / "grafana" / "provisioning"),
+        "GF_PATHS_DATA": str(folder.resolve() / "data"),
+        "GF_SERVER_HTTP_ADDR": "127.0.0.1",
+        "GF_SERVER_HTTP_PORT": str(ports["grafana"]),
+    }
     parts = {}
     try:
         for part, command in commands(ports).items():
             with (folder / f"{part}.log").open("wb") as log:
-                parts[part] = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env={**os.environ, **settings})
-            place = f"http://127.0.0.1:{ports['metrics']}/metrics" if part == "monitor" else f"http://127.0.0.1:{ports[part]}"
+                parts[part] = subprocess.Popen(
+                    command, cwd=folder, stdout=log, stderr=log, env={**os.environ, **settings}
+                )
+            place = (
+                f"http://127.0.0.1:{ports['metrics']}/metrics"
+                if part == "monitor"
+                else f"http://127.0.0.1:{ports[part]}"
+            )
             print(f"{part:<13} {place}", flush=True)
         for part in sorted({"page", *COMMANDS} - set(parts)):
             print(f"{part:<13} not installed")
-        print(f"logs in {folder}; damage the index: {sys.executable} {HERE / 'shop.py'} {folder / 'shop'} --lose title", flush=True)
+        print(
+            f"logs in {folder}; damage the index: {sys.executable} {HERE / 'shop.py'} "
+            f"{folder / 'shop'} --lose title",
+            flush=True,
+        )
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             ended = [part for part, process in parts.items() if process.poll() is not None]
             if ended:
-                print(f"{ended[0]} ended by itself; see {folder / f'{ended[0]}.log'}", file=sys.stderr)
+                print(
+                    f"{ended[0]} ended by itself; see {folder / f'{ended[0]}.log'}", file=sys.stderr
+                )
                 return 1
             time.sleep(0.2)
     except KeyboardInterrupt:
@@ -125,7 +176,9 @@ def start(folder: Path, seconds: float, every: str) -> int:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--every", default="5s")

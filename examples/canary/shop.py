@@ -18,12 +18,20 @@ WORDS = [
 QUERIES, DOCUMENTS = 120, 1500
 
 
-def collection(rng: random.Random) -> tuple[dict[str, list[list[str]]], dict[str, list[str]], list[tuple[str, str, int]]]:
+def collection(
+    rng: random.Random,
+) -> tuple[dict[str, list[list[str]]], dict[str, list[str]], list[tuple[str, str, int]]]:
     """Make documents (title and text), queries, and grades: the words of a query stand in the
     documents that it should find.
     """
-    documents = {f"doc{number:04}": [rng.choices(WORDS, k=3), rng.choices(WORDS, k=25)] for number in range(DOCUMENTS)}
-    queries = {f"c{number:03}": rng.sample(WORDS, 2 if number < QUERIES // 2 else 4) for number in range(QUERIES)}
+    documents = {
+        f"doc{number:04}": [rng.choices(WORDS, k=3), rng.choices(WORDS, k=25)]
+        for number in range(DOCUMENTS)
+    }
+    queries = {
+        f"c{number:03}": rng.sample(WORDS, 2 if number < QUERIES // 2 else 4)
+        for number in range(QUERIES)
+    }
     grades = []
     for query, words in queries.items():
         for grade, document in zip((3, 2, 1), rng.sample(sorted(documents), 3), strict=True):
@@ -37,13 +45,20 @@ def build(folder: Path, lose: str | None) -> None:
     """Write the index, the queries, the judgments and the slices."""
     rng = random.Random(7)
     documents, queries, grades = collection(rng)
-    kept = rng.sample(sorted(documents), len(documents) * 9 // 10) if lose == "documents" else sorted(documents)
+    kept = (
+        rng.sample(sorted(documents), len(documents) * 9 // 10)
+        if lose == "documents"
+        else sorted(documents)
+    )
     folder.mkdir(parents=True, exist_ok=True)
     made = folder / "new.db"
     made.unlink(missing_ok=True)
     connection = sqlite3.connect(made)
     connection.execute("CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, title, body)")
-    rows = ((key, "" if lose == "title" else " ".join(documents[key][0]), " ".join(documents[key][1])) for key in sorted(kept))
+    rows = (
+        (key, "" if lose == "title" else " ".join(documents[key][0]), " ".join(documents[key][1]))
+        for key in sorted(kept)
+    )
     connection.executemany("INSERT INTO documents VALUES (?, ?, ?)", rows)
     connection.commit()
     connection.close()
@@ -51,14 +66,22 @@ def build(folder: Path, lose: str | None) -> None:
     texts = {
         "queries.tsv": [f"{query}\t{' '.join(words)}" for query, words in queries.items()],
         "qrels.txt": [f"{query} 0 {document} {grade}" for query, document, grade in grades],
-        "slices.csv": ["query,slice", *(f"{query},{'short' if len(words) == 2 else 'long'}" for query, words in queries.items())],
+        "slices.csv": [
+            "query,slice",
+            *(
+                f"{query},{'short' if len(words) == 2 else 'long'}"
+                for query, words in queries.items()
+            ),
+        ],
     }
     for name, lines in texts.items():
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--lose", choices=["title", "documents"])
     asked = parser.parse_args()

@@ -37,7 +37,7 @@ for query, text in queries:
     found = sorted((name for name in names if scores[name]), key=lambda name: (-scores[name], name))[: SETTINGS["depth"]]
     for rank, name in enumerate(found, start=1):
         print(query, "Q0", name, rank, 1000 - rank, "search")
-'''
+'''  # noqa: E501
 START = {"camel": False, "depth": 100, "shortest": 1, "smooth": 2.0, "stem": 20, "stop": []}
 # What each commit changes, the oldest first.
 CHANGES: list[tuple[str, dict[str, object]]] = [
@@ -69,8 +69,14 @@ _FIRST = 1_767_261_600  # 2026-01-01, 10:00 UTC
 def git(folder: Path, *arguments: str, day: int = 0) -> None:
     """Run git as nobody in particular, on a day of January."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment |= {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in _AUTHOR.items()}
-    environment |= {f"GIT_{who}_DATE": f"{_FIRST + 86_400 * day} +0000" for who in ("AUTHOR", "COMMITTER")}
+    environment |= {
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in _AUTHOR.items()
+    }
+    environment |= {
+        f"GIT_{who}_DATE": f"{_FIRST + 86_400 * day} +0000" for who in ("AUTHOR", "COMMITTER")
+    }
     environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     subprocess.run(["git", *arguments], cwd=folder, env=environment, check=True)
 
@@ -83,9 +89,13 @@ def main(folder: Path) -> None:
     for day, (message, change) in enumerate(CHANGES):
         settings |= change
         (folder / "search.py").write_text(SEARCH, encoding="utf-8")
-        (folder / "settings.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+        (folder / "settings.json").write_text(
+            json.dumps(settings, indent=2) + "\n", encoding="utf-8"
+        )
         if message == "Say how to run it":
-            (folder / "README").write_text("python search.py queries.tsv qrels.txt > search.run\n", encoding="utf-8")
+            (folder / "README").write_text(
+                "python search.py queries.tsv qrels.txt > search.run\n", encoding="utf-8"
+            )
         git(folder, "add", ".")
         git(folder, "commit", "--quiet", "-m", message, day=day)
 

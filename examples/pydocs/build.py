@@ -32,8 +32,12 @@ def main() -> int:
     0
     """
     parser = argparse.ArgumentParser(description="Build or check the pydocs collection.")
-    parser.add_argument("--check", action="store_true", help="check the committed files and print their counts")
-    parser.add_argument("--output", type=Path, default=FOLDER, help="folder for the built files (default: this one)")
+    parser.add_argument(
+        "--check", action="store_true", help="check the committed files and print their counts"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=FOLDER, help="folder for the built files (default: this one)"
+    )
     options = parser.parse_args()
     try:
         return check() if options.check else build(options.output)
@@ -67,7 +71,11 @@ def build(output: Path) -> int:
     bm25, minilm = (output / path.name for path in RUNS)
     trecfiles.write_run(bm25, rankers.bm25_rankings(collected, queries, RUN_DEPTH), "bm25")
     trecfiles.write_run(minilm, rankers.minilm_rankings(collected, queries, RUN_DEPTH), "minilm")
-    facts = {"python": found[1], "documents": len(collected), "sha256": documentation.digest(collected)}
+    facts = {
+        "python": found[1],
+        "documents": len(collected),
+        "sha256": documentation.digest(collected),
+    }
     (output / COLLECTION.name).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
     print(f"{len(collected)} documents, {len(queries)} queries -> {bm25}, {minilm}")
     return 0
@@ -100,7 +108,11 @@ def check() -> int:
     print("grades               " + ", ".join(f"{grade}: {grades[grade]}" for grade in range(4)))
     print(f"no relevant document {', '.join(without) or 'none'}")
     for path, run in zip(RUNS, runs, strict=True):
-        shorter = [f"{query_id} {len(ranking)}" for query_id, ranking in run.items() if len(ranking) < RUN_DEPTH]
+        shorter = [
+            f"{query_id} {len(ranking)}"
+            for query_id, ranking in run.items()
+            if len(ranking) < RUN_DEPTH
+        ]
         print(f"{path.name:20} shorter than {RUN_DEPTH}: {', '.join(shorter) or 'none'}")
     problems = _query_problems(queries, qrels)
     for path, run in zip(RUNS, runs, strict=True):
@@ -113,31 +125,51 @@ def check() -> int:
 
 
 def _query_problems(queries: dict[str, str], qrels: dict[str, dict[str, int]]) -> list[str]:
-    problems = [f"qrels.txt: query {query_id!r} is not in queries.tsv" for query_id in qrels if query_id not in queries]
+    problems = [
+        f"qrels.txt: query {query_id!r} is not in queries.tsv"
+        for query_id in qrels
+        if query_id not in queries
+    ]
     if len(qrels) < QUERIES_WANTED:
-        problems.append(f"qrels.txt: {len(qrels)} queries graded; expected at least {QUERIES_WANTED}")
+        problems.append(
+            f"qrels.txt: {len(qrels)} queries graded; expected at least {QUERIES_WANTED}"
+        )
     repeated = [text for text, count in Counter(queries.values()).items() if count > 1]
     return problems + [f"queries.tsv: {text!r} stands under several ids" for text in repeated]
 
 
-def _run_problems(name: str, queries: dict[str, str], run: dict[str, trecfiles.Ranking]) -> list[str]:
+def _run_problems(
+    name: str, queries: dict[str, str], run: dict[str, trecfiles.Ranking]
+) -> list[str]:
     problems = []
     if list(run) != list(queries):
-        problems.append(f"{name}: its queries are not those of queries.tsv in that order; rebuild it")
+        problems.append(
+            f"{name}: its queries are not those of queries.tsv in that order; rebuild it"
+        )
     for query_id, ranking in run.items():
         if len(ranking) > RUN_DEPTH:
-            problems.append(f"{name}: {query_id} has {len(ranking)} documents; expected at most {RUN_DEPTH}")
+            problems.append(
+                f"{name}: {query_id} has {len(ranking)} documents; expected at most {RUN_DEPTH}"
+            )
         if len({doc_id for doc_id, _score in ranking}) != len(ranking):
             problems.append(f"{name}: {query_id} returns a document twice")
     return problems
 
 
-def _pool_problems(qrels: dict[str, dict[str, int]], runs: list[dict[str, trecfiles.Ranking]]) -> list[str]:
+def _pool_problems(
+    qrels: dict[str, dict[str, int]], runs: list[dict[str, trecfiles.Ranking]]
+) -> list[str]:
     problems = []
     for query_id, judged in qrels.items():
         pool = set(trecfiles.pooled(runs, query_id))
-        problems += [f"qrels.txt: {query_id} {doc_id} is in a top {POOL_DEPTH} and unjudged" for doc_id in sorted(pool - set(judged))]
-        problems += [f"qrels.txt: {query_id} {doc_id} is judged but in no top {POOL_DEPTH}" for doc_id in sorted(set(judged) - pool)]
+        problems += [
+            f"qrels.txt: {query_id} {doc_id} is in a top {POOL_DEPTH} and unjudged"
+            for doc_id in sorted(pool - set(judged))
+        ]
+        problems += [
+            f"qrels.txt: {query_id} {doc_id} is judged but in no top {POOL_DEPTH}"
+            for doc_id in sorted(set(judged) - pool)
+        ]
     return problems
 
 

@@ -22,7 +22,11 @@ def length(query: str) -> str:
 
 def wording(query: str, answers: list[str]) -> str:
     words = re.findall(r"[a-z]{4,}", query.lower())
-    return "literal" if any(word in answer.lower() for word in words for answer in answers) else "paraphrase"
+    return (
+        "literal"
+        if any(word in answer.lower() for word in words for answer in answers)
+        else "paraphrase"
+    )
 
 
 def main() -> None:

@@ -16,9 +16,11 @@ from dataclasses import dataclass
 # Left out: imports with side effects, test and demo code, internals that nobody searches for, the
 # per-charset codecs, and whatever exists only on some platforms or in some builds.
 SKIPPED_PACKAGES = frozenset(
-    "antigravity this idlelib test turtle turtledemo tkinter pydoc_data ensurepip lib2to3 distutils "
+    "antigravity this idlelib test turtle turtledemo tkinter pydoc_data ensurepip lib2to3 "
+    "distutils "
     "sre_compile sre_constants sre_parse ntpath nturl2path "
-    "curses readline rlcompleter nis nt msilib msvcrt winreg winsound ossaudiodev spwd crypt posix".split()
+    "curses readline rlcompleter nis nt msilib msvcrt winreg winsound ossaudiodev spwd crypt "
+    "posix".split()
 )
 SKIPPED_MODULES = frozenset(
     "asyncio.windows_events asyncio.windows_utils ctypes.macholib ctypes.test dbm.gnu dbm.ndbm "
@@ -106,7 +108,11 @@ def digest(documents: list[Document]) -> str:
 
 
 def _module_names() -> list[str]:
-    tops = [name for name in sys.stdlib_module_names if not name.startswith("_") and name not in SKIPPED_PACKAGES]
+    tops = [
+        name
+        for name in sys.stdlib_module_names
+        if not name.startswith("_") and name not in SKIPPED_PACKAGES
+    ]
     found = ["os.path"]
     for top in sorted(tops):
         found.append(top)
@@ -155,7 +161,9 @@ def _public_names(module_name: str, module: types.ModuleType) -> list[str]:
     return sorted(
         name
         for name, member in vars(module).items()
-        if not name.startswith("_") and name not in SITE_BUILTINS and getattr(member, "__module__", None) in homes
+        if not name.startswith("_")
+        and name not in SITE_BUILTINS
+        and getattr(member, "__module__", None) in homes
     )
 
 

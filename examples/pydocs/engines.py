@@ -39,8 +39,12 @@ EF = 100  # effort of each approximate index: candidates that it keeps
 
 def main() -> int:
     """Run the command line."""
-    parser = argparse.ArgumentParser(description="Compare search engines over the documents of pydocs.")
-    parser.add_argument("folder", type=Path, help="folder for indexes, configuration and runs; made anew")
+    parser = argparse.ArgumentParser(
+        description="Compare search engines over the documents of pydocs."
+    )
+    parser.add_argument(
+        "folder", type=Path, help="folder for indexes, configuration and runs; made anew"
+    )
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # servers are stopped then, too
     try:
@@ -74,26 +78,54 @@ def collection() -> dict[str, str]:
     collected = documentation.collect_documents()
     expected = json.loads(COLLECTION.read_text(encoding="utf-8"))
     if documentation.digest(collected) != expected["sha256"]:
-        raise CollectionError(f"the documents of this Python are not the judged ones; run CPython {expected['python']}")
+        raise CollectionError(
+            f"the documents of this Python are not the judged ones; run CPython "
+            f"{expected['python']}"
+        )
     return {document.doc_id: " ".join(pieces(document.searchable)) for document in collected}
 
 
 def sqlite_fts5(folder: Path, texts: dict[str, str]) -> dict[str, dict[str, object]]:
     """Full text of SQLite, with stems."""
     with contextlib.closing(sqlite3.connect(folder / "documents.db")) as connection:
-        connection.execute("CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, body, tokenize='porter unicode61')")
+        connection.execute(
+            "CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, body, tokenize='porter "
+            "unicode61')"
+        )
         connection.executemany("INSERT INTO documents VALUES (?, ?)", texts.items())
         connection.commit()
-    return {"sqlite-fts5": {"kind": "sqlite-fts5", "path": str(folder / "documents.db"), "table": "documents", "id": "id"}}
+    return {
+        "sqlite-fts5": {
+            "kind": "sqlite-fts5",
+            "path": str(folder / "documents.db"),
+            "table": "documents",
+            "id": "id",
+        }
+    }
 
 
-def redis_indexes(url: str, texts: dict[str, str], vectors: np.ndarray) -> dict[str, dict[str, object]]:
+def redis_indexes(
+    url: str, texts: dict[str, str], vectors: np.ndarray
+) -> dict[str, dict[str, object]]:
     """Redis: words with BM25, an HNSW index, and a vector set."""
     import redis  # noqa: PLC0415  (each engine needs the packages of its own alone)
 
     with contextlib.closing(redis.Redis.from_url(url)) as client:
-        field = ("vector", "VECTOR", "HNSW", 6, "TYPE", "FLOAT32", "DIM", vectors.shape[1], "DISTANCE_METRIC", "COSINE")
-        client.execute_command("FT.CREATE", "documents", "PREFIX", 1, "doc:", "SCHEMA", "body", "TEXT", *field)
+        field = (
+            "vector",
+            "VECTOR",
+            "HNSW",
+            6,
+            "TYPE",
+            "FLOAT32",
+            "DIM",
+            vectors.shape[1],
+            "DISTANCE_METRIC",
+            "COSINE",
+        )
+        client.execute_command(
+            "FT.CREATE", "documents", "PREFIX", 1, "doc:", "SCHEMA", "body", "TEXT", *field
+        )
         pipe = client.pipeline(transaction=False)
         for (document, text), vector in zip(texts.items(), vectors, strict=True):
             pipe.hset(f"doc:{document}", mapping={"body": text, "vector": vector.tobytes()})
@@ -108,14 +140,19 @@ def redis_indexes(url: str, texts: dict[str, str], vectors: np.ndarray) -> dict[
     }
 
 
-def postgres_table(url: str, texts: dict[str, str], vectors: np.ndarray) -> dict[str, dict[str, object]]:
+def postgres_table(
+    url: str, texts: dict[str, str], vectors: np.ndarray
+) -> dict[str, dict[str, object]]:
     """PostgreSQL: full text, and pgvector with an HNSW index."""
     import psycopg  # noqa: PLC0415
 
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION vector")
         words = "words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED"
-        connection.execute(f"CREATE TABLE documents (id text PRIMARY KEY, body text, vector vector({vectors.shape[1]}), {words})")
+        connection.execute(
+            f"CREATE TABLE documents (id text PRIMARY KEY, body text, vector "
+            f"vector({vectors.shape[1]}), {words})"
+        )
         with connection.cursor().copy("COPY documents (id, body, vector) FROM STDIN") as copy:
             for (document, text), vector in zip(texts.items(), vectors, strict=True):
                 copy.write_row((document, text, str(vector.tolist())))
@@ -129,7 +166,9 @@ def postgres_table(url: str, texts: dict[str, str], vectors: np.ndarray) -> dict
     }
 
 
-def qdrant_collection(folder: Path, ids: Sequence[str], vectors: np.ndarray) -> dict[str, dict[str, object]]:
+def qdrant_collection(
+    folder: Path, ids: Sequence[str], vectors: np.ndarray
+) -> dict[str, dict[str, object]]:
     """Qdrant in its embedded mode, which compares a query with every point."""
     from qdrant_client import QdrantClient, models  # noqa: PLC0415
 
@@ -140,12 +179,23 @@ def qdrant_collection(folder: Path, ids: Sequence[str], vectors: np.ndarray) -> 
         with contextlib.closing(QdrantClient(path=quick)) as client:
             size = models.VectorParams(size=vectors.shape[1], distance=models.Distance.COSINE)
             client.create_collection("documents", size)
-            client.upload_collection("documents", vectors, [{"id": document} for document in ids], range(len(ids)))
+            client.upload_collection(
+                "documents", vectors, [{"id": document} for document in ids], range(len(ids))
+            )
         shutil.copytree(quick, folder / "qdrant")
-    return {"qdrant": {"kind": "qdrant", "path": str(folder / "qdrant"), "collection": "documents", "id": "id"}}
+    return {
+        "qdrant": {
+            "kind": "qdrant",
+            "path": str(folder / "qdrant"),
+            "collection": "documents",
+            "id": "id",
+        }
+    }
 
 
-def faiss_index(folder: Path, ids: Sequence[str], vectors: np.ndarray) -> dict[str, dict[str, object]]:
+def faiss_index(
+    folder: Path, ids: Sequence[str], vectors: np.ndarray
+) -> dict[str, dict[str, object]]:
     """HNSW index of FAISS over inner products, which are cosines here."""
     import faiss  # noqa: PLC0415
 
@@ -167,9 +217,20 @@ def search(folder: Path, backends: dict[str, dict[str, object]]) -> int:
         "qrels": str(QRELS),
         "evaluation": {"measures": ["nDCG@10", "R@100", "Judged@10"]},
     }
-    (folder / "search.yaml").write_text(yaml.safe_dump(configuration, sort_keys=False), encoding="utf-8")
+    (folder / "search.yaml").write_text(
+        yaml.safe_dump(configuration, sort_keys=False), encoding="utf-8"
+    )
     page = ["--report", str(folder / "report.html")]
-    command = [sys.executable, "-m", "idealrank", "search", str(folder / "search.yaml"), "-o", str(folder / "runs"), *page]
+    command = [
+        sys.executable,
+        "-m",
+        "idealrank",
+        "search",
+        str(folder / "search.yaml"),
+        "-o",
+        str(folder / "runs"),
+        *page,
+    ]
     return subprocess.run(command, check=False).returncode
 
 

@@ -36,15 +36,24 @@ def main() -> int:
     ...
     0
     """
-    parser = argparse.ArgumentParser(description="Print the pooled documents of some queries, for a grader.")
+    parser = argparse.ArgumentParser(
+        description="Print the pooled documents of some queries, for a grader."
+    )
     parser.add_argument("query_ids", nargs="+", metavar="QUERY")
-    parser.add_argument("--width", type=int, default=WIDTH, help=f"characters of each text (default: {WIDTH})")
-    parser.add_argument("--ungraded", action="store_true", help="only documents that qrels.txt does not judge yet")
+    parser.add_argument(
+        "--width", type=int, default=WIDTH, help=f"characters of each text (default: {WIDTH})"
+    )
+    parser.add_argument(
+        "--ungraded", action="store_true", help="only documents that qrels.txt does not judge yet"
+    )
     options = parser.parse_args()
     queries = read_queries()
     unknown = [query_id for query_id in options.query_ids if query_id not in queries]
     if unknown:
-        print(f"error: {', '.join(unknown)}: no such query; queries.tsv has q01, q02, ...", file=sys.stderr)
+        print(
+            f"error: {', '.join(unknown)}: no such query; queries.tsv has q01, q02, ...",
+            file=sys.stderr,
+        )
         return 2
     texts = {document.doc_id: document.docstring for document in collect_documents()}
     runs = [read_run(path) for path in RUNS]
@@ -54,7 +63,14 @@ def main() -> int:
         judged = qrels.get(query_id, {})
         wanted = [doc_id for doc_id in pooled(runs, query_id) if doc_id not in judged]
         for number, doc_id in enumerate(wanted, start=1):
-            print(entry(number, doc_id, texts.get(doc_id, "(not a document of this interpreter)"), options.width))
+            print(
+                entry(
+                    number,
+                    doc_id,
+                    texts.get(doc_id, "(not a document of this interpreter)"),
+                    options.width,
+                )
+            )
     return 0
 
 

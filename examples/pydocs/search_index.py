@@ -17,7 +17,10 @@ def write_index(path: str) -> int:
     Path(path).unlink(missing_ok=True)
     documents = collect_documents()
     with sqlite3.connect(path) as database:
-        database.execute("CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, name, body, tokenize = 'porter unicode61')")
+        database.execute(
+            "CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, name, body, tokenize = "
+            "'porter unicode61')"
+        )
         rows = [(one.doc_id, one.doc_id, one.docstring) for one in documents]
         database.executemany("INSERT INTO documents VALUES (?, ?, ?)", rows)
     database.close()

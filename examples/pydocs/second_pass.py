@@ -48,7 +48,9 @@ def quadratic_kappa(first: list[int], second: list[int]) -> float:
     observed = sum((one - two) ** 2 for one, two in zip(first, second, strict=True)) / len(first)
     by_chance = sum((one - two) ** 2 for one in first for two in second) / len(first) ** 2
     if by_chance == 0:
-        raise CollectionError("both passes gave one and the same grade throughout; kappa has no value there")
+        raise CollectionError(
+            "both passes gave one and the same grade throughout; kappa has no value there"
+        )
     return 1 - observed / by_chance
 
 
@@ -66,7 +68,8 @@ def agreement() -> int:
     wanted = sample([(query_id, doc_id) for query_id, judged in qrels.items() for doc_id in judged])
     if sorted(pairs) != sorted(wanted):
         raise CollectionError(
-            f"second-pass.txt: {len(pairs)} pairs that are not the {len(wanted)} of the sample; grade what --sample prints"
+            f"second-pass.txt: {len(pairs)} pairs that are not the {len(wanted)} of the "
+            f"sample; grade what --sample prints"
         )
     first = [qrels[query_id][doc_id] for query_id, doc_id in pairs]
     second = [again[query_id][doc_id] for query_id, doc_id in pairs]
@@ -78,10 +81,16 @@ def agreement() -> int:
     without_zeros = quadratic_kappa([one for one, _ in contested], [two for _, two in contested])
     print(f"without 0/0 pairs    {without_zeros:.3f} ({len(contested)} pairs)")
     print(f"same grade           {equal} ({equal / len(pairs):.0%})")
-    print(f"furthest apart       {max(abs(one - two) for one, two in zip(first, second, strict=True))}")
+    print(
+        f"furthest apart       "
+        f"{max(abs(one - two) for one, two in zip(first, second, strict=True))}"
+    )
     print("first \\ second       " + "".join(f"{grade:5}" for grade in range(GRADES)))
     for one in range(GRADES):
-        row = [sum(pair == (one, two) for pair in zip(first, second, strict=True)) for two in range(GRADES)]
+        row = [
+            sum(pair == (one, two) for pair in zip(first, second, strict=True))
+            for two in range(GRADES)
+        ]
         print(f"{one:>20} " + "".join(f"{count:5}" for count in row))
     return 0
 
@@ -100,7 +109,12 @@ def show_sample(width: int) -> int:
     chosen = sample([(query_id, doc_id) for query_id, judged in qrels.items() for doc_id in judged])
     for number, (query_id, doc_id) in enumerate(chosen, start=1):
         print(f"{query_id} {queries[query_id]!r}")
-        print("    " + pool.entry(number, doc_id, texts.get(doc_id, "(not a document of this interpreter)"), width))
+        print(
+            "    "
+            + pool.entry(
+                number, doc_id, texts.get(doc_id, "(not a document of this interpreter)"), width
+            )
+        )
     return 0
 
 
@@ -114,9 +128,18 @@ def main() -> int:
     pairs graded twice ...
     0
     """
-    parser = argparse.ArgumentParser(description="Agreement of two grading passes over a tenth of the documents.")
-    parser.add_argument("--sample", action="store_true", help="print the documents to grade a second time")
-    parser.add_argument("--width", type=int, default=pool.WIDTH, help=f"characters of each text (default: {pool.WIDTH})")
+    parser = argparse.ArgumentParser(
+        description="Agreement of two grading passes over a tenth of the documents."
+    )
+    parser.add_argument(
+        "--sample", action="store_true", help="print the documents to grade a second time"
+    )
+    parser.add_argument(
+        "--width",
+        type=int,
+        default=pool.WIDTH,
+        help=f"characters of each text (default: {pool.WIDTH})",
+    )
     options = parser.parse_args()
     for path in (QRELS,) if options.sample else (QRELS, SECOND_PASS):
         if not path.exists():

@@ -34,7 +34,18 @@ def redis_server(folder: Path, password: str = "") -> Iterator[str]:
     program.chmod(0o755)
     port = free_port()
     folder.mkdir(parents=True, exist_ok=True)
-    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
+    options = [
+        "--port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+        "--dir",
+        str(folder),
+    ]
     if password:
         options += ["--requirepass", password]
     with _running([str(program), *options, "--loadmodule", str(module)], folder / "redis.log"):
@@ -70,7 +81,14 @@ def elasticsearch_emulator(folder: Path) -> Iterator[str]:
     folder.mkdir(parents=True, exist_ok=True)
     port = free_port()
     program = Path(sysconfig.get_path("purelib")) / "noida_db" / "noida-db"
-    options = ["--only", "elasticsearch", "--elasticsearch-port", str(port), "--data-dir", str(folder)]
+    options = [
+        "--only",
+        "elasticsearch",
+        "--elasticsearch-port",
+        str(port),
+        "--data-dir",
+        str(folder),
+    ]
     with _running([str(program), "start", *options], folder / "emulator.log"):
         address = f"http://127.0.0.1:{port}"
         _wait(lambda: httpx.get(address).raise_for_status(), httpx.HTTPError)
@@ -79,7 +97,10 @@ def elasticsearch_emulator(folder: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _running(command: list[str], log: Path) -> Iterator[None]:
-    with log.open("wb") as written, subprocess.Popen(command, stdout=written, stderr=subprocess.STDOUT) as process:
+    with (
+        log.open("wb") as written,
+        subprocess.Popen(command, stdout=written, stderr=subprocess.STDOUT) as process,
+    ):
         try:
             yield
         finally:

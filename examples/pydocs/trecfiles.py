@@ -40,7 +40,10 @@ def read_queries(path: Path = QUERIES) -> dict[str, str]:
     for number, fields in _lines(path, "\t", 2, "QUERY<tab>TEXT"):
         query_id, text = fields
         if query_id in queries:
-            raise CollectionError(f"{path.name}:{number}: query id {query_id!r} stands twice; give each query one line")
+            raise CollectionError(
+                f"{path.name}:{number}: query id {query_id!r} stands twice; give each query "
+                f"one line"
+            )
         queries[query_id] = text
     return queries
 
@@ -54,12 +57,16 @@ def read_qrels(path: Path = QRELS) -> dict[str, dict[str, int]]:
     3
     """
     qrels: dict[str, dict[str, int]] = {}
-    for number, (query_id, _iteration, doc_id, grade) in _lines(path, None, 4, "QUERY 0 DOCUMENT GRADE"):
+    for number, (query_id, _iteration, doc_id, grade) in _lines(
+        path, None, 4, "QUERY 0 DOCUMENT GRADE"
+    ):
         if grade not in {"0", "1", "2", "3"}:
             raise CollectionError(f"{path.name}:{number}: grade {grade!r}; expected 0, 1, 2 or 3")
         grades = qrels.setdefault(query_id, {})
         if doc_id in grades:
-            raise CollectionError(f"{path.name}:{number}: {query_id} {doc_id} is judged twice; keep one line")
+            raise CollectionError(
+                f"{path.name}:{number}: {query_id} {doc_id} is judged twice; keep one line"
+            )
         grades[doc_id] = int(grade)
     return qrels
 
@@ -73,10 +80,15 @@ def read_run(path: Path) -> dict[str, Ranking]:
     100
     """
     run: dict[str, Ranking] = {}
-    for number, (query_id, _q0, doc_id, _rank, score, _tag) in _lines(path, None, 6, "QUERY Q0 DOCUMENT RANK SCORE TAG"):
+    for number, (query_id, _q0, doc_id, _rank, score, _tag) in _lines(
+        path, None, 6, "QUERY Q0 DOCUMENT RANK SCORE TAG"
+    ):
         ranking = run.setdefault(query_id, [])
         if ranking and float(score) > ranking[-1][1]:
-            raise CollectionError(f"{path.name}:{number}: score {score} is above the line before; expected falling order")
+            raise CollectionError(
+                f"{path.name}:{number}: score {score} is above the line before; expected "
+                f"falling order"
+            )
         ranking.append((doc_id, float(score)))
     return run
 
@@ -119,13 +131,20 @@ def pooled(runs: list[dict[str, Ranking]], query_id: str) -> list[str]:
     return sorted(found)
 
 
-def _lines(path: Path, separator: str | None, width: int, expected: str) -> list[tuple[int, list[str]]]:
+def _lines(
+    path: Path, separator: str | None, width: int, expected: str
+) -> list[tuple[int, list[str]]]:
     if not path.exists():
-        raise CollectionError(f"{path.name}: no such file; `build.py` writes the runs, the others come with the repository")
+        raise CollectionError(
+            f"{path.name}: no such file; `build.py` writes the runs, the others come with the "
+            f"repository"
+        )
     rows = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         fields = line.split(separator)
         if len(fields) != width:
-            raise CollectionError(f"{path.name}:{number}: {len(fields)} fields in {line[:120]!r}; expected {expected}")
+            raise CollectionError(
+                f"{path.name}:{number}: {len(fields)} fields in {line[:120]!r}; expected {expected}"
+            )
         rows.append((number, fields))
     return rows

@@ -46,14 +46,21 @@ class LsaVectors:
 
     Examples
     --------
-    >>> lsa = LsaVectors(["open a file", "close a file", "parse a date", "format a date"], dimensions=2)
+    >>> lsa = LsaVectors(
+    ...     ["open a file", "close a file", "parse a date", "format a date"], dimensions=2
+    ... )
     >>> (lsa.documents * lsa.of(["date of a file"])).sum(1).round(2).tolist()  # doctest: +SKIP
     """
 
     def __init__(self, texts: Sequence[str], dimensions: int = DIMENSIONS) -> None:
         words = [pieces(text) for text in texts]
         frequencies = Counter(word for one in words for word in set(one))
-        self._places = {word: place for place, word in enumerate(sorted(word for word, n in frequencies.items() if n >= FEWEST_DOCUMENTS))}
+        self._places = {
+            word: place
+            for place, word in enumerate(
+                sorted(word for word, n in frequencies.items() if n >= FEWEST_DOCUMENTS)
+            )
+        }
         self._rarity = np.log(len(texts) / np.array([frequencies[word] for word in self._places]))
         matrix = self._weighted(words)
         start = np.full(min(matrix.shape), 1.0)  # fixed, so that every run makes the same vectors
@@ -75,9 +82,13 @@ class LsaVectors:
                 rows.append(row)
                 columns.append(self._places[word])
                 values.append((1 + np.log(count)) * self._rarity[self._places[word]])
-        return scipy.sparse.csr_matrix((values, (rows, columns)), shape=(len(words), len(self._places)))
+        return scipy.sparse.csr_matrix(
+            (values, (rows, columns)), shape=(len(words), len(self._places))
+        )
 
     def _projected(self, matrix: scipy.sparse.csr_matrix) -> np.ndarray:
         found = matrix @ self._basis
         lengths = np.sqrt((found**2).sum(1, keepdims=True))
-        return np.divide(found, lengths, out=np.zeros_like(found), where=lengths > 0).astype(np.float32)
+        return np.divide(found, lengths, out=np.zeros_like(found), where=lengths > 0).astype(
+            np.float32
+        )

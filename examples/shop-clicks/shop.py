@@ -41,7 +41,9 @@ class Shop:
 
     def first_click_rate(self, scores: np.ndarray) -> float:
         """True rate of clicks on the first result, where each query is asked as often."""
-        return float(np.take_along_axis(self.attractiveness, scores.argmax(axis=1)[:, None], axis=1).mean())
+        return float(
+            np.take_along_axis(self.attractiveness, scores.argmax(axis=1)[:, None], axis=1).mean()
+        )
 
     def rankings(self, scores: np.ndarray) -> list[list[str]]:
         return [[f"d{document}" for document in np.argsort(-row)] for row in scores]
@@ -50,9 +52,16 @@ class Shop:
 def log_of(shop: Shop, lists: int, seed: int) -> Sessions:
     """Lists of the old ranker, in an order drawn by its scores."""
     return simulate(
-        shop.attractiveness, lists, ranks=RANKS, propensity=EXAMINED, policy="plackett-luce", scores=shop.old, temperature=TEMPERATURE,
-        users=max(lists // 5, 1), rng=seed,
-    )  # fmt: skip
+        shop.attractiveness,
+        lists,
+        ranks=RANKS,
+        propensity=EXAMINED,
+        policy="plackett-luce",
+        scores=shop.old,
+        temperature=TEMPERATURE,
+        users=max(lists // 5, 1),
+        rng=seed,
+    )
 
 
 def log_rows(log: Sessions) -> Iterable[Sequence[object]]:
@@ -60,7 +69,14 @@ def log_rows(log: Sessions) -> Iterable[Sequence[object]]:
     for row in range(len(log)):
         query = log.queries[log.query[row]]
         for rank, (pair, click) in enumerate(zip(log.pair[row], log.clicks[row], strict=True), 1):
-            yield f"s{row}", f"q{query}", f"d{log.documents[pair][1]}", rank, int(click), f"u{log.user[row]}"
+            yield (
+                f"s{row}",
+                f"q{query}",
+                f"d{log.documents[pair][1]}",
+                rank,
+                int(click),
+                f"u{log.user[row]}",
+            )
 
 
 def faulty_rows(log: Sessions) -> Iterable[Sequence[object]]:
@@ -100,7 +116,9 @@ def predictions(shop: Shop, log: Sessions) -> Iterable[Sequence[float]]:
         rates[side] = (clicked + 0.3 * 5) / (shown + 5)  # five lists with the usual rate
     for side, asked, shown_first in zip(half.tolist(), query.tolist(), first.tolist(), strict=True):
         old, new = (int(scores[asked].argmax()) for scores in (shop.old, shop.new))
-        yield tuple(round(float(rates[side, asked, document]), 6) for document in (shown_first, old, new))
+        yield tuple(
+            round(float(rates[side, asked, document]), 6) for document in (shown_first, old, new)
+        )
 
 
 def places(shop: Shop, log: Sessions, length: int = 3) -> Iterable[Sequence[object]]:
@@ -131,18 +149,34 @@ def ubi(log: Sessions) -> tuple[list[dict[str, object]], list[dict[str, object]]
     queries, events = [], []
     for row in range(len(log)):
         documents = [f"d{log.documents[pair][1]}" for pair in log.pair[row]]
-        queries.append({"query_id": f"s{row}", "client_id": f"u{log.user[row]}", "user_query": f"q{log.queries[log.query[row]]}",
-                        "query_response_hit_ids": documents})  # fmt: skip
+        queries.append(
+            {
+                "query_id": f"s{row}",
+                "client_id": f"u{log.user[row]}",
+                "user_query": f"q{log.queries[log.query[row]]}",
+                "query_response_hit_ids": documents,
+            }
+        )
         for rank in np.flatnonzero(log.clicks[row]).tolist():
             actions = ["click", *(["purchase"] if (row + rank) % 5 == 0 else [])]
             events += [
-                {"action_name": name, "query_id": f"s{row}", "client_id": f"u{log.user[row]}",
-                 "event_attributes": {"object": {"object_id": documents[rank]}, "position": {"ordinal": rank + 1}}} for name in actions
-            ]  # fmt: skip
+                {
+                    "action_name": name,
+                    "query_id": f"s{row}",
+                    "client_id": f"u{log.user[row]}",
+                    "event_attributes": {
+                        "object": {"object_id": documents[rank]},
+                        "position": {"ordinal": rank + 1},
+                    },
+                }
+                for name in actions
+            ]
     return queries, events
 
 
-def clicks_on(shop: Shop, query: int, documents: Sequence[str], rng: np.random.Generator) -> np.ndarray:
+def clicks_on(
+    shop: Shop, query: int, documents: Sequence[str], rng: np.random.Generator
+) -> np.ndarray:
     attracted = shop.attractiveness[query, [int(document[1:]) for document in documents]]
     return rng.random(len(documents)) < attracted * EXAMINED[: len(documents)]
 
@@ -159,7 +193,9 @@ def outcomes(shop: Shop, lists: int, seed: int) -> Iterable[Sequence[object]]:
         yield mixed.preference(clicks_on(shop, query, mixed.documents, rng)), f"u{number}"
 
 
-def experiment(shop: Shop, users: int, seed: int) -> Iterable[tuple[str, str, int, int, list[str], np.ndarray]]:
+def experiment(
+    shop: Shop, users: int, seed: int
+) -> Iterable[tuple[str, str, int, int, list[str], np.ndarray]]:
     """Users of either ranker, each with a few lists: cohort, user, visit, query, documents and
     their clicks.
     """
@@ -190,7 +226,9 @@ def write_run(path: Path, scores: np.ndarray) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--lists", type=int, default=6000, help="lists in the log, and in the interleaving test")
+    parser.add_argument(
+        "--lists", type=int, default=6000, help="lists in the log, and in the interleaving test"
+    )
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     shop = Shop.of(asked.seed)
@@ -198,18 +236,36 @@ def main() -> None:
     asked.folder.mkdir(parents=True, exist_ok=True)
     shown = ["session", "query", "document", "rank", "click", "user"]
     write(asked.folder / "log.csv", shown, log_rows(log))
-    write(asked.folder / "faulty.csv", shown, faulty_rows(log.select(np.arange(min(asked.lists, FAULTY)))))
+    write(
+        asked.folder / "faulty.csv",
+        shown,
+        faulty_rows(log.select(np.arange(min(asked.lists, FAULTY)))),
+    )
     decided = ["click", "logged_probability", "target", "target_b", "user"]
     write(asked.folder / "rewards.csv", decided, decisions(shop, log))
     predicted = ["predicted_logged", "predicted_target", "predicted_target_b"]
-    joined = ([*row, *own] for row, own in zip(decisions(shop, log), predictions(shop, log), strict=True))
+    joined = (
+        [*row, *own] for row, own in zip(decisions(shop, log), predictions(shop, log), strict=True)
+    )
     write(asked.folder / "predicted.csv", [*decided, *predicted], joined)
-    write(asked.folder / "places.csv", ["list", "rank", "click", "logged_probability", "target_probability", "user"], places(shop, log))
+    write(
+        asked.folder / "places.csv",
+        ["list", "rank", "click", "logged_probability", "target_probability", "user"],
+        places(shop, log),
+    )
     for name, records in zip(("ubi_queries", "ubi_events"), ubi(log), strict=True):
-        (asked.folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
-    write(asked.folder / "outcomes.csv", ["preference", "user"], outcomes(shop, asked.lists, asked.seed))
+        (asked.folder / f"{name}.jsonl").write_text(
+            "".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8"
+        )
+    write(
+        asked.folder / "outcomes.csv",
+        ["preference", "user"],
+        outcomes(shop, asked.lists, asked.seed),
+    )
     visits = list(experiment(shop, asked.lists // 2, asked.seed))
-    rows = ((cohort, user, int(clicks.sum()), visit) for cohort, user, visit, _, _, clicks in visits)
+    rows = (
+        (cohort, user, int(clicks.sum()), visit) for cohort, user, visit, _, _, clicks in visits
+    )
     write(asked.folder / "experiment.csv", ["cohort", "user", "clicks", "visit"], rows)
     lists = (
         (f"s{number}", f"q{query}", document, rank, int(click), user, cohort, visit)
@@ -220,7 +276,10 @@ def main() -> None:
     write_run(asked.folder / "old.run", shop.old)
     write_run(asked.folder / "new.run", shop.new)
     rates = [shop.first_click_rate(scores) for scores in (shop.old, shop.new)]
-    print(f"true click rate of the first result: old {rates[0]:.4f}, new {rates[1]:.4f}, difference {rates[1] - rates[0]:+.4f}")
+    print(
+        f"true click rate of the first result: old {rates[0]:.4f}, new {rates[1]:.4f}, "
+        f"difference {rates[1] - rates[0]:+.4f}"
+    )
 
 
 if __name__ == "__main__":

@@ -42,20 +42,34 @@ def value(scores: Sequence[FloatArray], log: Sequence[Query], cutoff: int) -> Fl
     """
     labels = np.concatenate([query.grades for query in log]).astype(np.float64)
     sizes = [query.grades.size for query in log]
-    return ir.ndcg(labels, np.concatenate(list(scores)), cutoff=cutoff, gain="exp2", group=sizes, convention="standard,ties=expected")
+    return ir.ndcg(
+        labels,
+        np.concatenate(list(scores)),
+        cutoff=cutoff,
+        gain="exp2",
+        group=sizes,
+        convention="standard,ties=expected",
+    )
 
 
 def train(log: Sequence[Query], *, rounds: int = 20, cutoff: int = 10) -> Trained:
     """Boost for some rounds, or until the ranking is perfect; nothing is random."""
     n_features = log[0].features.shape[1]
     signs = [(feature, sign) for feature in range(n_features) for sign in (1.0, -1.0)]
-    table = np.array([value([sign * query.features[:, feature] for query in log], log, cutoff) for feature, sign in signs])
+    table = np.array(
+        [
+            value([sign * query.features[:, feature] for query in log], log, cutoff)
+            for feature, sign in signs
+        ]
+    )
     weights, share = np.zeros(n_features), np.full(len(log), 1 / len(log))
     chosen, steps, values = [], [], []
     for _ in range(rounds):
         means = table @ share
         if chosen:
-            means[[place for place, (feature, _) in enumerate(signs) if feature == chosen[-1]]] = -np.inf
+            means[
+                [place for place, (feature, _) in enumerate(signs) if feature == chosen[-1]]
+            ] = -np.inf
         best = int(means.argmax())
         feature, sign = signs[best]
         right, wrong = float(share @ (1 + table[best])), float(share @ (1 - table[best]))

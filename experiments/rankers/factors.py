@@ -38,7 +38,9 @@ def damped_mean(values: FloatArray, group: IntArray, n_groups: int, damping: flo
     return np.bincount(group, values, n_groups) / (np.bincount(group, minlength=n_groups) + damping)
 
 
-def ridge(target: FloatArray, factors: FloatArray, group: IntArray, n_groups: int, penalty: float) -> FloatArray:
+def ridge(
+    target: FloatArray, factors: FloatArray, group: IntArray, n_groups: int, penalty: float
+) -> FloatArray:
     """For every group the vector x that minimises sum (target - factors x)^2 + penalty |x|^2; shape
     (n_groups, rank).
 
@@ -53,10 +55,14 @@ def ridge(target: FloatArray, factors: FloatArray, group: IntArray, n_groups: in
     order = np.argsort(group, kind="stable")
     present, first = np.unique(group[order], return_index=True)
     sorted_factors = factors[order]
-    squares = np.add.reduceat(sorted_factors[:, :, None] * sorted_factors[:, None, :], first, axis=0)
+    squares = np.add.reduceat(
+        sorted_factors[:, :, None] * sorted_factors[:, None, :], first, axis=0
+    )
     products = np.add.reduceat(sorted_factors * target[order, None], first, axis=0)
     found = np.zeros((n_groups, rank))
-    found[present] = np.linalg.solve(squares + penalty * np.eye(rank), products[:, :, None])[:, :, 0]
+    found[present] = np.linalg.solve(squares + penalty * np.eye(rank), products[:, :, None])[
+        :, :, 0
+    ]
     return found
 
 
@@ -81,4 +87,11 @@ def fit(
     for _ in range(rounds):
         users = ridge(rest, items[item], user, n_users, penalty)
         items = ridge(rest, users[user], item, n_items, penalty)
-    return Model(mean=mean, item_mean=mean + item_bias, user_bias=user_bias, item_bias=item_bias, users=users, items=items)
+    return Model(
+        mean=mean,
+        item_mean=mean + item_bias,
+        user_bias=user_bias,
+        item_bias=item_bias,
+        users=users,
+        items=items,
+    )

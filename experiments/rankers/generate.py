@@ -82,11 +82,19 @@ class World:
 def world(seed: int) -> World:
     """The world of a seed."""
     rng = np.random.default_rng([seed, 2])
-    clarity = np.concatenate([rng.uniform(0.15, 0.75, MATCH), rng.uniform(0.15, 0.7, AUTHORITY), rng.uniform(0.3, 0.8, LENGTH)])
+    clarity = np.concatenate(
+        [
+            rng.uniform(0.15, 0.75, MATCH),
+            rng.uniform(0.15, 0.7, AUTHORITY),
+            rng.uniform(0.3, 0.8, LENGTH),
+        ]
+    )
     return World(clarity=clarity, bend=rng.integers(0, 3, clarity.size))
 
 
-def queries(seed: int, part: int, n_queries: int, n_documents: int, drift: float = 0.0) -> Iterator[Query]:
+def queries(
+    seed: int, part: int, n_queries: int, n_documents: int, drift: float = 0.0
+) -> Iterator[Query]:
     """Queries of one part of the log, one after the other; query `i` does not depend on how many
     are asked for.
 
@@ -117,9 +125,17 @@ def _query(shared: World, rng: np.random.Generator, n_documents: int, drift: flo
     return Query(features=features, clicks=np.floor(np.exp(log_clicks)).astype(np.int64))
 
 
-def _features(shared: World, rng: np.random.Generator, match: FloatArray, authority: FloatArray, length: FloatArray) -> FloatArray:
+def _features(
+    shared: World,
+    rng: np.random.Generator,
+    match: FloatArray,
+    authority: FloatArray,
+    length: FloatArray,
+) -> FloatArray:
     """Noisy, bent views of the three qualities, and noise; shape (n_documents, 40)."""
-    qualities = np.repeat(np.stack([match, authority, length], axis=1), [MATCH, AUTHORITY, LENGTH], axis=1)
+    qualities = np.repeat(
+        np.stack([match, authority, length], axis=1), [MATCH, AUTHORITY, LENGTH], axis=1
+    )
     blur = np.sqrt(1 - shared.clarity**2)
     views = shared.clarity * qualities + blur * rng.standard_normal(qualities.shape)
     views = np.where(shared.bend == 1, np.expm1(0.5 * views), views)
@@ -128,7 +144,9 @@ def _features(shared: World, rng: np.random.Generator, match: FloatArray, author
     return np.rint(np.concatenate([views, noise], axis=1) / STEP) * STEP
 
 
-def _relevance(rng: np.random.Generator, match: FloatArray, authority: FloatArray, length: FloatArray) -> FloatArray:
+def _relevance(
+    rng: np.random.Generator, match: FloatArray, authority: FloatArray, length: FloatArray
+) -> FloatArray:
     """What moves log clicks; how much each part counts is the query's own. Shape (n_documents,)."""
     on_authority, on_length = np.exp(rng.normal(0, 0.25, 2)) * [1.0, 0.4]
     suits = rng.normal(0, 0.5)  # the length this query likes best
@@ -144,22 +162,43 @@ def summary(query: Query) -> str:
     shares = np.bincount(query.grades, minlength=3) / query.grades.size
     quantiles = np.quantile(query.clicks, [0.5, 0.9, 0.99])
     told = "  ".join(f"{share:6.1%}" for share in shares)
-    return f"{told}   {quantiles[0]:7.0f} {quantiles[1]:7.0f} {quantiles[2]:7.0f} {query.clicks.max():8d}"
+    return (
+        f"{told}   {quantiles[0]:7.0f} {quantiles[1]:7.0f} {quantiles[2]:7.0f} "
+        f"{query.clicks.max():8d}"
+    )
 
 
 def main() -> None:
     """Print what the seed makes."""
     parser = argparse.ArgumentParser(
-        description="Make a synthetic click log of the paper's shape and print its clicks and grades; nothing is written.",
+        description="Make a synthetic click log of the paper's shape and print its clicks and "
+        "grades; "
+        "nothing is written.",
         epilog="Example: python -m experiments.rankers.generate --queries 5 --documents 1000",
     )
-    parser.add_argument("--seed", type=int, default=2013, help="the world and every query in it (default %(default)s)")
-    parser.add_argument("--queries", type=int, default=40, help="how many test queries (default %(default)s)")
-    parser.add_argument("--documents", type=int, default=5000, help="documents a query (default %(default)s)")
-    parser.add_argument("--drift", type=float, default=0.0, help="fall of log clicks from the first to the last document (default 0)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=2013,
+        help="the world and every query in it (default %(default)s)",
+    )
+    parser.add_argument(
+        "--queries", type=int, default=40, help="how many test queries (default %(default)s)"
+    )
+    parser.add_argument(
+        "--documents", type=int, default=5000, help="documents a query (default %(default)s)"
+    )
+    parser.add_argument(
+        "--drift",
+        type=float,
+        default=0.0,
+        help="fall of log clicks from the first to the last document (default 0)",
+    )
     options = parser.parse_args()
     print("query  grade 0       1       2   clicks: median    90 %    99 %  largest")
-    for number, query in enumerate(queries(options.seed, TEST, options.queries, options.documents, options.drift)):
+    for number, query in enumerate(
+        queries(options.seed, TEST, options.queries, options.documents, options.drift)
+    ):
         print(f"{number:5d}   {summary(query)}")
 
 

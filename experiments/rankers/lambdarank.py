@@ -26,20 +26,41 @@ def changes(scores: FloatArray, grades: NDArray[np.uint8], cutoff: int) -> Float
     documents.
     """
     gains = np.exp2(grades.astype(np.float64)) - 1
-    discounts = np.where(np.arange(gains.size) < cutoff, 1 / np.log2(np.arange(2.0, gains.size + 2)), 0.0)
+    discounts = np.where(
+        np.arange(gains.size) < cutoff, 1 / np.log2(np.arange(2.0, gains.size + 2)), 0.0
+    )
     ideal = float(np.sort(gains)[::-1] @ discounts)
     if ideal == 0:
         return np.zeros((gains.size, gains.size))
     had = np.empty(gains.size)
     had[np.argsort(-scores, kind="stable")] = discounts
-    return np.maximum(gains[:, None] - gains[None, :], 0) * np.abs(had[:, None] - had[None, :]) / ideal
+    return (
+        np.maximum(gains[:, None] - gains[None, :], 0) * np.abs(had[:, None] - had[None, :]) / ideal
+    )
 
 
-def loss(scores: FloatArray, grades: NDArray[np.uint8], cutoff: int = 10) -> tuple[float, FloatArray]:
+def loss(
+    scores: FloatArray, grades: NDArray[np.uint8], cutoff: int = 10
+) -> tuple[float, FloatArray]:
     """Loss of LambdaRank for one query at the present ranking, and its derivative by each score."""
     return forces(scores, changes(scores, grades, cutoff))
 
 
-def train(log: Sequence[Query], *, cutoff: int = 10, hidden: int = 8, epochs: int = 50, step: float = 0.5, seed: int = 0) -> Net:
+def train(
+    log: Sequence[Query],
+    *,
+    cutoff: int = 10,
+    hidden: int = 8,
+    epochs: int = 50,
+    step: float = 0.5,
+    seed: int = 0,
+) -> Net:
     """Gradient descent as for RankNet, with the forces of LambdaRank."""
-    return train_net(log, of=lambda scores, grades: loss(scores, grades, cutoff), hidden=hidden, epochs=epochs, step=step, seed=seed)
+    return train_net(
+        log,
+        of=lambda scores, grades: loss(scores, grades, cutoff),
+        hidden=hidden,
+        epochs=epochs,
+        step=step,
+        seed=seed,
+    )

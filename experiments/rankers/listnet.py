@@ -39,7 +39,9 @@ def loss(scores: FloatArray, grades: NDArray[np.uint8]) -> tuple[float, FloatArr
     return float(share @ (wanted - had)), np.exp(had) - share
 
 
-def objective(weights: FloatArray, log: Sequence[Query], penalty: float) -> tuple[float, FloatArray]:
+def objective(
+    weights: FloatArray, log: Sequence[Query], penalty: float
+) -> tuple[float, FloatArray]:
     """What ListNet minimises, and its gradient, at `weights` of shape (n_features,)."""
     value, gradient = 0.5 * penalty * float(weights @ weights), penalty * weights
     for query in log:

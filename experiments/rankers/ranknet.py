@@ -37,7 +37,8 @@ class Net:
         of the features.
         """
         return cls(
-            first=rng.normal(0, 1 / np.sqrt(n_features + 1), (n_features + 1, hidden)), last=rng.normal(0, 1 / np.sqrt(hidden), hidden)
+            first=rng.normal(0, 1 / np.sqrt(n_features + 1), (n_features + 1, hidden)),
+            last=rng.normal(0, 1 / np.sqrt(hidden), hidden),
         )
 
     def hidden(self, features: FloatArray) -> FloatArray:
@@ -77,7 +78,15 @@ def loss(scores: FloatArray, grades: NDArray[np.uint8]) -> tuple[float, FloatArr
     return forces(scores, weights / max(weights.sum(), 1.0))
 
 
-def train(log: Sequence[Query], *, of: Loss = loss, hidden: int = 8, epochs: int = 50, step: float = 0.1, seed: int = 0) -> Net:
+def train(
+    log: Sequence[Query],
+    *,
+    of: Loss = loss,
+    hidden: int = 8,
+    epochs: int = 50,
+    step: float = 0.1,
+    seed: int = 0,
+) -> Net:
     """Gradient descent, a query a step, in an order drawn anew for every epoch."""
     rng = np.random.default_rng(seed)
     net = Net.random(log[0].features.shape[1], hidden, rng)

@@ -35,7 +35,10 @@ class Trained:
     evaluations: int
 
     def __str__(self) -> str:
-        return f"objective {self.objective:.9f}, gradient norm {self.gradient_norm:.1e}, {self.evaluations} evaluations"
+        return (
+            f"objective {self.objective:.9f}, gradient norm {self.gradient_norm:.1e}, "
+            f"{self.evaluations} evaluations"
+        )
 
 
 def minimum(objective: Objective, log: Sequence[Query], penalty: float) -> Trained:
@@ -47,10 +50,19 @@ def minimum(objective: Objective, log: Sequence[Query], penalty: float) -> Train
     """
     start = np.zeros(log[0].features.shape[1])
     options = {"maxiter": 2000, "maxfun": 4000, "maxcor": start.size, "ftol": 0.0, "gtol": 1e-12}
-    near = minimize(objective, start, args=(log, penalty), jac=True, method="L-BFGS-B", options=options)
-    there = root(lambda weights: objective(weights, log, penalty)[1], near.x, method="hybr", tol=1e-13)
+    near = minimize(
+        objective, start, args=(log, penalty), jac=True, method="L-BFGS-B", options=options
+    )
+    there = root(
+        lambda weights: objective(weights, log, penalty)[1], near.x, method="hybr", tol=1e-13
+    )
     value, gradient = objective(there.x, log, penalty)
-    return Trained(weights=there.x, objective=value, gradient_norm=float(np.linalg.norm(gradient)), evaluations=near.nfev + there.nfev)
+    return Trained(
+        weights=there.x,
+        objective=value,
+        gradient_norm=float(np.linalg.norm(gradient)),
+        evaluations=near.nfev + there.nfev,
+    )
 
 
 def pair_loss(scores: FloatArray, grades: NDArray[np.uint8]) -> tuple[float, FloatArray]:
@@ -98,7 +110,9 @@ def n_pairs(grades: NDArray[np.uint8]) -> int:
     return int((counts.sum() ** 2 - (counts**2).sum()) // 2)
 
 
-def objective(weights: FloatArray, log: Sequence[Query], penalty: float) -> tuple[float, FloatArray]:
+def objective(
+    weights: FloatArray, log: Sequence[Query], penalty: float
+) -> tuple[float, FloatArray]:
     """What RankSVM minimises, and its gradient, at `weights` of shape (n_features,)."""
     pairs = max(sum(n_pairs(query.grades) for query in log), 1)
     value, gradient = 0.5 * penalty * float(weights @ weights), penalty * weights

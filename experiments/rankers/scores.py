@@ -44,7 +44,9 @@ def as_bytes(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> by
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
         for name, array in entries.items():
             entry = io.BytesIO()
-            np.lib.format.write_array(entry, np.ascontiguousarray(array) if array.ndim else array, allow_pickle=False)
+            np.lib.format.write_array(
+                entry, np.ascontiguousarray(array) if array.ndim else array, allow_pickle=False
+            )
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", EPOCH), entry.getvalue())
     return content.getvalue()
 

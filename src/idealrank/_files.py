@@ -10,7 +10,9 @@ from idealrank.errors import InputError
 _MOST_LINKS = 10  # from /dev/stdout to the stream
 
 
-def write_bytes(pieces: Iterable[bytes], path: str, check: Callable[[Path], None] | None = None) -> None:
+def write_bytes(
+    pieces: Iterable[bytes], path: str, check: Callable[[Path], None] | None = None
+) -> None:
     """Write a file of bytes, made under another name and renamed when it is complete."""
     target = real_path(path)  # behind a link, the file itself is replaced, not the link
     number = descriptor(path)
@@ -60,7 +62,9 @@ def real_path(path: str | os.PathLike[str]) -> Path:
     except RuntimeError:
         pass
     except OSError as error:
-        raise InputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from None
+        raise InputError(
+            f"{os.fspath(path)}: cannot be written: {error.strerror or error}"
+        ) from None
     raise InputError(f"{os.fspath(path)}: found a circle of links, expected a folder")
 
 
@@ -111,7 +115,9 @@ def _restore(target: Path, before: bytes | None) -> None:
         target.unlink()
 
 
-def _write_renamed(pieces: Iterable[bytes], target: Path, check: Callable[[Path], None] | None) -> None:
+def _write_renamed(
+    pieces: Iterable[bytes], target: Path, check: Callable[[Path], None] | None
+) -> None:
     if target.is_dir():
         raise InputError(f"{target}: found a directory, expected the name of a file to write")
     with appearing(target) as unfinished:

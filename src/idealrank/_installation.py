@@ -34,7 +34,9 @@ def _recorded() -> tuple[dict[str, Any] | None, str]:
     if text is not None:
         return json.loads(text), installer
     # A tree that stands before the installed copy on the path has no record of its own.
-    return (None if Path(str(found.locate_file("idealrank"))).resolve() == _HERE else _tree()), installer
+    return (
+        None if Path(str(found.locate_file("idealrank"))).resolve() == _HERE else _tree()
+    ), installer
 
 
 def _tree() -> dict[str, Any]:
@@ -50,10 +52,17 @@ def _requirement(origin: dict[str, Any] | None, extra: str) -> str:
     if "vcs_info" in origin:
         words = origin["vcs_info"]
         revision = words.get("requested_revision")
-        return f"'idealrank[{extra}] @ {words.get('vcs', 'git')}+{url}{f'@{revision}' if revision else ''}'"
+        return (
+            f"'idealrank[{extra}] @ "
+            f"{words.get('vcs', 'git')}+{url}{f'@{revision}' if revision else ''}'"
+        )
     if "dir_info" not in origin:
         return f"'idealrank[{extra}] @ {url}'"
-    folder = Path(_PERCENT.sub(lambda byte: bytes.fromhex(byte[1].decode()), url.removeprefix("file://").encode()).decode())
+    folder = Path(
+        _PERCENT.sub(
+            lambda byte: bytes.fromhex(byte[1].decode()), url.removeprefix("file://").encode()
+        ).decode()
+    )
     option = "-e " if origin["dir_info"].get("editable") else ""
     if not (folder / "pyproject.toml").is_file():
         return f"{option}'.[{extra}]' in a checkout of idealrank"

@@ -45,7 +45,7 @@ rank-order        the rank is not above that of every document of the query     
                   with a higher score (runs)
 scattered         a query comes back after lines of another                      ``b"SOURCE:LINE"`` of its first line
 ================= ============================================================== ==========================================
-"""
+"""  # noqa: E501
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, SupportsFloat, TypeAlias, final
@@ -56,10 +56,17 @@ from typing_extensions import Buffer
 
 _Id: TypeAlias = str | bytes | int
 _Offsets: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
-_Ids: TypeAlias = Sequence[_Id] | tuple[_Offsets, Buffer] | tuple[_Offsets, Buffer, NDArray[np.int32]]
+_Ids: TypeAlias = (
+    Sequence[_Id] | tuple[_Offsets, Buffer] | tuple[_Offsets, Buffer, NDArray[np.int32]]
+)
 _Ties: TypeAlias = Literal["descending", "ascending", "input"]
 _Labels: TypeAlias = (
-    NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int8] | NDArray[np.int16] | NDArray[np.int32] | NDArray[np.int64]
+    NDArray[np.float32]
+    | NDArray[np.float64]
+    | NDArray[np.int8]
+    | NDArray[np.int16]
+    | NDArray[np.int32]
+    | NDArray[np.int64]
 )
 _Example: TypeAlias = tuple[int, int, bytes, bytes]
 
@@ -243,7 +250,9 @@ class ColumnTable:
     def __init__(self) -> None: ...
     def add(self, queries: _Ids, documents: _Ids, values: NDArray[np.float64]) -> None:
         """Add rows below those that are there."""
-    def finish(self, *, duplicates: Literal["error", "first", "last", "best", "keep"] = "error") -> Table:
+    def finish(
+        self, *, duplicates: Literal["error", "first", "last", "best", "keep"] = "error"
+    ) -> Table:
         """Return the table; errors count rows from 1 over all pieces. Nothing can be added after
         it.
         """
@@ -366,13 +375,13 @@ def align(
 
     Parameters
     ----------
-    float32 : round scores to float32 before comparing.
-    duplicates : as for `read_text`; under ``twice`` all occurrences stay and all are hits.
-    skip_unjudged : documents without a judgment vanish from the list.
-    removed : per row of the qrels, 1 = the document vanishes from the list.
+    float32 : round scores to float32 before comparing. duplicates : as for `read_text`; under
+    ``twice`` all occurrences stay and all are hits. skip_unjudged : documents without a judgment
+    vanish from the list. removed : per row of the qrels, 1 = the document vanishes from the list.
     depth : drop hits below this rank, except tie groups that start at or above it; 0 keeps all.
-    unjudged_depth : list the documents without a judgment down to this rank, whole tie groups included; 0 lists none.
-    top_depth : keep the first documents of every list down to this rank; 0 keeps none.
+    unjudged_depth : list the documents without a judgment down to this rank, whole tie groups
+    included; 0 lists none. top_depth : keep the first documents of every list down to this rank; 0
+    keeps none.
     """
 
 def rank_query(
@@ -477,7 +486,9 @@ def rank_groups(
 
     Examples
     --------
-    >>> groups = rank_groups(np.array([0, 3, 1]), np.array([0.5, 0.9, 0.1]), np.array([0, 3]), depth=2)
+    >>> groups = rank_groups(
+    ...     np.array([0, 3, 1]), np.array([0.5, 0.9, 0.1]), np.array([0, 3]), depth=2
+    ... )
     >>> groups.grades, groups.ideal_grades
     (array([3., 0.]), array([3., 1.]))
     """
@@ -502,7 +513,9 @@ def fingerprint_lists(
     lists count from 0.
     """
 
-def sum_subsets(columns: NDArray[np.float64], picks: NDArray[np.uint8], out: NDArray[np.float64]) -> None:
+def sum_subsets(
+    columns: NDArray[np.float64], picks: NDArray[np.uint8], out: NDArray[np.float64]
+) -> None:
     """Sum the picked rows of each draw into `out`, in a fixed order.
 
     Parameters

@@ -71,7 +71,9 @@ def annotation(home: str, name: str) -> Any:
     return ForwardRef(f"__import__({home!r}, fromlist=['']).{name}")
 
 
-def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def public_names(
+    package: str, file: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """The names of a package's stub, each loaded when it is first asked for.
 
     The stub ``__init__.pyi`` beside the package's file is the one list of its public names: type

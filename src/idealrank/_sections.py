@@ -28,7 +28,10 @@ class Section:
         for key in self.given:
             if not isinstance(key, str):
                 place, found = self.name or "top level", f"the key {shown(repr(key))}"
-                raise OptionError(f"{self.path}: {place}: found {found}, expected a text; quote it if it is a name, as in `'on': 1`")
+                raise OptionError(
+                    f"{self.path}: {place}: found {found}, expected a text; quote it if it is "
+                    f"a name, as in `'on': 1`"
+                )
 
     def error(self, key: str, found: str, expected: str) -> OptionError:
         """Return an error that names the file, the key, the value found and the value expected."""
@@ -42,7 +45,10 @@ class Section:
                 near = near_ids(str(key), known, 1)
                 hint = f"; did you mean {near[0]}?" if near else ""
                 place = self.name or "top level"
-                raise OptionError(f"{self.path}: {place}: unknown key {shown(repr(key))}, expected {', '.join(known)}{hint}")
+                raise OptionError(
+                    f"{self.path}: {place}: unknown key {shown(repr(key))}, expected "
+                    f"{', '.join(known)}{hint}"
+                )
 
     def has(self, key: str) -> bool:
         """Return True if the key has a value."""
@@ -53,7 +59,9 @@ class Section:
         if required and not self.has(key):
             raise self.error(key, "nothing", f"a section `{key}:` with keys and values")
         name = f"{self.name}.{key}" if self.name else key
-        return Section(self.given.get(key) or {} if not self.has(key) else self.given[key], self.path, name)
+        return Section(
+            self.given.get(key) or {} if not self.has(key) else self.given[key], self.path, name
+        )
 
     def text(self, key: str, default: str | None) -> str | None:
         """Return a text, or the default if the key is missing."""
@@ -84,7 +92,11 @@ class Section:
         """Return whole numbers of at least `least`; one number is a list of one."""
         value = self.given.get(key)
         listed = [value] if isinstance(value, int) else value
-        if not isinstance(listed, Sequence) or isinstance(listed, str) or not all(type(one) is int and one >= least for one in listed):
+        if (
+            not isinstance(listed, Sequence)
+            or isinstance(listed, str)
+            or not all(type(one) is int and one >= least for one in listed)
+        ):
             raise self.error(key, repr(value), f"a list of whole numbers of {least} or more")
         return list(listed)
 
@@ -94,7 +106,9 @@ class Section:
         if value is None:
             return ()
         listed = [value] if isinstance(value, str) else value
-        if not isinstance(listed, Sequence) or not all(isinstance(one, str) and one for one in listed):
+        if not isinstance(listed, Sequence) or not all(
+            isinstance(one, str) and one for one in listed
+        ):
             raise self.error(key, repr(value), "a list of texts")
         return tuple(listed)
 
@@ -105,13 +119,23 @@ class Section:
             raise self.error(key, repr(value), f"one of {', '.join(choices)}")
         return str(value)
 
-    def amount(self, key: str, default: float, *, least: float = 0.0, most: float = _MOST, unit: str = "") -> float:
+    def amount(
+        self, key: str, default: float, *, least: float = 0.0, most: float = _MOST, unit: str = ""
+    ) -> float:
         """Return a finite number from `least` to `most`; the unit appears in the message only."""
         value = self.given.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not least <= value <= most
+        ):
             above = isinstance(value, (int, float)) and value > least
-            limits = f"from {least:g} to {most:g}" if most < _MOST or above else f"of {least:g} or more"
-            raise self.error(key, _written(value), f"a number {limits}{f' ({unit})' if unit else ''}")
+            limits = (
+                f"from {least:g} to {most:g}" if most < _MOST or above else f"of {least:g} or more"
+            )
+            raise self.error(
+                key, _written(value), f"a number {limits}{f' ({unit})' if unit else ''}"
+            )
         return float(value)
 
     def flag(self, key: str, *, default: bool = False) -> bool:
@@ -126,4 +150,8 @@ def _written(value: object) -> str:
     """A value for a message; Python writes no number of more than 4,300 digits, but for its
     hexadecimal form.
     """
-    return f"{hex(value)[:12]}..." if isinstance(value, int) and abs(value) > _MOST_WHOLE else repr(value)
+    return (
+        f"{hex(value)[:12]}..."
+        if isinstance(value, int) and abs(value) > _MOST_WHOLE
+        else repr(value)
+    )

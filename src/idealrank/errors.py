@@ -1,15 +1,13 @@
 """Every error the library raises on purpose.
 
-    IdealrankError
-    ├── InputError            data that cannot be evaluated (also a ValueError)
-    │   ├── FileFormatError   ... found on a line of a file
-    │   └── NotStoredError    a store has no such entry, or several; any other InputError of a
-    │                         store says that it is damaged
-    ├── OptionError           a measure, convention or option that does not exist (also a ValueError)
-    ├── IncompatibleError     results that must not be put together (also a ValueError)
-    ├── BackendError          a search engine did not answer, or not as expected
-    ├── StoppedError          a long job was asked to stop
-    └── MissingExtraError     an optional dependency is not installed (also an ImportError)
+    IdealrankError ├── InputError            data that cannot be evaluated (also a ValueError) │
+    ├── FileFormatError   ... found on a line of a file │   └── NotStoredError    a store has no
+    such entry, or several; any other InputError of a │                         store says that it
+    is damaged ├── OptionError           a measure, convention or option that does not exist (also a
+    ValueError) ├── IncompatibleError     results that must not be put together (also a ValueError)
+    ├── BackendError          a search engine did not answer, or not as expected ├── StoppedError
+    a long job was asked to stop └── MissingExtraError     an optional dependency is not installed
+    (also an ImportError)
 
 Messages say where, what was found, what was expected and what to do next. `IdealrankWarning` is the
 category of every warning.
@@ -65,7 +63,9 @@ def shown(value: object) -> str:
     if (hide := _hidden.hide) is not None:
         text = hide(text[:_SEARCHED])
     # A long text is cut first: what is left out need not be made printable.
-    printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[: _SHOWN + 1])
+    printable = "".join(
+        letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[: _SHOWN + 1]
+    )
     if len(printable) <= _SHOWN:
         return printable
     end = " ..." + (text[0] if text[0] in "'\"" and text.endswith(text[0]) else "")
@@ -93,8 +93,12 @@ class IdealrankError(Exception):
     ('qrels: found nothing, expected judgments; is the file empty?', 'is the file empty?')
     """
 
-    def __init__(self, *message: object, hint: str = "", switch: str = "", command_hint: str = "") -> None:
-        super().__init__(*((f"{message[0]}; {hint}", *message[1:]) if hint and message else message))
+    def __init__(
+        self, *message: object, hint: str = "", switch: str = "", command_hint: str = ""
+    ) -> None:
+        super().__init__(
+            *((f"{message[0]}; {hint}", *message[1:]) if hint and message else message)
+        )
         self.hint = hint
         self.switch = switch
         self.command_hint = command_hint
@@ -104,7 +108,9 @@ class IdealrankError(Exception):
 
         Examples
         --------
-        >>> InputError("found no columns", hint="set columns=", command_hint="set --columns").on_command_line()
+        >>> InputError(
+        ...     "found no columns", hint="set columns=", command_hint="set --columns"
+        ... ).on_command_line()
         'found no columns; set --columns'
         """
         return self.kept().on_command_line()
@@ -151,15 +157,30 @@ class FileFormatError(InputError):
     """
 
     def __init__(
-        self, path: str, line: int, found: str, expected: str, hint: str = "", *, switch: str = "", command_hint: str = ""
+        self,
+        path: str,
+        line: int,
+        found: str,
+        expected: str,
+        hint: str = "",
+        *,
+        switch: str = "",
+        command_hint: str = "",
     ) -> None:
         place = f"{path}:{line}" if line else path
-        super().__init__(f"{place}: found {found}, expected {expected}", hint=hint, switch=switch, command_hint=command_hint)
+        super().__init__(
+            f"{place}: found {found}, expected {expected}",
+            hint=hint,
+            switch=switch,
+            command_hint=command_hint,
+        )
         self.path = path
         self.line = line
         self._parts = (path, line, found, expected, hint)
 
-    def __reduce__(self) -> "tuple[type[FileFormatError], tuple[str, int, str, str, str], dict[str, object]]":
+    def __reduce__(
+        self,
+    ) -> "tuple[type[FileFormatError], tuple[str, int, str, str, str], dict[str, object]]":
         """Made anew by the process that gets it."""
         return type(self), self._parts, self.__dict__
 
@@ -219,7 +240,12 @@ class BackendError(IdealrankError):
     """
 
     def __init__(
-        self, *message: object, temporary: bool = False, outage: bool | None = None, retry_after: float | None = None, hint: str = ""
+        self,
+        *message: object,
+        temporary: bool = False,
+        outage: bool | None = None,
+        retry_after: float | None = None,
+        hint: str = "",
     ) -> None:
         super().__init__(*message, hint=hint)
         self.temporary = temporary
@@ -270,10 +296,14 @@ class Advised(str):
 
     Examples
     --------
-    >>> said = Advised("a.csv: read as CSV", "to set the format, use format='csv'", "to set the format, use --input-format csv")
+    >>> said = Advised(
+    ...     "a.csv: read as CSV",
+    ...     "to set the format, use format='csv'",
+    ...     "to set the format, use --input-format csv",
+    ... )
     >>> said, said.on_command_line()
     ("a.csv: read as CSV; to set the format, use format='csv'", 'a.csv: read as CSV; to set the format, use --input-format csv')
-    """
+    """  # noqa: E501
 
     parts: tuple[str, str, str]
 
@@ -325,9 +355,14 @@ def near_ids(word: str, known: Iterable[str], most: int = 3) -> list[str]:
 
     some, plain = list(known), _plain(word)
     # To look for the likes of a long word takes time that grows with it.
-    return [one for one in some if _plain(one) == plain][:most] or get_close_matches(word[:200], some, n=most, cutoff=0.6)
+    return [one for one in some if _plain(one) == plain][:most] or get_close_matches(
+        word[:200], some, n=most, cutoff=0.6
+    )
 
 
 def _plain(word: str) -> str:
     """An id without case, punctuation and zero padding; numbers stay apart from each other."""
-    return " ".join(part.lstrip("0") or "0" if part.isdigit() else part for part in re.findall(r"\d+|[^\W\d_]+", word.casefold()))
+    return " ".join(
+        part.lstrip("0") or "0" if part.isdigit() else part
+        for part in re.findall(r"\d+|[^\W\d_]+", word.casefold())
+    )

@@ -27,7 +27,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("idealrank", "ranking gates (idealrank)").addoption(
         "--update-ranking-baseline",
         action="store_true",
-        help="write the runs that tests give to ranking_gate as their baselines, and hold them to nothing: each becomes the anchor "
+        help="write the runs that tests give to ranking_gate as their baselines, and hold them to "
+        "nothing: each becomes the anchor "
         "of a new series, with its whole alpha",
     )
 
@@ -76,13 +77,38 @@ class RankingGate:
         __tracebackhide__ = True
         # NumPy, and all of the library that a gate needs
         gating = import_module("idealrank.integrations.pytest_gate")
-        policy = {"tolerance": tolerance, "strict": strict, "margin": margin, "alpha": alpha, "when_unjudged": when_unjudged}
+        policy = {
+            "tolerance": tolerance,
+            "strict": strict,
+            "margin": margin,
+            "alpha": alpha,
+            "when_unjudged": when_unjudged,
+        }
         policy |= {"largest_loss": largest_loss}
-        labels = {"labels_are": labels_are, "sampled_negatives": sampled_negatives, "labels_from": labels_from}
-        options = {"measures": measures, "also": also, "convention": convention, "contracts": contracts, **policy, **labels}
+        labels = {
+            "labels_are": labels_are,
+            "sampled_negatives": sampled_negatives,
+            "labels_from": labels_from,
+        }
+        options = {
+            "measures": measures,
+            "also": also,
+            "convention": convention,
+            "contracts": contracts,
+            **policy,
+            **labels,
+        }
         given = {name: value for name, value in options.items() if value is not None}
         update = self._config.getoption("update_ranking_baseline")
-        answer = gating.ask(qrels, run, baseline, given, root=self._config.rootpath, update=update, judge_qrels=judge_qrels)
+        answer = gating.ask(
+            qrels,
+            run,
+            baseline,
+            given,
+            root=self._config.rootpath,
+            update=update,
+            judge_qrels=judge_qrels,
+        )
         self._said.extend((_SAID, line) for line in answer.said)
         if answer.failure:
             pytest.fail(answer.failure, pytrace=False)

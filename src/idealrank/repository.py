@@ -31,7 +31,9 @@ _ENVIRONMENT = {
 _COMMANDS = frozenset({"cat-file", "log", "rev-list", "rev-parse"})
 
 
-def ask_git(*words: str, folder: str | Path = ".", given: str = "", seconds: float | None = None) -> "subprocess.CompletedProcess[str]":
+def ask_git(
+    *words: str, folder: str | Path = ".", given: str = "", seconds: float | None = None
+) -> "subprocess.CompletedProcess[str]":
     """Return git's answer in a folder."""
     if words[0] not in _COMMANDS:
         raise ValueError(f"found git {words[0]}, expected one of {', '.join(sorted(_COMMANDS))}")
@@ -49,7 +51,9 @@ def _run(
     settings = [word for setting in _OFF for word in ("-c", setting)]
     command = [git, "-C", os.fsdecode(folder), "--no-pager", *settings, *map(os.fsdecode, words)]
     environment = os.environ | _ENVIRONMENT
-    return subprocess.run(command, input=given, capture_output=True, timeout=seconds, check=False, env=environment)  # noqa: S603  (no shell)
+    return subprocess.run(  # noqa: S603  (no shell)
+        command, input=given, capture_output=True, timeout=seconds, check=False, env=environment
+    )
 
 
 def has_changes(folder: str | Path = ".", *, seconds: float = 10) -> bool | None:
@@ -84,7 +88,8 @@ _WORD = 1 << 32  # times and sizes of the index have 32 bits
 _PIECE = 1 << 20
 _ENTRY = re.compile(
     rb"(\S) ([0-7]+) ([0-9a-f]+) ([0-3])\t([^\0]+)\0"
-    rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: \d+\n  uid: \d+\tgid: \d+\n  size: (\d+)\tflags: \w+\n"
+    rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: \d+\n  uid: \d+\tgid: "
+    rb"\d+\n  size: (\d+)\tflags: \w+\n"
 )
 _CONVERSIONS = ("filter", "text", "eol", "ident", "working-tree-encoding")
 _NO_CONVERSION = (b"unspecified", b"unset")
@@ -101,7 +106,14 @@ class _WorkingCopy:
     def differs(self) -> bool | None:
         """True if a file differs, None if that is unknown."""
         self._root = os.path.realpath(self._ask("rev-parse", "--show-toplevel").removesuffix(b"\n"))
-        staged = self._answer("diff-index", "--cached", "--quiet", "--no-ext-diff", "--ignore-submodules=dirty", "HEAD")
+        staged = self._answer(
+            "diff-index",
+            "--cached",
+            "--quiet",
+            "--no-ext-diff",
+            "--ignore-submodules=dirty",
+            "HEAD",
+        )
         if staged.returncode not in (0, 1):
             raise ValueError(staged.stderr)
         if staged.returncode == 1:
@@ -185,14 +197,22 @@ class _WorkingCopy:
         return done.returncode == 0 and done.stdout.strip() != commit.encode()
 
     def _state_of_file(self, entry: _Tracked, path: bytes, found: os.stat_result) -> str:
-        is_written_link = entry.mode == _LINK and stat.S_ISREG(found.st_mode) and not self._has_links
+        is_written_link = (
+            entry.mode == _LINK and stat.S_ISREG(found.st_mode) and not self._has_links
+        )
         if stat.S_IFMT(found.st_mode) != stat.S_IFMT(entry.mode) and not is_written_link:
             return "changed"
-        if stat.S_ISREG(entry.mode) and (entry.mode ^ found.st_mode) & _EXECUTABLE and self._modes_count:
+        if (
+            stat.S_ISREG(entry.mode)
+            and (entry.mode ^ found.st_mode) & _EXECUTABLE
+            and self._modes_count
+        ):
             return "changed"
         size = found.st_size % _WORD
         times = _split(found.st_ctime_ns), _split(found.st_mtime_ns)
-        if (entry.changed, entry.modified, entry.size) == (*times, size) and entry.modified[0] < self._index_time:
+        if (entry.changed, entry.modified, entry.size) == (*times, size) and entry.modified[
+            0
+        ] < self._index_time:
             return "same"
         if entry.size and entry.size != size:
             return "changed"
@@ -231,7 +251,9 @@ class _WorkingCopy:
             pointer = self._pointer(path)
             return not _is_blob(entry.blob, len(pointer), [pointer])
         is_filtered = attributes["filter"] not in (*_NO_CONVERSION, b"set")
-        if is_filtered or any(attributes[name] not in _NO_CONVERSION for name in ("ident", "working-tree-encoding")):
+        if is_filtered or any(
+            attributes[name] not in _NO_CONVERSION for name in ("ident", "working-tree-encoding")
+        ):
             return None
         if not self._has_own_line_ends(attributes):
             return True
@@ -254,7 +276,10 @@ class _WorkingCopy:
         for piece in self._pieces(path):
             digest.update(piece)
             size += len(piece)
-        return b"version https://git-lfs.github.com/spec/v1\noid sha256:%b\nsize %d\n" % (digest.hexdigest().encode(), size)
+        return b"version https://git-lfs.github.com/spec/v1\noid sha256:%b\nsize %d\n" % (
+            digest.hexdigest().encode(),
+            size,
+        )
 
 
 def _tracked(listing: bytes) -> Iterator[_Tracked]:

@@ -12,7 +12,9 @@ from tests.cli import gate_runs, terminal
 
 
 @pytest.fixture
-def say(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., terminal.Said]:
+def say(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., terminal.Said]:
     """Run a command in the folder of the example files and give what it said."""
     monkeypatch.chdir(terminal.DATA)
     monkeypatch.setenv("COLUMNS", "80")
@@ -42,7 +44,17 @@ def gate(folder: Path, say: Callable[..., terminal.Said]) -> gate_runs.Gate:
     """Hold a run of the folder to the baseline file, which holds the first run."""
 
     def ask(run: str, *options: str, baseline: str = "main.gz") -> terminal.Said:
-        return say("gate", "qrels.txt", f"{run}.run", "-m", "RR", "--baseline", baseline, *options, cwd=folder)
+        return say(
+            "gate",
+            "qrels.txt",
+            f"{run}.run",
+            "-m",
+            "RR",
+            "--baseline",
+            baseline,
+            *options,
+            cwd=folder,
+        )
 
     assert ask("start", "--update-baseline").code == 0
     return ask

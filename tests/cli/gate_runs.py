@@ -17,7 +17,9 @@ RANKS = 10
 
 def write_judgments(folder: Path) -> None:
     """Write judgments by which the first document of each query is relevant."""
-    lines = [f"{query} 0 {query}-{rank} {int(rank == 0)}\n" for query in QUERIES for rank in range(RANKS)]
+    lines = [
+        f"{query} 0 {query}-{rank} {int(rank == 0)}\n" for query in QUERIES for rank in range(RANKS)
+    ]
     (folder / "qrels.txt").write_text("".join(lines), encoding="utf-8")
 
 
@@ -29,7 +31,10 @@ def write_run(folder: Path, name: str, ranks: dict[str, int]) -> None:
     for query in QUERIES:
         order = list(range(1, RANKS))
         order.insert(ranks.get(query, 2) - 1, 0)
-        lines += [f"{query} Q0 {query}-{number} {rank} {RANKS - rank} t\n" for rank, number in enumerate(order, 1)]
+        lines += [
+            f"{query} Q0 {query}-{number} {rank} {RANKS - rank} t\n"
+            for rank, number in enumerate(order, 1)
+        ]
     (folder / f"{name}.run").write_text("".join(lines), encoding="utf-8")
 
 

@@ -28,7 +28,14 @@ class Said:
     err: str
 
     def text(self, command: str) -> str:
-        parts = [f"$ {command}", f"exit code {self.code}", "----- stdout", self.out, "----- stderr", self.err]
+        parts = [
+            f"$ {command}",
+            f"exit code {self.code}",
+            "----- stdout",
+            self.out,
+            "----- stderr",
+            self.err,
+        ]
         return re.sub(r"\n{2,}(?=----- )", "\n", "\n".join(parts)).rstrip() + "\n"
 
 
@@ -42,7 +49,12 @@ def environment(**changes: str) -> dict[str, str]:
 def idealrank(*arguments: str, stdin: bytes = b"", cwd: Path = DATA, **changes: str) -> Said:
     """Run ``idealrank`` in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "idealrank", *arguments], input=stdin, capture_output=True, cwd=cwd, env=environment(**changes), check=False
+        [sys.executable, "-m", "idealrank", *arguments],
+        input=stdin,
+        capture_output=True,
+        cwd=cwd,
+        env=environment(**changes),
+        check=False,
     )
     return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -54,11 +66,23 @@ def without_switches(text: str) -> str:
     JSON keeps name and fingerprint; a table, the switches that differ from `standard`; a list in an
     error, its first name.
     """
-    text = re.sub(r'("convention": \{\s*"name": "[^"]*",\s*"fingerprint": "[^"]*"),[^{}]*\}', r"\1, ...}", text)
+    text = re.sub(
+        r'("convention": \{\s*"name": "[^"]*",\s*"fingerprint": "[^"]*"),[^{}]*\}',
+        r"\1, ...}",
+        text,
+    )
     text = re.sub(r'"switches": \{[^{}]*\}', '"switches": {...}', text)
     text = re.sub(rf"(?m)^   (?:{_SWITCH}) .*\n", "", text)
-    text = re.sub(rf"(expected (?:one of |a group \())({_SWITCH})(?:, (?:{_SWITCH}|rel))+\b", r"\1\2, ...", text)
-    return re.sub(r"no variants of [^:]*:((?:[^\n]|\n  )*)", lambda found: f"no variants of ...: {' '.join(found[1].split())}", text)
+    text = re.sub(
+        rf"(expected (?:one of |a group \())({_SWITCH})(?:, (?:{_SWITCH}|rel))+\b",
+        r"\1\2, ...",
+        text,
+    )
+    return re.sub(
+        r"no variants of [^:]*:((?:[^\n]|\n  )*)",
+        lambda found: f"no variants of ...: {' '.join(found[1].split())}",
+        text,
+    )
 
 
 def check_snapshot(name: str, text: str) -> None:
@@ -73,7 +97,9 @@ def check_snapshot(name: str, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     assert path.exists(), f"{path} is missing; UPDATE_SNAPSHOTS=1 writes it"
     expected = path.read_text(encoding="utf-8")
-    changes = difflib.unified_diff(expected.splitlines(), text.splitlines(), str(path), "what was said", lineterm="")
+    changes = difflib.unified_diff(
+        expected.splitlines(), text.splitlines(), str(path), "what was said", lineterm=""
+    )
     assert text == expected, "\n" + "\n".join(changes)
 
 

@@ -51,7 +51,9 @@ def test_an_edited_file_is_refused(gate: Gate, plain: Path, edit: str) -> None:
 
     assert said.code == 2
     assert "plain.run:1: found a checksum of other lines: the file was edited or cut" in said.err
-    assert "restore the file, for example from git; or delete it, and create it again with" in said.err
+    assert (
+        "restore the file, for example from git; or delete it, and create it again with" in said.err
+    )
     assert "its series and accepted drops are lost then" in said.err
     assert gate("start", "--update-baseline", baseline="plain.run").code == 2
     plain.unlink()
@@ -59,7 +61,9 @@ def test_an_edited_file_is_refused(gate: Gate, plain: Path, edit: str) -> None:
 
 
 @pytest.mark.parametrize("runs", [1, 3])
-def test_a_lost_first_line_makes_no_ordinary_run(gate: Gate, folder: Path, plain: Path, runs: int) -> None:
+def test_a_lost_first_line_makes_no_ordinary_run(
+    gate: Gate, folder: Path, plain: Path, runs: int
+) -> None:
     if runs == 1:
         plain.unlink()
         gate("start", "--update-baseline", baseline="plain.run")
@@ -79,14 +83,19 @@ def test_line_ends_of_windows_change_nothing(gate: Gate, folder: Path, plain: Pa
     plain.write_bytes(plain.read_bytes().replace(b"\n", b"\r\n"))
     write_run(folder, "last", noisy(9))
 
-    codes = [gate("last", "--update-baseline", baseline=name).code for name in ("plain.run", "unchanged.run")]
+    codes = [
+        gate("last", "--update-baseline", baseline=name).code
+        for name in ("plain.run", "unchanged.run")
+    ]
 
     assert codes == [0, 0]
     assert plain.read_bytes() == unchanged.read_bytes()
     assert gate("start", baseline="plain.run").code == 0
 
 
-def test_a_first_run_with_line_ends_of_windows_stays_readable_below_the_second(gate: Gate, folder: Path) -> None:
+def test_a_first_run_with_line_ends_of_windows_stays_readable_below_the_second(
+    gate: Gate, folder: Path
+) -> None:
     gate("start", "--update-baseline", baseline="plain.run")
     plain = folder / "plain.run"
     plain.write_bytes(plain.read_bytes().replace(b"\n", b"\r\n"))
@@ -103,10 +112,15 @@ def test_a_first_run_with_line_ends_of_windows_stays_readable_below_the_second(g
     ("options", "said"),
     [
         (("--accept", "x" * 1001), "--accept: found 1,001 letters, expected at most 1,000"),
-        (("--accept", "why not", "--accepted-by", "x" * 101), "--accepted-by: found 101 letters, expected at most 100"),
+        (
+            ("--accept", "why not", "--accepted-by", "x" * 101),
+            "--accepted-by: found 101 letters, expected at most 100",
+        ),
     ],
 )
-def test_a_long_reason_is_refused(gate: Gate, folder: Path, options: tuple[str, ...], said: str) -> None:
+def test_a_long_reason_is_refused(
+    gate: Gate, folder: Path, options: tuple[str, ...], said: str
+) -> None:
     write_run(folder, "worse", dict.fromkeys(QUERIES, 5))
 
     done = gate("worse", *options)
@@ -122,7 +136,9 @@ def test_the_longest_reason_is_kept(gate: Gate, folder: Path) -> None:
     assert record(folder).series.accepted[0].reason == "\U0001f600" * 1000
 
 
-def test_a_file_that_could_not_be_read_again_does_not_take_its_name(gate: Gate, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_could_not_be_read_again_does_not_take_its_name(
+    gate: Gate, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = (folder / "main.gz").read_bytes()
     monkeypatch.setattr("idealrank.io.gate_files.baselines._LONGEST", 100)
     write_run(folder, "new", noisy(1))
@@ -135,8 +151,12 @@ def test_a_file_that_could_not_be_read_again_does_not_take_its_name(gate: Gate, 
     assert list(folder.glob("*other*")) == []
 
 
-def test_a_file_of_an_earlier_schema_is_read_without_a_checksum(gate: Gate, folder: Path, plain: Path) -> None:
-    text = with_field(plain.read_text(encoding="utf-8"), "schema", 2).replace("# idealrank-baseline-end\n", "")
+def test_a_file_of_an_earlier_schema_is_read_without_a_checksum(
+    gate: Gate, folder: Path, plain: Path
+) -> None:
+    text = with_field(plain.read_text(encoding="utf-8"), "schema", 2).replace(
+        "# idealrank-baseline-end\n", ""
+    )
     plain.write_text(text, encoding="utf-8")
 
     said = gate("next", "--update-baseline", baseline="plain.run")

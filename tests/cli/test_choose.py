@@ -48,7 +48,11 @@ def many(tmp_path: Path) -> Path:
     shows more.
     """
     qrels, runs = collection(GOOD, at=(3, 12), n_queries=60, seed=1)
-    lines = [f"{query} 0 {document} {grade}\n" for query, grades in qrels.items() for document, grade in grades.items()]
+    lines = [
+        f"{query} 0 {document} {grade}\n"
+        for query, grades in qrels.items()
+        for document, grade in grades.items()
+    ]
     (tmp_path / "qrels.txt").write_text("".join(lines), encoding="utf-8")
     for run in runs:
         lines = [
@@ -60,12 +64,27 @@ def many(tmp_path: Path) -> Path:
     return tmp_path
 
 
-RUNS = ("qrels.txt", "a.run", "b.run", "c.run", "d.run", "--cutoffs", "3,12", "--discounts", "log2,linear")
+RUNS = (
+    "qrels.txt",
+    "a.run",
+    "b.run",
+    "c.run",
+    "d.run",
+    "--cutoffs",
+    "3,12",
+    "--discounts",
+    "log2,linear",
+)
 
 
 @pytest.mark.slow
 def test_every_format_has_the_numbers_of_the_library(say: Say, many: Path) -> None:
-    expected = ir.choose(many / "qrels.txt", [many / f"{name}.run" for name in "abcd"], discounts=["log2", "linear"], cutoffs=[3, 12])
+    expected = ir.choose(
+        many / "qrels.txt",
+        [many / f"{name}.run" for name in "abcd"],
+        discounts=["log2", "linear"],
+        cutoffs=[3, 12],
+    )
 
     record = json.loads(say("choose", *RUNS, "--format", "json", cwd=many).out)
     rows = list(csv.DictReader(io.StringIO(say("choose", *RUNS, "--format", "csv", cwd=many).out)))
@@ -73,16 +92,30 @@ def test_every_format_has_the_numbers_of_the_library(say: Say, many: Path) -> No
 
     assert record["settings"] == expected.as_dict()["settings"]
     assert {name: record[name] for name in ("recommended", "best", "usual", "recommendation")} == {
-        name: expected.as_dict()[name] for name in ("recommended", "best", "usual", "recommendation")
+        name: expected.as_dict()[name]
+        for name in ("recommended", "best", "usual", "recommendation")
     }
-    assert [float(row["swap_rate"]) for row in rows] == [setting.swap_rate for setting in expected.settings]
-    assert [row["measure"] for row in rows if row["recommended"] == "True"] == [expected.recommended.measure]
+    assert [float(row["swap_rate"]) for row in rows] == [
+        setting.swap_rate for setting in expected.settings
+    ]
+    assert [row["measure"] for row in rows if row["recommended"] == "True"] == [
+        expected.recommended.measure
+    ]
     assert all(f"{setting.swap_rate:.3f}" in text for setting in expected.settings)
     assert " ".join(text.split()).startswith(" ".join(expected.recommendation.split()))
 
 
 def test_the_json_has_the_fields_that_programs_rely_on(say: Say) -> None:
-    options = ("--format", "json", "--cutoffs", "2,0.5n,all", "--discounts", "log2,[1,0.5]", "--size", "1")
+    options = (
+        "--format",
+        "json",
+        "--cutoffs",
+        "2,0.5n,all",
+        "--discounts",
+        "log2,[1,0.5]",
+        "--size",
+        "1",
+    )
 
     record = json.loads(say("choose", "qrels.txt", "bm25.run", "neural.run", *options).out)
 
@@ -90,25 +123,54 @@ def test_the_json_has_the_fields_that_programs_rely_on(say: Say) -> None:
         (discount, cutoff) for discount in ("log2", "[1,0.5]") for cutoff in (2, "0.5n", None)
     ]
     assert record["settings"][3]["measure"] == "nDCG(discount=[1,0.5])@2"
-    assert (record["queries"], record["runs"], record["method"]["size"], record["method"]["exact"]) == (4, ["bm25", "neural"], 1, True)
+    assert (
+        record["queries"],
+        record["runs"],
+        record["method"]["size"],
+        record["method"]["exact"],
+    ) == (4, ["bm25", "neural"], 1, True)
     for one in record["settings"]:
         assert {
-            "swap_rate", "swap_error", "tied", "pairs", "significant", "share", "uncorrected", "generalisability",
-            "unjudged", "behind", "margin", "considered", "as_good", "theory",
-        } <= set(one)  # fmt: skip
+            "swap_rate",
+            "swap_error",
+            "tied",
+            "pairs",
+            "significant",
+            "share",
+            "uncorrected",
+            "generalisability",
+            "unjudged",
+            "behind",
+            "margin",
+            "considered",
+            "as_good",
+            "theory",
+        } <= set(one)
         assert 0 <= one["swap_rate"] <= 1
 
 
 def test_nothing_says_which_run_is_better(say: Say, many: Path) -> None:
     forward, backward = (
-        say("choose", "qrels.txt", *(f"{name}.run" for name in order), *RUNS[5:], "--seed", "3", cwd=many).out for order in ("abcd", "dcba")
+        say(
+            "choose",
+            "qrels.txt",
+            *(f"{name}.run" for name in order),
+            *RUNS[5:],
+            "--seed",
+            "3",
+            cwd=many,
+        ).out
+        for order in ("abcd", "dcba")
     )
 
     assert forward == backward
 
 
 @pytest.mark.spread(1)
-@pytest.mark.parametrize(("ending", "begins"), [("svg", b"<svg"), pytest.param("png", b"\x89PNG", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("ending", "begins"),
+    [("svg", b"<svg"), pytest.param("png", b"\x89PNG", marks=pytest.mark.slow)],
+)
 def test_a_figure_is_drawn(say: Say, many: Path, ending: str, begins: bytes) -> None:
     pytest.importorskip("vl_convert", reason="drawings need the extra plots")
     said = say("choose", *RUNS, "--figure", f"choice.{ending}", cwd=many)
@@ -130,7 +192,9 @@ def test_a_figure_is_a_page_or_a_specification(say: Say, many: Path) -> None:
     assert len(spec["vconcat"][1]["hconcat"]) == 2
 
 
-def test_a_figure_without_the_extra_is_refused_before_anything_is_read(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_figure_without_the_extra_is_refused_before_anything_is_read(
+    say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
 
     drawn = say("choose", "nothing.txt", "a.run", "b.run", "--figure", "choice.svg")
@@ -143,7 +207,9 @@ def test_a_figure_without_the_extra_is_refused_before_anything_is_read(say: Say,
 
 def test_a_figure_says_without_colour_what_it_says_with_it(many: Path) -> None:
     runs = [many / f"{name}.run" for name in "abcd"]
-    found = ir.choose(many / "qrels.txt", runs, discounts=["log2", "linear"], cutoffs=[3, 12], size=6)
+    found = ir.choose(
+        many / "qrels.txt", runs, discounts=["log2", "linear"], cutoffs=[3, 12], size=6
+    )
 
     spec = choice_spec(found)
 
@@ -151,20 +217,38 @@ def test_a_figure_says_without_colour_what_it_says_with_it(many: Path) -> None:
     assert [row["discount"] for row in key["data"]["values"]] == ["log2", "linear"]
     assert {"color", "strokeDash"} <= set(key["layer"][0]["encoding"])
     assert {"color", "shape"} <= set(key["layer"][1]["encoding"])
-    assert [panel["title"]["text"] for panel in panels["hconcat"]] == ["Swap rate", "Share of significant pairs"]
-    assert [row["measure"] for row in spec["data"]["values"] if row["recommended"]] == [found.recommended.measure]
-    assert [row["swap rate"] for row in spec["data"]["values"]] == [round(setting.swap_rate, 5) for setting in found.settings]
+    assert [panel["title"]["text"] for panel in panels["hconcat"]] == [
+        "Swap rate",
+        "Share of significant pairs",
+    ]
+    assert [row["measure"] for row in spec["data"]["values"] if row["recommended"]] == [
+        found.recommended.measure
+    ]
+    assert [row["swap rate"] for row in spec["data"]["values"]] == [
+        round(setting.swap_rate, 5) for setting in found.settings
+    ]
     assert found.recommendation in spec["description"]
     with pytest.raises(ir.OptionError, match="found 8 discounts, expected at most 7 in a figure"):
-        choice_spec(ir.choose(many / "qrels.txt", runs, discounts=[f"zipf(0.{i})" for i in range(1, 9)], cutoffs=[3]))
+        choice_spec(
+            ir.choose(
+                many / "qrels.txt",
+                runs,
+                discounts=[f"zipf(0.{i})" for i in range(1, 9)],
+                cutoffs=[3],
+            )
+        )
 
 
 def test_cutoffs_that_are_not_considered_stand_on_grey(many: Path) -> None:
     runs = [ir.read_run(many / f"{name}.run") for name in "ab"]
     shown = {
-        query: {document for run in runs for document in run.ranking(query).documents[:3]} for query in ir.read_qrels(many / "qrels.txt")
+        query: {document for run in runs for document in run.ranking(query).documents[:3]}
+        for query in ir.read_qrels(many / "qrels.txt")
     }
-    qrels = {query: {document: int(document < "d5") for document in documents} for query, documents in shown.items()}
+    qrels = {
+        query: {document: int(document < "d5") for document in documents}
+        for query, documents in shown.items()
+    }
 
     spec = choice_spec(ir.choose(qrels, runs, cutoffs=[1, 3, 12]))
 
@@ -175,7 +259,17 @@ def test_cutoffs_that_are_not_considered_stand_on_grey(many: Path) -> None:
 def test_a_figure_never_replaces_what_is_read(say: Say, many: Path) -> None:
     (many / "a.run").rename(many / "a.json")
 
-    said = say("choose", "qrels.txt", "a.json", "b.run", "--figure", "a.json", "--input-format", "trec", cwd=many)
+    said = say(
+        "choose",
+        "qrels.txt",
+        "a.json",
+        "b.run",
+        "--figure",
+        "a.json",
+        "--input-format",
+        "trec",
+        cwd=many,
+    )
 
     assert said.code == 2
     assert "found an input file of this command" in said.err

@@ -22,7 +22,9 @@ def written(log: Sessions, folder: Path) -> str:
         for row, (pairs, clicks) in enumerate(zip(log.pair, log.clicks, strict=True))
         for rank, (pair, click) in enumerate(zip(pairs, clicks, strict=True), 1)
     ]
-    (folder / "log.csv").write_text(f"session,query,document,rank,click\n{''.join(rows)}", encoding="utf-8")
+    (folder / "log.csv").write_text(
+        f"session,query,document,rank,click\n{''.join(rows)}", encoding="utf-8"
+    )
     return "log.csv"
 
 
@@ -48,14 +50,18 @@ def test_one_query_has_no_interval_and_one_warning(say: Say, tmp_path: Path, met
 
 def shop(*unclicked: int) -> Sessions:
     """Lists in random order, without the clicks at some ranks."""
-    log = simulate(np.random.default_rng(1).beta(1, 1, (5, 3)), 600, ranks=3, policy="random", rng=4)
+    log = simulate(
+        np.random.default_rng(1).beta(1, 1, (5, 3)), 600, ranks=3, policy="random", rng=4
+    )
     clicks = log.clicks.copy()
     clicks[:, [rank - 1 for rank in unclicked]] = False
     return Sessions.from_arrays(log.query, log.pair, clicks)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_first_rank_without_a_click_has_one_warning_that_says_what_to_do(say: Say, tmp_path: Path, method: str) -> None:
+def test_a_first_rank_without_a_click_has_one_warning_that_says_what_to_do(
+    say: Say, tmp_path: Path, method: str
+) -> None:
     said = say("clicks", "propensity", written(shop(1), tmp_path), "--method", method, cwd=tmp_path)
     assert said.code == 0
     assert "rank 1 has no click" in the_warning(said)
@@ -63,9 +69,13 @@ def test_a_first_rank_without_a_click_has_one_warning_that_says_what_to_do(say: 
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_runs_over_a_first_rank_without_a_click_are_refused_in_one_sentence(say: Say, tmp_path: Path, method: str) -> None:
+def test_runs_over_a_first_rank_without_a_click_are_refused_in_one_sentence(
+    say: Say, tmp_path: Path, method: str
+) -> None:
     (tmp_path / "a.run").write_text("0 Q0 0 1 2 r\n", encoding="utf-8")
-    said = say("clicks", "runs", written(shop(1), tmp_path), "a.run", "--method", method, cwd=tmp_path)
+    said = say(
+        "clicks", "runs", written(shop(1), tmp_path), "a.run", "--method", method, cwd=tmp_path
+    )
     text = " ".join(said.err.split())
     assert said.code == 2
     assert text.startswith("error: clicks: found none at rank 1 in 600 lists")
@@ -74,7 +84,16 @@ def test_runs_over_a_first_rank_without_a_click_are_refused_in_one_sentence(say:
 
 def test_the_page_of_a_first_rank_without_a_click_has_a_stop_sign(say: Say, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
-    said = say("clicks", "report", written(shop(1), tmp_path), "-o", "page.html", "--resamples", "20", cwd=tmp_path)
+    said = say(
+        "clicks",
+        "report",
+        written(shop(1), tmp_path),
+        "-o",
+        "page.html",
+        "--resamples",
+        "20",
+        cwd=tmp_path,
+    )
     assert said.code == 0
     assert "RuntimeWarning" not in said.err
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -84,7 +103,9 @@ def test_the_page_of_a_first_rank_without_a_click_has_a_stop_sign(say: Say, tmp_
 
 
 def test_ranks_that_share_no_document_show_no_number(say: Say, tmp_path: Path) -> None:
-    log = Sessions.from_arrays(["q0", "q1"], [["a", "c", "b"], ["c", "b", "a"]], [[1, 0, 1], [1, 0, 1]])
+    log = Sessions.from_arrays(
+        ["q0", "q1"], [["a", "c", "b"], ["c", "b", "a"]], [[1, 0, 1], [1, 0, 1]]
+    )
     said = say("clicks", "propensity", written(log, tmp_path), cwd=tmp_path)
     assert said.code == 0
     assert "3 sets that share no document" in the_warning(said)

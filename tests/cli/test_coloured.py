@@ -33,7 +33,13 @@ def on_terminal(*arguments: str, **changes: str) -> bytes:
     """
     master, slave = os.openpty()
     environs = environment(TERM="xterm-256color", **changes)
-    with subprocess.Popen([sys.executable, "-m", "idealrank", *arguments], cwd=DATA, stdout=slave, stderr=subprocess.PIPE, env=environs):
+    with subprocess.Popen(
+        [sys.executable, "-m", "idealrank", *arguments],
+        cwd=DATA,
+        stdout=slave,
+        stderr=subprocess.PIPE,
+        env=environs,
+    ):
         os.close(slave)
         said = everything_from(master)
     os.close(master)
@@ -59,11 +65,21 @@ def test_a_narrow_terminal_gets_tables_that_fit() -> None:
 
 
 @posix
-@pytest.mark.parametrize("changes", [{"NO_COLOR": "1"}, pytest.param({"TERM": "dumb"}, marks=pytest.mark.slow)])
-def test_no_colour_where_nobody_wants_it(changes: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "changes", [{"NO_COLOR": "1"}, pytest.param({"TERM": "dumb"}, marks=pytest.mark.slow)]
+)
+def test_no_colour_where_nobody_wants_it(
+    changes: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     master, slave = os.openpty()
     environs = environment(**({"TERM": "xterm"} | changes))
-    with subprocess.Popen([sys.executable, "-m", "idealrank", *COMPARE], cwd=DATA, stdout=slave, stderr=subprocess.PIPE, env=environs):
+    with subprocess.Popen(
+        [sys.executable, "-m", "idealrank", *COMPARE],
+        cwd=DATA,
+        stdout=slave,
+        stderr=subprocess.PIPE,
+        env=environs,
+    ):
         os.close(slave)
         said = everything_from(master)
     os.close(master)
@@ -73,8 +89,19 @@ def test_no_colour_where_nobody_wants_it(changes: dict[str, str], monkeypatch: p
 
 
 def test_styles_say_again_what_words_say() -> None:
-    cells = [Cell("run", strong=True), Cell("0.5", tone="better"), Cell("0.4", tone="worse"), Cell("3", tone="quiet")]
-    table = Table(columns=[Column(title="run"), *(Column(title=str(place), kind="number") for place in range(3))], rows=[cells])
+    cells = [
+        Cell("run", strong=True),
+        Cell("0.5", tone="better"),
+        Cell("0.4", tone="worse"),
+        Cell("3", tone="quiet"),
+    ]
+    table = Table(
+        columns=[
+            Column(title="run"),
+            *(Column(title=str(place), kind="number") for place in range(3)),
+        ],
+        rows=[cells],
+    )
 
     head, line = as_rich(table)
 

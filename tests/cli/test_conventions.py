@@ -47,18 +47,29 @@ def test_json_has_every_preset_with_every_switch(say: Say) -> None:
     for name, convention in record.items():
         assert convention["switches"] == PRESETS[name].switches()
         assert (convention["fingerprint"], convention["tool"], convention["proof"]) == (
-            PRESETS[name].fingerprint, PRESETS[name].tool, PRESETS[name].proof
-        )  # fmt: skip
+            PRESETS[name].fingerprint,
+            PRESETS[name].tool,
+            PRESETS[name].proof,
+        )
 
 
-@pytest.mark.parametrize("convention", ["standard", "lightgbm", "sklearn,ties=best", "xgboost,recall_points=truncated"])
-def test_the_table_of_a_convention_has_every_switch_with_its_value_in_words(convention: str, say: Say) -> None:
+@pytest.mark.parametrize(
+    "convention", ["standard", "lightgbm", "sklearn,ties=best", "xgboost,recall_points=truncated"]
+)
+def test_the_table_of_a_convention_has_every_switch_with_its_value_in_words(
+    convention: str, say: Say
+) -> None:
     lines = say("conventions", convention).out.splitlines()
-    head = next(place for place, line in enumerate(lines) if line.split() == ["switch", "value", "in", "words"])
+    head = next(
+        place
+        for place, line in enumerate(lines)
+        if line.split() == ["switch", "value", "in", "words"]
+    )
     switches, usual = Convention.of(convention).switches(), Convention.of("standard").switches()
 
     assert [" ".join(line.split()) for line in lines[head + 1 : head + 1 + len(SWITCHES)]] == [
-        f"{'' if value == usual[switch] else '* '}{switch} {value} {phrase(switch, value)}" for switch, value in switches.items()
+        f"{'' if value == usual[switch] else '* '}{switch} {value} {phrase(switch, value)}"
+        for switch, value in switches.items()
     ]
     assert lines[head + 1 + len(SWITCHES)] == ""
 
@@ -66,7 +77,10 @@ def test_the_table_of_a_convention_has_every_switch_with_its_value_in_words(conv
 def test_the_error_about_a_switch_lists_all(say: Say) -> None:
     said = say("evaluate", "qrels.txt", "bm25.run", "--convention", "standard,tie=best")
 
-    assert f"unknown switch 'tie', expected one of {', '.join(SWITCHES)}; did you mean ties?" in said.err
+    assert (
+        f"unknown switch 'tie', expected one of {', '.join(SWITCHES)}; did you mean ties?"
+        in said.err
+    )
 
 
 def test_every_switch_of_every_preset_has_words() -> None:
@@ -74,18 +88,30 @@ def test_every_switch_of_every_preset_has_words() -> None:
     without_words = {"score", "cutoff", "gain", "discount"}  # their values say it themselves
     for convention in PRESETS.values():
         for switch, value in convention.switches().items():
-            assert switch in without_words or value in ROWS[switch].values, f"{convention.name}: {switch}={value}"
+            assert switch in without_words or value in ROWS[switch].values, (
+                f"{convention.name}: {switch}={value}"
+            )
 
 
 SENTENCE = "this preset reproduces its tool's NDCG only, not"
 
 
-@pytest.mark.parametrize("command", ["evaluate qrels.txt bm25.run", "compare qrels.txt bm25.run neural.run"])
+@pytest.mark.parametrize(
+    "command", ["evaluate qrels.txt bm25.run", "compare qrels.txt bm25.run neural.run"]
+)
 def test_a_preset_made_from_ndcg_says_so_beside_other_measures(command: str, say: Say) -> None:
-    said = " ".join(say(*command.split(), "-m", "nDCG@10,AP,DCG", "--convention", "trectools").out.split())
+    said = " ".join(
+        say(*command.split(), "-m", "nDCG@10,AP,DCG", "--convention", "trectools").out.split()
+    )
     assert f"{SENTENCE} AP;" in said
-    many = " ".join(say(*command.split(), "-m", "P@1,P@2,P@3,RR", "--convention", "sklearn,ties=best").out.split())
+    many = " ".join(
+        say(
+            *command.split(), "-m", "P@1,P@2,P@3,RR", "--convention", "sklearn,ties=best"
+        ).out.split()
+    )
     assert f"{SENTENCE} P@1, P@2, P@3 and 1 more" in many
-    assert SENTENCE not in say(*command.split(), "-m", "nDCG@10,iDCG", "--convention", "trectools").out
+    assert (
+        SENTENCE not in say(*command.split(), "-m", "nDCG@10,iDCG", "--convention", "trectools").out
+    )
     assert SENTENCE not in say(*command.split(), "-m", "AP,RR", "--convention", "trec_eval").out
     assert SENTENCE not in say(*command.split(), "-m", "AP,RR").out

@@ -19,9 +19,20 @@ Say = Callable[..., Said]
         (("--correction", "holm"), "Holm", ("max-T", "Bonferroni")),
     ],
 )
-def test_the_method_names_the_correction_that_was_used(say: Say, options: tuple[str, ...], named: str, others: tuple[str, ...]) -> None:
+def test_the_method_names_the_correction_that_was_used(
+    say: Say, options: tuple[str, ...], named: str, others: tuple[str, ...]
+) -> None:
     said = say(
-        "compare", "qrels.txt", "bm25.run", "neural.run", "-m", "RR,AP,P@2", "--slices", "slices.csv", "--explain-method", *options
+        "compare",
+        "qrels.txt",
+        "bm25.run",
+        "neural.run",
+        "-m",
+        "RR,AP,P@2",
+        "--slices",
+        "slices.csv",
+        "--explain-method",
+        *options,
     ).out
 
     assert f"({named})" in said

@@ -27,7 +27,11 @@ def close(tmp_path: Path) -> Path:
     qrels = []
     for query in range(N):
         ideal = 10_000  # of one document with that grade; the others say what a run loses
-        qrels += [f"q{query} 0 top {ideal}\n", f"q{query} 0 a {5000}\n", f"q{query} 0 b {max(round(5000 + 10_000 * gains[query]), 0)}\n"]
+        qrels += [
+            f"q{query} 0 top {ideal}\n",
+            f"q{query} 0 a {5000}\n",
+            f"q{query} 0 b {max(round(5000 + 10_000 * gains[query]), 0)}\n",
+        ]
         for run in lines:
             lines[run] += [f"q{query} Q0 {run} 1 1.0 t\n"]
     (tmp_path / "qrels.txt").write_text("".join(qrels), encoding="utf-8")
@@ -37,9 +41,23 @@ def close(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("layout", ["table", "markdown", "latex"])
-def test_a_small_difference_that_is_decided_looks_decided(layout: str, say: Say, close: Path) -> None:
-    command = ("compare", "qrels.txt", "a.run", "b.run", "-m", "nDCG@1", "--test", "t", "--no-rankings")
-    row = json.loads(say(*command, "--format", "json", cwd=close).out)["pairs"][0]["measures"]["nDCG@1"]
+def test_a_small_difference_that_is_decided_looks_decided(
+    layout: str, say: Say, close: Path
+) -> None:
+    command = (
+        "compare",
+        "qrels.txt",
+        "a.run",
+        "b.run",
+        "-m",
+        "nDCG@1",
+        "--test",
+        "t",
+        "--no-rankings",
+    )
+    row = json.loads(say(*command, "--format", "json", cwd=close).out)["pairs"][0]["measures"][
+        "nDCG@1"
+    ]
 
     text = say(*command, "--format", layout, cwd=close).out
 
@@ -58,12 +76,16 @@ def test_digits_that_were_asked_for(say: Say) -> None:
     ]
     for command in commands:
         for digits in (1, 6):
-            assert f" {0.131944444:.{digits}f} " in say(*command, "--digits", str(digits)).out.replace("\n", " ")
+            assert f" {0.131944444:.{digits}f} " in say(
+                *command, "--digits", str(digits)
+            ).out.replace("\n", " ")
     assert say(*commands[0], "--digits", "16").code == 2
 
 
 def test_programs_get_every_digit(say: Say) -> None:
     command = ("evaluate", "qrels.txt", "bm25.run", "-m", "AP", "--digits", "1", "--format")
 
-    assert json.loads(say(*command, "json").out)["runs"][0]["mean"]["AP"] == pytest.approx(0.13194444444444442, abs=1e-16)
+    assert json.loads(say(*command, "json").out)["runs"][0]["mean"]["AP"] == pytest.approx(
+        0.13194444444444442, abs=1e-16
+    )
     assert "0.1319444444444444" in say(*command, "csv").out

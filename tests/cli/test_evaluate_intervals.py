@@ -13,8 +13,10 @@ Say = Callable[..., Said]
 
 COMMANDS = {
     "table-intervals": "evaluate qrels.txt bm25.run neural.run --intervals -m nDCG@10,RR,NumRel",
-    "json-intervals": "evaluate qrels.txt bm25.run neural.run --intervals --format json -m nDCG@10,NumRel",
-    "csv-intervals": "evaluate qrels.txt bm25.run neural.run --intervals --format csv -m nDCG@10,NumRel",
+    "json-intervals": "evaluate qrels.txt bm25.run neural.run --intervals --format json -m "
+    "nDCG@10,NumRel",
+    "csv-intervals": "evaluate qrels.txt bm25.run neural.run --intervals --format csv -m "
+    "nDCG@10,NumRel",
     "error-intervals-trec": "evaluate qrels.txt bm25.run --intervals --format trec",
     "error-intervals-per-query": "evaluate qrels.txt bm25.run --intervals --per-query --format csv",
 }
@@ -29,6 +31,10 @@ def test_what_evaluate_says_of_intervals(name: str, say: Say) -> None:
 
 
 def test_the_numbers_are_those_of_the_library(say: Say) -> None:
-    said = say("evaluate", "qrels.txt", "neural.run", "--intervals", "--format", "json", "-m", "nDCG@10,AP")
+    said = say(
+        "evaluate", "qrels.txt", "neural.run", "--intervals", "--format", "json", "-m", "nDCG@10,AP"
+    )
     found = ir.intervals(ir.evaluate(DATA / "qrels.txt", DATA / "neural.run", ["nDCG@10", "AP"]))
-    assert json.loads(said.out)["runs"][0]["intervals"] == {measure: list(one.interval) for measure, one in found.items()}
+    assert json.loads(said.out)["runs"][0]["intervals"] == {
+        measure: list(one.interval) for measure, one in found.items()
+    }

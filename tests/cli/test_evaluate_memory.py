@@ -31,7 +31,15 @@ def test_the_output_is_the_same(say: Say, layout: str, more: list[str]) -> None:
 
 @pytest.mark.parametrize("run", ["broken.qrels", "nan.run", "twice.run", "bm26.run", "bm25.run.gz"])
 def test_errors_and_compressed_files_are_the_same(say: Say, run: str) -> None:
-    command = ["evaluate", "qrels.txt", run, "--convention", "sklearn,duplicates=error", "--format", "json"]
+    command = [
+        "evaluate",
+        "qrels.txt",
+        run,
+        "--convention",
+        "sklearn,duplicates=error",
+        "--format",
+        "json",
+    ]
     assert say(*command, "--memory", BUDGET) == say(*command)
 
 
@@ -41,13 +49,18 @@ def test_errors_and_compressed_files_are_the_same(say: Say, run: str) -> None:
         (["--memory", "much"], "--memory much: expected an amount of memory"),
         (["--memory", "1MB"], "the program and the judgments take"),
         (["--memory", BUDGET, "--report", "out.html"], "--report: found --memory too"),
-        (["--memory", BUDGET, "--judgments", "qrels_prefs"], "--judgments qrels_prefs: found --memory too"),
+        (
+            ["--memory", BUDGET, "--judgments", "qrels_prefs"],
+            "--judgments qrels_prefs: found --memory too",
+        ),
     ],
 )
 def test_what_is_refused(say: Say, more: list[str], found: str) -> None:
     said = say("evaluate", "qrels.txt", "bm25.run", *more)
     assert said.code == 2
-    assert found in " ".join(said.err.split()).replace("'", "").replace("memory=", "--memory ").replace("----", "--")
+    assert found in " ".join(said.err.split()).replace("'", "").replace(
+        "memory=", "--memory "
+    ).replace("----", "--")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
@@ -55,7 +68,9 @@ def test_a_killed_command_goes_on_and_measures_no_file_twice(tmp_path: Path) -> 
     """The second of two runs is a pipe that is never written: the command is killed while it waits.
     Then the file is there.
     """
-    lines = "".join(f"q{query} Q0 d{rank} {rank} {9 - rank} t\n" for query in range(50) for rank in range(1, 6))
+    lines = "".join(
+        f"q{query} Q0 d{rank} {rank} {9 - rank} t\n" for query in range(50) for rank in range(1, 6)
+    )
     (tmp_path / "qrels").write_text("".join(f"q{query} 0 d3 1\n" for query in range(50)))
     (tmp_path / "first.run").write_text(lines)
     os.mkfifo(tmp_path / "second.run")
@@ -89,7 +104,9 @@ def test_a_killed_command_goes_on_and_measures_no_file_twice(tmp_path: Path) -> 
     marked = json.loads(kept.splitlines()[1])
     marked["coverage"]["tied_documents"] = 12345  # which only the journal can tell
     # and a line that was cut
-    journal.write_bytes(kept.splitlines(keepends=True)[0] + json.dumps(marked).encode() + b"\n" + kept[:100])
+    journal.write_bytes(
+        kept.splitlines(keepends=True)[0] + json.dumps(marked).encode() + b"\n" + kept[:100]
+    )
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "1 of 2 runs were evaluated before" in done.stderr
     assert not journal.exists()
@@ -118,15 +135,37 @@ sys.exit(main())
 
 
 @pytest.mark.parametrize("signalled", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_command_leaves_no_temporary_file(tmp_path: Path, signalled: signal.Signals) -> None:
+def test_an_interrupted_command_leaves_no_temporary_file(
+    tmp_path: Path, signalled: signal.Signals
+) -> None:
     """Stopped while rows are grouped by query, after the first were written."""
-    lines = "".join(f"q{query} Q0 d{rank} {rank} {9 - rank} t\n" for rank in range(1, 9) for query in range(50))
+    lines = "".join(
+        f"q{query} Q0 d{rank} {rank} {9 - rank} t\n" for rank in range(1, 9) for query in range(50)
+    )
     (tmp_path / "qrels").write_text("".join(f"q{query} 0 d3 1\n" for query in range(50)))
     (tmp_path / "mixed.run").write_text(lines)
     (tmp_path / "temporary").mkdir()
-    command = [sys.executable, "-c", STOPPED, "evaluate", "qrels", "mixed.run", "--memory", "2GB", "-o", "values.txt"]
+    command = [
+        sys.executable,
+        "-c",
+        STOPPED,
+        "evaluate",
+        "qrels",
+        "mixed.run",
+        "--memory",
+        "2GB",
+        "-o",
+        "values.txt",
+    ]
     environment = {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True) as process:
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "written\n"
         process.send_signal(signalled)
@@ -136,7 +175,9 @@ def test_an_interrupted_command_leaves_no_temporary_file(tmp_path: Path, signall
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["mixed.run", "qrels", "temporary"]
 
 
-def test_a_journal_of_other_judgments_or_of_a_changed_file_is_not_used(say: Say, tmp_path: Path) -> None:
+def test_a_journal_of_other_judgments_or_of_a_changed_file_is_not_used(
+    say: Say, tmp_path: Path
+) -> None:
     (tmp_path / "qrels").write_text("q 0 a 1\n")
     (tmp_path / "a.run").write_text("q Q0 a 1 2 t\n")
     (tmp_path / "no.json").mkdir()  # the output cannot be written, so the journal stays
@@ -166,14 +207,21 @@ def test_a_journal_of_other_judgments_or_of_a_changed_file_is_not_used(say: Say,
 
 def test_a_file_that_changes_while_it_is_measured_is_not_kept(tmp_path: Path) -> None:
     """Its values come from the old content, but the journal would name the new content."""
-    run, measures, standard = tmp_path / "a.run", (ir.parse_measure("RR"),), ir.Convention.of("standard")
+    run, measures, standard = (
+        tmp_path / "a.run",
+        (ir.parse_measure("RR"),),
+        ir.Convention.of("standard"),
+    )
     run.write_text("q Q0 a 1 2 t\n")
     journal = EvaluationJournal(str(tmp_path / "journal"), {})
     assert journal.find(str(run), "a", measures, standard) is None
     found = ir.evaluate({"q": {"a": 1}}, run, measures)
     run.write_text("q Q0 b 1 3 t\nq Q0 a 2 1 t\n")
     journal.add(str(run), found)
-    assert EvaluationJournal(str(tmp_path / "journal"), {}).find(str(run), "a", measures, standard) is None
+    assert (
+        EvaluationJournal(str(tmp_path / "journal"), {}).find(str(run), "a", measures, standard)
+        is None
+    )
 
 
 def test_the_bar_has_a_rate_that_starts_again_with_a_second_pass() -> None:

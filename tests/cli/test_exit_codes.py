@@ -61,14 +61,24 @@ def ended(folder: Path, command: str, *redirections: str) -> tuple[int, str, str
         words = " ".join(redirections).replace("dead", f"&{dead}")
         script = f"exec {sys.executable} -m idealrank {command} {words}"
         done = subprocess.run(
-            ["bash", "-c", script], cwd=folder, env=environment(), capture_output=True, text=True, pass_fds=[dead], check=False, timeout=120
+            ["bash", "-c", script],
+            cwd=folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            pass_fds=[dead],
+            check=False,
+            timeout=120,
         )
     return done.returncode, done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(
     ("name", "talk"),
-    [pytest.param(*pair, marks=() if pair in FEW else pytest.mark.slow) for pair in product(COMMANDS, TALK)],
+    [
+        pytest.param(*pair, marks=() if pair in FEW else pytest.mark.slow)
+        for pair in product(COMMANDS, TALK)
+    ],
 )
 def test_no_stderr_changes_an_exit_code(folder: Path, name: str, talk: str) -> None:
     command, code = COMMANDS[name]
@@ -81,10 +91,21 @@ def test_no_stderr_changes_an_exit_code(folder: Path, name: str, talk: str) -> N
 
 @pytest.mark.parametrize(
     ("output", "code", "said"),
-    [(">/dev/full", 70, "No space left on device"), pytest.param(">&-", 70, "", marks=pytest.mark.slow), (">dead", 141, "")],
+    [
+        (">/dev/full", 70, "No space left on device"),
+        pytest.param(">&-", 70, "", marks=pytest.mark.slow),
+        (">dead", 141, ""),
+    ],
 )
 @pytest.mark.parametrize(
-    "name", ["closed", *(pytest.param(name, marks=pytest.mark.slow) for name in ("missing", "evaluate", "compare", "help"))]
+    "name",
+    [
+        "closed",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("missing", "evaluate", "compare", "help")
+        ),
+    ],
 )
 def test_output_that_cannot_be_written_is_a_fault_and_a_reader_that_leaves_is_none(
     folder: Path, name: str, output: str, code: int, said: str
@@ -99,18 +120,30 @@ def test_output_that_cannot_be_written_is_a_fault_and_a_reader_that_leaves_is_no
 
 @pytest.mark.parametrize(
     ("output", "talk"),
-    [(">/dev/full", "2>&-"), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in ((">&-", "2>/dev/full"), (">dead", "2>dead")))],
+    [
+        (">/dev/full", "2>&-"),
+        *(
+            pytest.param(*pair, marks=pytest.mark.slow)
+            for pair in ((">&-", "2>/dev/full"), (">dead", "2>dead"))
+        ),
+    ],
 )
 def test_without_both_streams_it_is_the_same(folder: Path, output: str, talk: str) -> None:
-    assert ended(folder, COMMANDS["closed"][0], output, talk)[0] == (141 if output == ">dead" else 70)
+    assert ended(folder, COMMANDS["closed"][0], output, talk)[0] == (
+        141 if output == ">dead" else 70
+    )
 
 
 def test_closed_streams_leave_files_whole(folder: Path) -> None:
     # A file that is opened gets the first free descriptor, and messages go to 2, whatever that is.
-    found, _, _ = ended(folder, "evaluate qrels.txt stray.run --format csv -o out.csv", "<&-", ">&-", "2>&-")
+    found, _, _ = ended(
+        folder, "evaluate qrels.txt stray.run --format csv -o out.csv", "<&-", ">&-", "2>&-"
+    )
 
     assert found == 0
-    assert (folder / "out.csv").read_text(encoding="utf-8").splitlines()[0] == "run,measure,value,convention"
+    assert (folder / "out.csv").read_text(encoding="utf-8").splitlines()[
+        0
+    ] == "run,measure,value,convention"
     assert "warning" not in (folder / "out.csv").read_text(encoding="utf-8")
 
 

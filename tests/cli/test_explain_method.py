@@ -42,7 +42,9 @@ def test_a_report_has_one_line_of_convention_unless_asked_for_more(command: str,
 
 
 @pytest.mark.spread(3)
-@pytest.mark.parametrize("command", [f"{command} --format json" for name, command in REPORTS.items()], ids=REPORTS)
+@pytest.mark.parametrize(
+    "command", [f"{command} --format json" for name, command in REPORTS.items()], ids=REPORTS
+)
 def test_json_is_the_same_with_and_without_the_option(command: str, say: Say) -> None:
     plain, asked = (say(*command.split(), *options) for options in ((), ("--explain-method",)))
     assert plain.out.replace(" --explain-method", "") == asked.out.replace(" --explain-method", "")

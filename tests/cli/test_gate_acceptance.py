@@ -49,7 +49,12 @@ def test_a_comment_and_annotations_say_it_first(accept: Gate, folder: Path) -> N
     assert comment.startswith(f"**{HEADLINE}**\n\n**The gate is closed")
     assert "| **failed, accepted** |" in comment
     assert commands[0] == f"::notice title=Accepted::{HEADLINE}"
-    assert [line.split(" ")[0] for line in commands] == ["::notice", "::warning", "::warning", "::notice"]
+    assert [line.split(" ")[0] for line in commands] == [
+        "::notice",
+        "::warning",
+        "::warning",
+        "::notice",
+    ]
 
 
 def test_the_page_and_the_table_say_it(accept: Gate, folder: Path) -> None:
@@ -85,8 +90,13 @@ def test_an_acceptance_names_the_check_that_its_numbers_are_of(gate: Gate, folde
     (accepted,) = record(folder).series.accepted
     checks = {check["baseline"]: check for check in asked(said)["checks"]}
     assert accepted.baseline == "main (anchor)"
-    assert (accepted.before, accepted.now) == (checks["main (anchor)"]["mean_baseline"], checks["main (anchor)"]["mean_run"])
-    assert "accepted the mean of this run and the last accepted ones, RR" in asked(said)["notes"][-1]
+    assert (accepted.before, accepted.now) == (
+        checks["main (anchor)"]["mean_baseline"],
+        checks["main (anchor)"]["mean_run"],
+    )
+    assert (
+        "accepted the mean of this run and the last accepted ones, RR" in asked(said)["notes"][-1]
+    )
     assert checks["main"]["mean_run"] != accepted.now
 
 
@@ -99,7 +109,9 @@ def test_an_acceptance_of_the_run_names_the_last_accepted_one(gate: Gate, folder
     assert "Ada accepted RR 0.2000 after 0.5000 in main" in words(said)
 
 
-def test_a_contract_that_alone_closed_the_gate_is_recorded_by_its_query(gate: Gate, folder: Path) -> None:
+def test_a_contract_that_alone_closed_the_gate_is_recorded_by_its_query(
+    gate: Gate, folder: Path
+) -> None:
     write_run(folder, "new", {"q001": 5})
     (folder / "contracts.csv").write_text("query,at_least\nq001,0.5\nq002,0.1\n", encoding="utf-8")
 
@@ -107,9 +119,17 @@ def test_a_contract_that_alone_closed_the_gate_is_recorded_by_its_query(gate: Ga
 
     (accepted,) = record(folder).series.accepted
     assert said.code == 0
-    assert (accepted.contract, accepted.measure, accepted.before, accepted.now) == ("q001", "RR", 0.5, pytest.approx(0.2))
+    assert (accepted.contract, accepted.measure, accepted.before, accepted.now) == (
+        "q001",
+        "RR",
+        0.5,
+        pytest.approx(0.2),
+    )
     assert (accepted.p, accepted.baseline) == (None, "")
-    assert "Ada accepted the broken contract of query q001: RR 0.2000, demanded 0.5000 (run new," in words(said)
+    assert (
+        "Ada accepted the broken contract of query q001: RR 0.2000, demanded 0.5000 (run new,"
+        in words(said)
+    )
 
 
 def test_an_acceptance_under_a_strict_gate_spends_nothing(gate: Gate, folder: Path) -> None:
@@ -122,7 +142,9 @@ def test_an_acceptance_under_a_strict_gate_spends_nothing(gate: Gate, folder: Pa
     assert (len(series.accepted), series.looks, series.spent) == (1, 0, 0.0)
 
 
-def test_accepting_needs_the_baseline_file_and_says_so_in_the_help(gate: Gate, folder: Path) -> None:
+def test_accepting_needs_the_baseline_file_and_says_so_in_the_help(
+    gate: Gate, folder: Path
+) -> None:
     """A name mistyped would make a new file of an open gate, and the acceptance would be lost."""
     said, told = gate("start", *ACCEPT, baseline="fresh.gz"), gate("start", "--help")
 
@@ -135,16 +157,23 @@ def test_accepting_needs_the_baseline_file_and_says_so_in_the_help(gate: Gate, f
 def test_accepting_a_first_run_that_breaks_a_contract_records_it(gate: Gate, folder: Path) -> None:
     (folder / "contracts.csv").write_text("query,at_least\nq001,0.9\n", encoding="utf-8")
 
-    said = gate("start", *ACCEPT, "--contracts", "contracts.csv", "--update-baseline", baseline="fresh.gz")
+    said = gate(
+        "start", *ACCEPT, "--contracts", "contracts.csv", "--update-baseline", baseline="fresh.gz"
+    )
 
     series = record(folder, "fresh.gz").series
     assert said.code == 0
     assert ([one.contract for one in series.accepted], series.looks) == (["q001"], 0)
 
 
-def test_the_message_of_an_accepted_contract_has_the_id_as_it_is(accept: Gate, folder: Path) -> None:
+def test_the_message_of_an_accepted_contract_has_the_id_as_it_is(
+    accept: Gate, folder: Path
+) -> None:
     accept("--junit", "gate.xml")
 
     suites = ET.fromstring((folder / "gate.xml").read_text(encoding="utf-8"))
-    messages = {case.get("classname"): [one.get("message", "") for one in case.iter("skipped")] for case in suites.iter("testcase")}
+    messages = {
+        case.get("classname"): [one.get("message", "") for one in case.iter("skipped")]
+        for case in suites.iter("testcase")
+    }
     assert messages["contracts"] == [f"{HEADLINE} q001: RR 0.2000, demanded 0.5000"]

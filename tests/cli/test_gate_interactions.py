@@ -35,7 +35,15 @@ def gate(say: Callable[..., Said], tmp_path: Path) -> Gate:
         (tmp_path / f"{name}.csv").write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
 
     def ask(run: str, baseline: str, *options: str) -> Said:
-        return say("gate", "bought.csv", f"{run}.csv", "--baseline", f"{baseline}.csv", *options, cwd=tmp_path)
+        return say(
+            "gate",
+            "bought.csv",
+            f"{run}.csv",
+            "--baseline",
+            f"{baseline}.csv",
+            *options,
+            cwd=tmp_path,
+        )
 
     return ask
 
@@ -61,7 +69,9 @@ def test_purchases_of_the_baselines_own_recommendations_cannot_decide(gate: Gate
     assert gate("poor", "good", "--labels-from", "good", "--when-unjudged", "neutral").code == 3
 
 
-def test_an_open_gate_states_once_that_items_without_a_label_count_as_not_relevant(gate: Gate) -> None:
+def test_an_open_gate_states_once_that_items_without_a_label_count_as_not_relevant(
+    gate: Gate,
+) -> None:
     said = gate("good", "good")
 
     assert said.code == 0
@@ -71,7 +81,9 @@ def test_an_open_gate_states_once_that_items_without_a_label_count_as_not_releva
 
 def test_purchases_need_no_caution_about_unjudged_items(gate: Gate, tmp_path: Path) -> None:
     lines = (tmp_path / "good.csv").read_text(encoding="utf-8").splitlines()
-    (tmp_path / "short.csv").write_text("\n".join(line for line in lines if "good" not in line) + "\n", encoding="utf-8")
+    (tmp_path / "short.csv").write_text(
+        "\n".join(line for line in lines if "good" not in line) + "\n", encoding="utf-8"
+    )
 
     said = gate("short", "good")
 

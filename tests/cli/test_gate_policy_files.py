@@ -103,7 +103,9 @@ def test_typed_judgments_stand_alone(say: Say, project: Path) -> None:
         ("qrels_columns", '"query=a,user=b"', "expected query=NAME,document=NAME"),
     ],
 )
-def test_a_wrong_value_of_the_policy_is_named(say: Say, project: Path, key: str, value: str, expected: str) -> None:
+def test_a_wrong_value_of_the_policy_is_named(
+    say: Say, project: Path, key: str, value: str, expected: str
+) -> None:
     lines = [line for line in POLICY.splitlines() if not line.startswith(f"{key} ")]
     text = "\n".join([*lines, f"{key} = {value}"])
     (project / "pyproject.toml").write_text(text, encoding="utf-8")
@@ -116,7 +118,9 @@ def test_a_wrong_value_of_the_policy_is_named(say: Say, project: Path, key: str,
 
 
 @pytest.mark.parametrize(("typed", "missing"), [((), "QRELS"), (("new.csv",), "QRELS")])
-def test_without_a_policy_both_files_must_be_typed(say: Say, project: Path, typed: tuple[str, ...], missing: str) -> None:
+def test_without_a_policy_both_files_must_be_typed(
+    say: Say, project: Path, typed: tuple[str, ...], missing: str
+) -> None:
     (project / "pyproject.toml").unlink()
 
     said = say("gate", *typed, "--baseline", "main.csv", cwd=project)
@@ -143,7 +147,9 @@ def titled(project: Path) -> Path:
     """The same project, whose policy names the texts of its queries; one query has none."""
     texts = [f"{query}\thow to do task {query[1:]} | <b>" for query in QUERIES if query != "q03"]
     (project / "eval" / "queries.tsv").write_text("\n".join(texts), encoding="utf-8")
-    (project / "pyproject.toml").write_text(f'{POLICY}queries = "eval/queries.tsv"\n', encoding="utf-8")
+    (project / "pyproject.toml").write_text(
+        f'{POLICY}queries = "eval/queries.tsv"\n', encoding="utf-8"
+    )
     return project
 
 
@@ -157,7 +163,17 @@ def test_the_message_names_the_queries_that_fell_by_their_text(say: Say, titled:
 
 
 def test_json_junit_markdown_and_annotations_have_the_texts(say: Say, titled: Path) -> None:
-    said = say("gate", "--format", "json", "--junit", "gate.xml", "--markdown", "gate.md", "--github", cwd=titled)
+    said = say(
+        "gate",
+        "--format",
+        "json",
+        "--junit",
+        "gate.xml",
+        "--markdown",
+        "gate.md",
+        "--github",
+        cwd=titled,
+    )
 
     worst = json.loads(said.out)["checks"][0]["worst"]
     assert worst[0]["text"] == "how to do task 00 | <b>"
@@ -184,7 +200,12 @@ def test_typed_texts_win_and_need_no_page(say: Say, titled: Path) -> None:
 def test_without_texts_no_output_mentions_them(say: Say, project: Path) -> None:
     said = say("gate", "--format", "json", cwd=project)
 
-    assert set(json.loads(said.out)["checks"][0]["worst"][0]) == {"query", "baseline", "run", "difference"}
+    assert set(json.loads(said.out)["checks"][0]["worst"][0]) == {
+        "query",
+        "baseline",
+        "run",
+        "difference",
+    }
 
 
 def test_texts_that_are_missing_are_an_error_before_the_work(say: Say, titled: Path) -> None:

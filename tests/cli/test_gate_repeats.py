@@ -24,18 +24,26 @@ def repeated(gate: Gate, folder: Path) -> Gate:
     [
         (("--repeat", "new.run"), "--repeat new.run: found a file that is given twice"),
         (("--repeat", "./new.run"), "--repeat ./new.run: found a file that is given twice"),
-        (("--repeat", "start.run", "--repeat", "start.run"), "--repeat start.run: found a file that is given twice"),
+        (
+            ("--repeat", "start.run", "--repeat", "start.run"),
+            "--repeat start.run: found a file that is given twice",
+        ),
         (("--repeat", "-", "--repeat", "-"), "found - (standard input) twice"),
         (
             ("--repeat", "short.run"),
-            "repeat 1: found no answer to 2 of the queries that another run of the same version answers ('q000', 'q001')",
+            "repeat 1: found no answer to 2 of the queries that another run of the same "
+            "version answers ('q000', 'q001')",
         ),
     ],
 )
-def test_repeats_that_are_none_are_refused(gate: Gate, folder: Path, options: tuple[str, ...], said: str) -> None:
+def test_repeats_that_are_none_are_refused(
+    gate: Gate, folder: Path, options: tuple[str, ...], said: str
+) -> None:
     write_run(folder, "new", noisy(1))
     lines = (folder / "new.run").read_text(encoding="utf-8").splitlines(keepends=True)
-    (folder / "short.run").write_text("".join(line for line in lines if line[:4] not in ("q000", "q001")), encoding="utf-8")
+    (folder / "short.run").write_text(
+        "".join(line for line in lines if line[:4] not in ("q000", "q001")), encoding="utf-8"
+    )
 
     done = gate("new", *options)
 
@@ -65,11 +73,18 @@ def test_a_run_that_equals_one_of_two_repeats_is_a_look(repeated: Gate, folder: 
 
 
 def test_a_judge_of_repeats_says_what_it_looked_at(repeated: Gate, folder: Path) -> None:
-    (folder / "judge.txt").write_text((folder / "qrels.txt").read_text(encoding="utf-8"), encoding="utf-8")
+    (folder / "judge.txt").write_text(
+        (folder / "qrels.txt").read_text(encoding="utf-8"), encoding="utf-8"
+    )
     write_run(folder, "new", noisy(5))
 
-    with_judge, without = (repeated("new", *options) for options in (("--judge-qrels", "judge.txt"), ()))
+    with_judge, without = (
+        repeated("new", *options) for options in (("--judge-qrels", "judge.txt"), ())
+    )
 
-    note = "where a side has several runs, only its first run counts for the judge and unjudged documents"
+    note = (
+        "where a side has several runs, only its first run counts for the judge and unjudged "
+        "documents"
+    )
     assert note in words(with_judge)
     assert "where a side has several runs" not in words(without)

@@ -15,13 +15,19 @@ from tests.cli.gate_runs import QUERIES, Gate, asked, noisy, record, words, writ
 from tests.cli.terminal import Said
 
 
-def test_alpha_is_spent_over_the_horizon_by_commits_that_change_something(gate: Gate, folder: Path) -> None:
+def test_alpha_is_spent_over_the_horizon_by_commits_that_change_something(
+    gate: Gate, folder: Path
+) -> None:
     write_run(folder, "new", noisy(1))
     first = asked(gate("new", "--format", "json", "--update-baseline"))
     same = asked(gate("new", "--format", "json", "--update-baseline"))
     short = asked(gate("new", "--format", "json", "--horizon", "2", "--alpha", "0.04"))
 
-    assert (first["policy"]["alpha"], first["series"]["alpha"], first["series"]["looks"]) == (0.001, 0.05, 0)
+    assert (first["policy"]["alpha"], first["series"]["alpha"], first["series"]["looks"]) == (
+        0.001,
+        0.05,
+        0,
+    )
     assert record(folder).series.looks == 1  # the second gate saw the same values
     assert same["checks"][0]["reason"] == "the same value on every query"
     assert short["policy"]["alpha"] == pytest.approx((0.04 - 0.001) / 1)
@@ -44,11 +50,15 @@ def test_a_series_that_is_over_gives_way_to_the_next_one(gate: Gate, folder: Pat
     series = record(folder).series
     assert (series.number, series.looks, round(series.spent, 6)) == (2, 1, round(0.05 / 3, 6))
     write_run(folder, "next", noisy(9))
-    assert "commit 2 of 3, series 2; its share of alpha 0.05 is 0.0167" in words(gate("next", "--horizon", "3"))
+    assert "commit 2 of 3, series 2; its share of alpha 0.05 is 0.0167" in words(
+        gate("next", "--horizon", "3")
+    )
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_an_engine_with_noise_and_no_change_is_never_closed_in_fifty_commits(gate: Gate, folder: Path, seed: int) -> None:
+def test_an_engine_with_noise_and_no_change_is_never_closed_in_fifty_commits(
+    gate: Gate, folder: Path, seed: int
+) -> None:
     """Level 0.05 for all fifty together: the gate that kept the best run was closed 17 times."""
     codes = []
     for number in range(15):
@@ -78,15 +88,31 @@ def test_small_drops_in_a_row_are_closed_by_the_anchor(gate: Gate, folder: Path)
 def test_repeats_are_averaged_and_show_the_noise(gate: Gate, folder: Path) -> None:
     for name in ("new", "again", "third"):
         write_run(folder, name, noisy(len(name)))
-    said = gate("new", "--repeat", "again.run", "--repeat", "third.run", "--update-baseline", "--format", "json")
-    means = [gate(name, "--format", "json", baseline="start.run") for name in ("new", "again", "third")]
+    said = gate(
+        "new",
+        "--repeat",
+        "again.run",
+        "--repeat",
+        "third.run",
+        "--update-baseline",
+        "--format",
+        "json",
+    )
+    means = [
+        gate(name, "--format", "json", baseline="start.run") for name in ("new", "again", "third")
+    ]
     found = [asked(one)["checks"][0]["mean_run"] for one in means]
     mean = sum(found) / 3
     spread = (sum((one - mean) ** 2 for one in found) / 2) ** 0.5
 
     assert asked(said)["checks"][0]["mean_run"] == pytest.approx(mean)
     assert f"has a standard deviation of {spread:.4f} (3 runs)" in asked(said)["notes"][0]
-    assert [(one.name, one.commit) for one in record(folder).kept] == [("new", 1), ("new", 1), ("new", 1), ("start", 0)]
+    assert [(one.name, one.commit) for one in record(folder).kept] == [
+        ("new", 1),
+        ("new", 1),
+        ("new", 1),
+        ("start", 0),
+    ]
     write_run(folder, "next", noisy(7))
     before = asked(gate("next", "--format", "json"))["checks"][0]["mean_baseline"]
     assert before == pytest.approx(mean)
@@ -102,7 +128,9 @@ def test_a_drop_is_accepted_by_name_and_becomes_the_anchor(gate: Gate, folder: P
     assert (closed.code, accepted.code, again.code) == (1, 0, 0)
     assert "--accept REASON records that you accept the drop." in words(closed)
     assert "Ada accepted RR 0.2000 after 0.5000" in words(accepted)
-    assert [(one.reason, one.by, one.run, one.measure) for one in series.accepted] == [("half the latency", "Ada", "worse", "RR")]
+    assert [(one.reason, one.by, one.run, one.measure) for one in series.accepted] == [
+        ("half the latency", "Ada", "worse", "RR")
+    ]
     assert (series.accepted[0].before, series.accepted[0].now) == (0.5, pytest.approx(0.2))
     assert [(one.name, one.commit) for one in record(folder).kept] == [("worse", 0)]
 
@@ -132,7 +160,9 @@ def test_a_folder_holds_the_series_in_place_of_the_baseline_file(gate: Gate, fol
 def test_a_strict_gate_spends_nothing(gate: Gate, folder: Path) -> None:
     write_run(folder, "new", noisy(1))
 
-    said = asked(gate("new", "--strict", "--margin", "0.3", "--update-baseline", "--format", "json"))
+    said = asked(
+        gate("new", "--strict", "--margin", "0.3", "--update-baseline", "--format", "json")
+    )
 
     assert (said["outcome"], said["policy"]["alpha"]) == ("passed", 0.05)
     assert record(folder).series.looks == 0
@@ -151,28 +181,46 @@ def test_held_out_queries_decide_nothing_and_show_overfitting(gate: Gate, folder
 
     assert 20 < len(held) < 50
     assert (closed_by_all.code, open_without.code) == (1, 0)
-    assert any(note.startswith("held out: RR gained +0.4") and note.endswith("overfitted; replace them") for note in notes)
+    assert any(
+        note.startswith("held out: RR gained +0.4") and note.endswith("overfitted; replace them")
+        for note in notes
+    )
 
 
-def test_a_file_of_an_earlier_version_is_the_anchor_of_a_new_series(gate: Gate, folder: Path) -> None:
+def test_a_file_of_an_earlier_version_is_the_anchor_of_a_new_series(
+    gate: Gate, folder: Path
+) -> None:
     text = gzip.decompress((folder / "main.gz").read_bytes()).decode()
     head, _, rest = text.partition("\n")
     said = json.loads(head.removeprefix("# idealrank baseline "))
-    old = {name: value for name, value in said.items() if name not in ("series", "kept")} | {"schema": 1}
-    (folder / "old.run").write_text("# idealrank baseline " + json.dumps(old, separators=(",", ":")) + "\n" + rest, encoding="utf-8")
+    old = {name: value for name, value in said.items() if name not in ("series", "kept")} | {
+        "schema": 1
+    }
+    (folder / "old.run").write_text(
+        "# idealrank baseline " + json.dumps(old, separators=(",", ":")) + "\n" + rest,
+        encoding="utf-8",
+    )
     write_run(folder, "new", noisy(1))
 
     found = asked(gate("new", "--update-baseline", "--format", "json", baseline="old.run"))
 
     assert found["outcome"] == "passed"
-    assert [(one.name, one.commit) for one in record(folder, "old.run").kept] == [("new", 1), ("start", 0)]
+    assert [(one.name, one.commit) for one in record(folder, "old.run").kept] == [
+        ("new", 1),
+        ("start", 0),
+    ]
 
 
-def test_the_file_reads_as_the_last_accepted_run(gate: Gate, folder: Path, say: Callable[..., Said]) -> None:
+def test_the_file_reads_as_the_last_accepted_run(
+    gate: Gate, folder: Path, say: Callable[..., Said]
+) -> None:
     write_run(folder, "new", noisy(3))
     gate("new", "--update-baseline")
 
-    of_file, of_run = (say("evaluate", "qrels.txt", name, "-m", "RR@10", "--format", "json", cwd=folder) for name in ("main.gz", "new.run"))
+    of_file, of_run = (
+        say("evaluate", "qrels.txt", name, "-m", "RR@10", "--format", "json", cwd=folder)
+        for name in ("main.gz", "new.run")
+    )
 
     assert json.loads(of_file.out)["runs"][0]["mean"] == json.loads(of_run.out)["runs"][0]["mean"]
 
@@ -183,7 +231,9 @@ def test_a_damaged_series_is_refused(gate: Gate, folder: Path, damage: str) -> N
     gate("new", "--update-baseline")
     text = gzip.decompress((folder / "main.gz").read_bytes()).decode()
     head, mark, kept = text.partition("# kept 1\n")
-    (folder / "main.gz").write_bytes(gzip.compress((head if damage == "lost" else f"{head}{mark}#\tq1\n{kept}").encode()))
+    (folder / "main.gz").write_bytes(
+        gzip.compress((head if damage == "lost" else f"{head}{mark}#\tq1\n{kept}").encode())
+    )
 
     said = gate("new")
 
@@ -200,8 +250,21 @@ def with_anchor(gate: Gate, folder: Path) -> tuple[str, ...]:
         write_run(folder, "new", noisy(seed))
         gate("new", "--update-baseline")
     write_run(folder, "next", noisy(3))
-    (folder / "judge.txt").write_text((folder / "qrels.txt").read_text(encoding="utf-8"), encoding="utf-8")
-    return ("--store", "store", "--report", "page.html", "--junit", "gate.xml", "--markdown", "gate.md", "--judge-qrels", "judge.txt")
+    (folder / "judge.txt").write_text(
+        (folder / "qrels.txt").read_text(encoding="utf-8"), encoding="utf-8"
+    )
+    return (
+        "--store",
+        "store",
+        "--report",
+        "page.html",
+        "--junit",
+        "gate.xml",
+        "--markdown",
+        "gate.md",
+        "--judge-qrels",
+        "judge.txt",
+    )
 
 
 def test_the_anchor_is_on_the_page_and_in_every_file(gate: Gate, folder: Path) -> None:
@@ -211,7 +274,9 @@ def test_the_anchor_is_on_the_page_and_in_every_file(gate: Gate, folder: Path) -
     checks = asked(said)["checks"]
     assert [check["baseline"] for check in checks] == ["main", "main (anchor)"]
     assert checks[0]["judge"]["difference"] == pytest.approx(checks[0]["difference"])
-    assert checks[1]["judge"]["difference"] == pytest.approx(value_of(folder, "next") - value_of(folder, "start"))
+    assert checks[1]["judge"]["difference"] == pytest.approx(
+        value_of(folder, "next") - value_of(folder, "start")
+    )
     for name in ("page.html", "gate.xml", "gate.md"):
         assert "anchor" in (folder / name).read_text(encoding="utf-8")
 
@@ -228,7 +293,9 @@ def test_a_store_makes_the_gate_of_a_series_again_as_it_was(gate: Gate, folder: 
         (key,) = [entry.id for entry in store.entries(kind="gate")]
         again = store.gate_again(key).as_dict()
 
-    assert [check["mean_run"] for check in again["checks"]] == [check["mean_run"] for check in said["checks"]]
+    assert [check["mean_run"] for check in again["checks"]] == [
+        check["mean_run"] for check in said["checks"]
+    ]
     for name, value in again.items():
         if name != "checks":
             assert value == said[name], name
@@ -244,10 +311,15 @@ def test_a_store_makes_the_gate_of_a_series_again_as_it_was(gate: Gate, folder: 
         (("--holdout", "0.999"), "holds out all 120 queries"),
         (("--holdout", "1"), "expected a share of the queries from 0 to below 1"),
         (("--horizon", "0"), "--horizon 0: expected a number of commits from 1 on"),
-        (("--strict", "--margin", "0.1", "--largest-loss", "5"), "found more than the range of RR, 0 to 1"),
+        (
+            ("--strict", "--margin", "0.1", "--largest-loss", "5"),
+            "found more than the range of RR, 0 to 1",
+        ),
     ],
 )
-def test_options_that_mean_nothing_are_refused(gate: Gate, folder: Path, options: tuple[str, ...], said: str) -> None:
+def test_options_that_mean_nothing_are_refused(
+    gate: Gate, folder: Path, options: tuple[str, ...], said: str
+) -> None:
     write_run(folder, "new", noisy(1))
 
     done = gate("new", *options)
@@ -256,12 +328,17 @@ def test_options_that_mean_nothing_are_refused(gate: Gate, folder: Path, options
     assert said in done.err
 
 
-def test_only_a_run_that_joins_is_accepted_and_only_into_a_file_that_exists(gate: Gate, folder: Path) -> None:
+def test_only_a_run_that_joins_is_accepted_and_only_into_a_file_that_exists(
+    gate: Gate, folder: Path
+) -> None:
     lines = (folder / "start.run").read_text(encoding="utf-8").replace(" q", " other-q")
     (folder / "strange.run").write_text(lines, encoding="utf-8")
     before = (folder / "main.gz").read_bytes()
 
-    strange, typo = gate("strange", "--accept", "why not"), gate("start", "--accept", "why not", baseline="mian.gz")
+    strange, typo = (
+        gate("strange", "--accept", "why not"),
+        gate("start", "--accept", "why not", baseline="mian.gz"),
+    )
 
     assert (strange.code, typo.code) == (2, 2)
     assert "cannot be accepted as a baseline" in strange.err
@@ -269,8 +346,13 @@ def test_only_a_run_that_joins_is_accepted_and_only_into_a_file_that_exists(gate
     assert not (folder / "mian.gz").exists()
 
 
-@pytest.mark.parametrize(("field", "value"), [("spent", -9), ("spent", 1.0), ("looks", -5), ("number", 0), ("spent", float("nan"))])
-def test_a_state_that_no_gate_writes_is_refused(gate: Gate, folder: Path, field: str, value: float) -> None:
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("spent", -9), ("spent", 1.0), ("looks", -5), ("number", 0), ("spent", float("nan"))],
+)
+def test_a_state_that_no_gate_writes_is_refused(
+    gate: Gate, folder: Path, field: str, value: float
+) -> None:
     head, _, rest = gzip.decompress((folder / "main.gz").read_bytes()).decode().partition("\n")
     said = json.loads(head.removeprefix("# idealrank baseline "))
     said["series"][field] = value
@@ -295,7 +377,10 @@ def test_an_accepted_drop_is_said_first(gate: Gate, folder: Path) -> None:
 
     said = gate("worse", "--accept", "half the latency", "--accepted-by", "Ada")
 
-    assert words(said).startswith("Ada accepted this run: half the latency. The gate is closed: by RR, worse is worse than main")
+    assert words(said).startswith(
+        "Ada accepted this run: half the latency. The gate is closed: by RR, worse is worse "
+        "than main"
+    )
 
 
 def test_a_folder_of_a_series_hides_and_replaces_no_run(gate: Gate, folder: Path) -> None:
@@ -305,7 +390,10 @@ def test_a_folder_of_a_series_hides_and_replaces_no_run(gate: Gate, folder: Path
     (folder / "start.run").rename(folder / "base" / "bad.run")
     before = (folder / "bad.run").read_bytes()
 
-    said = [gate("bad", "--series", ".", *options, baseline="base/bad.run") for options in ((), ("--update-baseline",))]
+    said = [
+        gate("bad", "--series", ".", *options, baseline="base/bad.run")
+        for options in ((), ("--update-baseline",))
+    ]
 
     assert [one.code for one in said] == [2, 2]
     assert (folder / "bad.run").read_bytes() == before
@@ -333,11 +421,16 @@ def test_a_folder_of_a_series_needs_a_baseline_file(gate: Gate, folder: Path) ->
     said = gate("new", "--series", "state", baseline="start.run")
 
     assert (said.code, said.out) == (2, "")
-    assert "--series 'state': found an ordinary run as the last baseline, start.run, expected a baseline file" in said.err
+    assert (
+        "--series 'state': found an ordinary run as the last baseline, start.run, expected a "
+        "baseline file" in said.err
+    )
     assert not (folder / "state").exists()
 
 
-def test_a_series_of_a_baseline_that_is_not_the_last_is_not_passed_over_in_silence(gate: Gate, folder: Path) -> None:
+def test_a_series_of_a_baseline_that_is_not_the_last_is_not_passed_over_in_silence(
+    gate: Gate, folder: Path
+) -> None:
     write_run(folder, "new", noisy(1))
 
     said = gate("new", "--baseline", "start.run")
@@ -347,7 +440,9 @@ def test_a_series_of_a_baseline_that_is_not_the_last_is_not_passed_over_in_silen
 
 
 @pytest.mark.parametrize("accepted", [0, 2])
-def test_the_anchor_may_be_the_source_of_the_labels(gate: Gate, folder: Path, accepted: int) -> None:
+def test_the_anchor_may_be_the_source_of_the_labels(
+    gate: Gate, folder: Path, accepted: int
+) -> None:
     """Its name is printed by every gate of a series, and it is the last accepted run until another
     one is accepted.
     """
@@ -361,19 +456,29 @@ def test_the_anchor_may_be_the_source_of_the_labels(gate: Gate, folder: Path, ac
     checks = asked(gate("worse", "--labels-from", "main (anchor)", "--format", "json"))["checks"]
     typo = gate("worse", "--labels-from", "mian (anchor)")
 
-    sources = {check["baseline"]: check["basis"] is not None and check["basis"]["one_sided"] is not None for check in checks}
+    sources = {
+        check["baseline"]: check["basis"] is not None and check["basis"]["one_sided"] is not None
+        for check in checks
+    }
     assert sources == ({"main": True} if not accepted else {"main": False, "main (anchor)": True})
     assert typo.code == 2
     assert "--labels-from 'mian (anchor)'" in typo.err
 
 
-def test_contracts_of_held_out_queries_decide_nothing_and_are_named(gate: Gate, folder: Path) -> None:
+def test_contracts_of_held_out_queries_decide_nothing_and_are_named(
+    gate: Gate, folder: Path
+) -> None:
     held = sorted(held_out_queries(QUERIES, 0.3))
     write_run(folder, "bad", {held[0]: 9})
-    (folder / "contracts.csv").write_text(f"query,at_least\n{held[0]},0.5\nq001,0.1\n", encoding="utf-8")
+    (folder / "contracts.csv").write_text(
+        f"query,at_least\n{held[0]},0.5\nq001,0.1\n", encoding="utf-8"
+    )
     assert "q001" not in held
 
-    closed, opened = (gate("bad", "--contracts", "contracts.csv", *options) for options in ((), ("--holdout", "0.3")))
+    closed, opened = (
+        gate("bad", "--contracts", "contracts.csv", *options)
+        for options in ((), ("--holdout", "0.3"))
+    )
 
     assert (closed.code, opened.code) == (1, 0)
     assert f"contracts of held-out queries are not looked at: {held[0]}" in words(opened)

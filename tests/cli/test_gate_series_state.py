@@ -12,13 +12,27 @@ from tests.cli.gate_runs import QUERIES, Gate, asked, noisy, record, words, writ
 @pytest.mark.parametrize(
     ("then", "found"),
     [
-        (("--alpha", "0.0005"), "is spent: found 0.001 spent by 1 commit, which leaves 0 for the next one"),
-        (("--alpha", "0.00101"), "is spent: found 0.001 spent by 1 commit, which leaves 2e-07 for the next one"),
-        (("--horizon", "10000"), "is spent: found 0.001 spent by 1 commit, which leaves 4.9e-06 for the next one"),
-        (("--horizon", "1"), "horizon=1: found a series with 1 of 50 commits looked at, expected a horizon above 1"),
+        (
+            ("--alpha", "0.0005"),
+            "is spent: found 0.001 spent by 1 commit, which leaves 0 for the next one",
+        ),
+        (
+            ("--alpha", "0.00101"),
+            "is spent: found 0.001 spent by 1 commit, which leaves 2e-07 for the next one",
+        ),
+        (
+            ("--horizon", "10000"),
+            "is spent: found 0.001 spent by 1 commit, which leaves 4.9e-06 for the next one",
+        ),
+        (
+            ("--horizon", "1"),
+            "horizon=1: found a series with 1 of 50 commits looked at, expected a horizon above 1",
+        ),
     ],
 )
-def test_a_policy_that_leaves_a_series_no_level_is_refused(gate: Gate, folder: Path, then: tuple[str, ...], found: str) -> None:
+def test_a_policy_that_leaves_a_series_no_level_is_refused(
+    gate: Gate, folder: Path, then: tuple[str, ...], found: str
+) -> None:
     """No result could close such a gate: it would be open for every run."""
     write_run(folder, "new", noisy(1))
     assert gate("new", "--update-baseline").code == 0
@@ -29,15 +43,23 @@ def test_a_policy_that_leaves_a_series_no_level_is_refused(gate: Gate, folder: P
     assert said.code == 2
     assert said.err.startswith("error: main.gz: ")
     assert found in said.err
-    assert "ask for alpha 0.05 over 50 commits, as before, or begin a new series: delete the file" in said.err
+    assert (
+        "ask for alpha 0.05 over 50 commits, as before, or begin a new series: delete the file"
+        in said.err
+    )
     assert gate("worst").code == 1
 
 
-def test_a_horizon_that_leaves_each_commit_no_level_is_refused_at_the_first_run(gate: Gate, folder: Path) -> None:
+def test_a_horizon_that_leaves_each_commit_no_level_is_refused_at_the_first_run(
+    gate: Gate, folder: Path
+) -> None:
     said = gate("start", "--horizon", "10000", "--update-baseline", baseline="fresh.gz")
 
     assert said.code == 2
-    assert "alpha=0.05, horizon=10000: found a level of 5e-06 for each commit, expected at least 1e-05" in said.err
+    assert (
+        "alpha=0.05, horizon=10000: found a level of 5e-06 for each commit, expected at least 1e-05"
+        in said.err
+    )
     assert "use a horizon of at most 5,000" in said.err
     assert not (folder / "fresh.gz").exists()
 
@@ -53,17 +75,24 @@ def test_a_series_of_one_commit_gives_way_to_one_of_fifty(gate: Gate, folder: Pa
     assert "commit 1 of 50, series 2; its share of alpha 0.05 is 0.001" in words(said)
 
 
-def test_a_level_below_every_p_of_sign_flips_is_named_as_the_reason(gate: Gate, folder: Path) -> None:
+def test_a_level_below_every_p_of_sign_flips_is_named_as_the_reason(
+    gate: Gate, folder: Path
+) -> None:
     write_run(folder, "worst", dict.fromkeys(QUERIES, 10))
 
     said = gate("worst", "--alpha", "1e-6", baseline="start.run")
 
     assert said.code == 0
-    assert "100000 sign flips are too few for the level 1e-06: this gate passes every run." in words(said)
+    assert (
+        "100000 sign flips are too few for the level 1e-06: this gate passes every run."
+        in words(said)
+    )
     assert "too few queries" not in words(said)
 
 
-def test_a_folder_of_a_series_refuses_another_baseline_file_of_the_same_name(gate: Gate, folder: Path) -> None:
+def test_a_folder_of_a_series_refuses_another_baseline_file_of_the_same_name(
+    gate: Gate, folder: Path
+) -> None:
     write_run(folder, "new", noisy(1))
     assert gate("new", "--series", "state").code == 0
     assert gate("new", "--series", "state", "--update-baseline").code == 0
@@ -77,8 +106,14 @@ def test_a_folder_of_a_series_refuses_another_baseline_file_of_the_same_name(gat
 
     for said, path in ((namesake, "other/main.gz"), (replaced, "main.gz")):
         assert said.code == 2
-        assert f"state/main.gz: found the state of a series that did not begin with {path} as it is now" in said.err
-        assert "delete state/main.gz, whose commits and accepted drops are lost then, or name another folder" in said.err
+        assert (
+            f"state/main.gz: found the state of a series that did not begin with {path} as it "
+            f"is now" in said.err
+        )
+        assert (
+            "delete state/main.gz, whose commits and accepted drops are lost then, or name "
+            "another folder" in said.err
+        )
     assert (folder / "state" / "main.gz").read_bytes() == before
 
 
@@ -105,7 +140,9 @@ def test_a_file_as_the_folder_of_a_series_is_refused(gate: Gate, folder: Path) -
 def test_the_rule_and_json_state_how_many_queries_are_held_out(gate: Gate, folder: Path) -> None:
     write_run(folder, "new", noisy(1))
     said, plain = gate("new", "--holdout", "0.2", "--markdown", "gate.md"), gate("new")
-    found, without = (asked(gate("new", "--format", "json", *options)) for options in (("--holdout", "0.2"), ()))
+    found, without = (
+        asked(gate("new", "--format", "json", *options)) for options in (("--holdout", "0.2"), ())
+    )
     number = len(QUERIES) - found["checks"][0]["n"]
 
     assert number > 0

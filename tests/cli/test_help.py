@@ -59,7 +59,9 @@ def test_help(name: str, say: Say) -> None:
 
     said = say(*arguments)
 
-    check_snapshot(f"help-{name.replace(' ', '-') or 'all'}", said.text(f"idealrank {' '.join(arguments)}"))
+    check_snapshot(
+        f"help-{name.replace(' ', '-') or 'all'}", said.text(f"idealrank {' '.join(arguments)}")
+    )
     assert said.code == 0
 
 
@@ -90,31 +92,51 @@ def test_every_default_in_a_help_text_ends() -> None:
     for name, command in every_command(main.cli, "idealrank").items():
         # A command keeps the help option that its first context asks for, so this one has the
         # settings of all.
-        text = " ".join(command.get_help(click.Context(command, help_option_names=["-h", "--help"])).split())
+        text = " ".join(
+            command.get_help(click.Context(command, help_option_names=["-h", "--help"])).split()
+        )
         begun = [part.partition("]") for part in text.split("[default:")[1:]]
         assert all(value.strip() and end and "[" not in value for value, end, _ in begun), name
 
 
 def examples(text: str) -> list[str]:
     """Lines of a help text that are commands."""
-    return [line.strip() for line in text.splitlines() if re.match(r"\s+(zcat .*\| )?idealrank ", line)]
+    return [
+        line.strip() for line in text.splitlines() if re.match(r"\s+(zcat .*\| )?idealrank ", line)
+    ]
 
 
-ALL_EXAMPLES = [example for epilog in (main.cli.epilog, *(command_of(name).epilog for name in OWN)) for example in examples(epilog or "")]
+ALL_EXAMPLES = [
+    example
+    for epilog in (main.cli.epilog, *(command_of(name).epilog for name in OWN))
+    for example in examples(epilog or "")
+]
 # drawings and simulations; other examples of theory are short
 LONG = ("idealrank theory figures", "idealrank theory distinguish")
 
 
 @pytest.mark.skipif(shutil.which("zcat") is None, reason="an example decompresses with zcat")
-@pytest.mark.parametrize("example", [pytest.param(one, marks=pytest.mark.slow if one.startswith(LONG) else ()) for one in ALL_EXAMPLES])
-def test_every_example_of_the_help_runs(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(one, marks=pytest.mark.slow if one.startswith(LONG) else ())
+        for one in ALL_EXAMPLES
+    ],
+)
+def test_every_example_of_the_help_runs(
+    example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert len(ALL_EXAMPLES) >= 12
     for path in DATA.iterdir():
         shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
     command = in_process.command_of(example)
 
-    code, _, said = as_typed(example) if command is None else in_process.run(in_process.arguments_of(command["arguments"]), COLUMNS="80")
+    code, _, said = (
+        as_typed(example)
+        if command is None
+        else in_process.run(in_process.arguments_of(command["arguments"]), COLUMNS="80")
+    )
 
     assert (code, re.sub(r"^note: wrote .*\n", "", said, flags=re.MULTILINE)) == (0, "")
 
@@ -123,7 +145,12 @@ def as_typed(example: str) -> tuple[int, str, str]:
     """Exit code and both streams of a line in a shell and a process of its own."""
     python = f"{shlex.quote(sys.executable)} -m idealrank "
     done = subprocess.run(
-        re.sub(r"\bidealrank ", lambda _: python, example), shell=True, env=environment(), capture_output=True, text=True, check=False
+        re.sub(r"\bidealrank ", lambda _: python, example),
+        shell=True,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -151,14 +178,21 @@ def test_the_version_is_printed(say: Say) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"]])
 def test_what_needs_no_numbers_loads_no_numpy(arguments: list[str]) -> None:
-    code = f"import sys; from idealrank.cli.main import run; run({arguments}); sys.exit('numpy' in sys.modules)"
+    code = (
+        f"import sys; from idealrank.cli.main import run; run({arguments}); sys.exit('numpy' in "
+        f"sys.modules)"
+    )
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment(), check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, env=environment(), check=False
+    )
 
     assert done.returncode == 0
 
 
-def test_blas_gets_one_thread_unless_the_user_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blas_gets_one_thread_unless_the_user_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import os
 
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
@@ -170,7 +204,9 @@ def test_blas_gets_one_thread_unless_the_user_says_otherwise(monkeypatch: pytest
     assert limits == ("7", "1")
 
 
-def test_a_fault_of_ours_does_not_end_with_the_code_of_a_gate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_of_ours_does_not_end_with_the_code_of_a_gate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def fail(_: list[str]) -> None:
         raise RuntimeError("something unforeseen")
 
@@ -189,5 +225,7 @@ def test_commands_of_a_store_are_also_under_store(say: Say) -> None:
 
     for name in ("history", "show", "diff", "tag", "sql", "gc"):
         assert group.get_command(context, name) is command_of(name)
-        assert re.search(rf"\n  {name} +{re.escape(main.COMMANDS[name])}", say("store", "--help").out)
+        assert re.search(
+            rf"\n  {name} +{re.escape(main.COMMANDS[name])}", say("store", "--help").out
+        )
     assert "idealrank store gc" in say("store", "gc", "--help").out

@@ -58,7 +58,9 @@ def said_of(example: tuple[Path, list[str]], say: Say) -> Say:
     folder, ids = example
 
     def run(command: str) -> Said:
-        return with_stable_ids(say(*shlex.split(command), "--store", "results", cwd=folder.parent), ids)
+        return with_stable_ids(
+            say(*shlex.split(command), "--store", "results", cwd=folder.parent), ids
+        )
 
     return run
 
@@ -71,7 +73,9 @@ def test_what_history_says(name: str, said_of: Say) -> None:
     assert said.code == (2 if name.startswith("error") else 0)
 
 
-@pytest.mark.parametrize("since", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00+14:00", "999999w"])
+@pytest.mark.parametrize(
+    "since", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00+14:00", "999999w"]
+)
 def test_a_time_beyond_the_calendar_is_refused(since: str, said_of: Say) -> None:
     said = said_of(f"history --since {since}")
 
@@ -87,14 +91,22 @@ def test_the_ends_of_the_calendar_are_times(since: str, said_of: Say) -> None:
     assert said_of(f"history --since {since}").code == (0 if since < "2" else 2)
 
 
-def test_the_csv_has_every_value_to_the_last_digit(example: tuple[Path, list[str]], said_of: Say) -> None:
-    found = pd.read_csv(io.StringIO(said_of("history --measure AP --format csv").out), converters=FLOATS)
-    one = pd.read_csv(io.StringIO(said_of("history --measure AP --query q2 --format csv").out), converters=FLOATS)
+def test_the_csv_has_every_value_to_the_last_digit(
+    example: tuple[Path, list[str]], said_of: Say
+) -> None:
+    found = pd.read_csv(
+        io.StringIO(said_of("history --measure AP --format csv").out), converters=FLOATS
+    )
+    one = pd.read_csv(
+        io.StringIO(said_of("history --measure AP --query q2 --format csv").out), converters=FLOATS
+    )
 
     with Store.open(example[0]) as store:
         evaluations = [store.evaluation(one).evaluation for one in example[1]]
     assert found["value"].tolist() == [evaluation.mean()["AP"] for evaluation in evaluations]
-    assert one["value"].tolist() == [evaluation["AP"][list(evaluation.queries).index("q2")] for evaluation in evaluations]
+    assert one["value"].tolist() == [
+        evaluation["AP"][list(evaluation.queries).index("q2")] for evaluation in evaluations
+    ]
     assert found["run"].tolist() == [evaluation.name for evaluation in evaluations]
     # A change is the difference of pandas within a run, judgments and convention.
     runs = found[["run", "judgments", "convention"]].astype(str).agg("|".join, axis=1)
@@ -109,19 +121,27 @@ def test_the_library_says_the_same(example: tuple[Path, list[str]], said_of: Say
         timeline = store.history(run="bm25")
         with pytest.raises(ir.errors.InputError, match="there are runs: neural, bm25"):
             store.history(run="nobody")
-    assert [point["value"] for point in record["points"]] == [point.value for point in timeline.points]
-    assert timeline.to_frame()["convention"].tolist() == [point["convention"] for point in record["points"]]
+    assert [point["value"] for point in record["points"]] == [
+        point.value for point in timeline.points
+    ]
+    assert timeline.to_frame()["convention"].tolist() == [
+        point["convention"] for point in record["points"]
+    ]
 
 
 @pytest.mark.slow
 def test_a_terminal_without_utf8_gets_digits(example: tuple[Path, list[str]]) -> None:
-    said = idealrank("history", "--run", "bm25", "--store", str(example[0]), PYTHONIOENCODING="ascii")
+    said = idealrank(
+        "history", "--run", "bm25", "--store", str(example[0]), PYTHONIOENCODING="ascii"
+    )
 
     assert "11|3|8" in said.out
     assert said.out.isascii()
 
 
-def test_without_a_store_the_way_to_one_is_said(say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_store_the_way_to_one_is_said(
+    say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("IDEALRANK_STORE", raising=False)
     nothing, nowhere = say("history"), say("history", "--store", str(tmp_path))
     Store.open(tmp_path / "empty").close()
@@ -158,11 +178,16 @@ def test_a_damaged_value_is_an_error_and_never_printed(tmp_path: Path, say: Say)
         path = store.files.path(store.evaluation(key).fields["files"]["values"])
     content = path.read_bytes()
     for place in (-1, -2):  # the value is 1e209, and 0.2 too large
-        path.write_bytes(content[:place] + bytes([content[place] ^ 0x20]) + content[len(content) + place + 1 :])
+        path.write_bytes(
+            content[:place] + bytes([content[place] ^ 0x20]) + content[len(content) + place + 1 :]
+        )
         said = say("history", "--query", "q", "--store", str(tmp_path / "store"))
         assert (said.code, said.out) == (2, "")
         assert f"{path.name}: is damaged" in said.err
-        assert f"evaluation {key} needs it: restore the file from a backup, or import the exported evaluation" in said.err
+        assert (
+            f"evaluation {key} needs it: restore the file from a backup, or import the "
+            f"exported evaluation" in said.err
+        )
 
 
 def test_names_cannot_move_the_cursor(tmp_path: Path, say: Say) -> None:
@@ -177,7 +202,12 @@ def test_names_cannot_move_the_cursor(tmp_path: Path, say: Say) -> None:
         )
 
     sql = ("sql", "select * from evaluations join values using (id)")
-    for command in (("history", "--query", hostile), ("show", key, "--per-query"), ("diff", key, other), sql):
+    for command in (
+        ("history", "--query", hostile),
+        ("show", key, "--per-query"),
+        ("diff", key, other),
+        sql,
+    ):
         said = say(*command, "--store", str(tmp_path / "store"))
         assert said.code == 0
         assert "\x1b" not in said.out + said.err
@@ -185,7 +215,11 @@ def test_names_cannot_move_the_cursor(tmp_path: Path, say: Say) -> None:
 
 def test_times_are_kept_in_utc_and_what_is_no_time_is_refused(tmp_path: Path) -> None:
     with Store.open(tmp_path / "store") as store:
-        for value, time in ((1.0, "2026-01-01T02:00:00+02:00"), (0.5, "2026-01-01T00:30:00Z"), (0.25, "2026-01-01")):
+        for value, time in (
+            (1.0, "2026-01-01T02:00:00+02:00"),
+            (0.5, "2026-01-01T00:30:00Z"),
+            (0.25, "2026-01-01"),
+        ):
             add_value(store, "q1", value, Record(time=time))
         with pytest.raises(ir.errors.OptionError, match="expected a date such as"):
             add_value(store, "q1", 1.0, Record(time="yesterday"))
@@ -220,10 +254,21 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 
 @pytest.mark.parametrize("broken", [pytest.param(3, marks=pytest.mark.slow), 17])
-def test_the_loop_of_the_help_finds_the_commit_that_broke_the_query(broken: int, repository: Repository, tmp_path: Path, say: Say) -> None:
+def test_the_loop_of_the_help_finds_the_commit_that_broke_the_query(
+    broken: int, repository: Repository, tmp_path: Path, say: Say
+) -> None:
     commits, clock, store_folder = repository.commits(), Clock(day=2), tmp_path / "store"
     store_in_repository(store_folder, repository, {0: 1.0, 23: 0.25})
-    command = ("history", "--query", "q1", "--below", "0.5", "--bisect", "--store", str(store_folder))
+    command = (
+        "history",
+        "--query",
+        "q1",
+        "--below",
+        "0.5",
+        "--bisect",
+        "--store",
+        str(store_folder),
+    )
 
     evaluated = []
     while (said := say(*command, cwd=repository.folder)).code == 0:
@@ -240,13 +285,25 @@ def test_the_loop_of_the_help_finds_the_commit_that_broke_the_query(broken: int,
     assert f"{commits[broken][:12]} is the first bad commit: change {broken}" in table
 
 
-def test_changed_files_and_strange_commits_have_no_place_in_the_order(repository: Repository, tmp_path: Path, say: Say) -> None:
+def test_changed_files_and_strange_commits_have_no_place_in_the_order(
+    repository: Repository, tmp_path: Path, say: Say
+) -> None:
     commits, store_folder = repository.commits(), tmp_path / "store"
     # the older commit was evaluated later
     store_in_repository(store_folder, repository, {23: 0.25, 0: 1.0})
     with Store.open(store_folder) as store:
-        add_value(store, "q1", 1.0, Record(time="2026-02-01T00:00:00.000000+00:00", commit=commits[12], dirty=True))
-        add_value(store, "q1", 1.0, Record(time="2026-02-02T00:00:00.000000+00:00", commit="f" * 40, dirty=False))
+        add_value(
+            store,
+            "q1",
+            1.0,
+            Record(time="2026-02-01T00:00:00.000000+00:00", commit=commits[12], dirty=True),
+        )
+        add_value(
+            store,
+            "q1",
+            1.0,
+            Record(time="2026-02-02T00:00:00.000000+00:00", commit="f" * 40, dirty=False),
+        )
 
     said = say("history", "--query", "q1", "--store", str(store_folder), cwd=repository.folder).out
     elsewhere = say("history", "--query", "q1", "--store", str(store_folder), cwd=tmp_path).out
@@ -258,14 +315,28 @@ def test_changed_files_and_strange_commits_have_no_place_in_the_order(repository
 
 
 @pytest.mark.parametrize(
-    ("values", "why"), [({0: 1.0, 23: 1.0}, "the newest commit is good"), ({0: 0.25, 23: 0.25}, "evaluate an older commit")]
+    ("values", "why"),
+    [
+        ({0: 1.0, 23: 1.0}, "the newest commit is good"),
+        ({0: 0.25, 23: 0.25}, "evaluate an older commit"),
+    ],
 )
 def test_where_nothing_is_to_be_found_it_says_why(
     values: dict[int, float], why: str, repository: Repository, tmp_path: Path, say: Say
 ) -> None:
     store_in_repository(tmp_path / "store", repository, values)
 
-    said = say("history", "--query", "q1", "--bisect", "--below", "0.5", "--store", str(tmp_path / "store"), cwd=repository.folder)
+    said = say(
+        "history",
+        "--query",
+        "q1",
+        "--bisect",
+        "--below",
+        "0.5",
+        "--store",
+        str(tmp_path / "store"),
+        cwd=repository.folder,
+    )
 
     assert (said.code, said.out) == (2, "")
     assert why in said.err
@@ -280,7 +351,17 @@ def test_the_exit_code_is_that_of_the_commit_checked_out(
         add_value(store, "q2", 1.0, Record(commit=repository.commits()[9], dirty=False))
     repository.git("checkout", "-q", "main" if place is None else repository.commits()[place])
     try:
-        said = say("history", "--query", "q1", "--below", "0.5", "--exit-code", "--store", str(tmp_path / "store"), cwd=repository.folder)
+        said = say(
+            "history",
+            "--query",
+            "q1",
+            "--below",
+            "0.5",
+            "--exit-code",
+            "--store",
+            str(tmp_path / "store"),
+            cwd=repository.folder,
+        )
     finally:
         repository.git("checkout", "-q", "main")
 

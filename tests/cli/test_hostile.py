@@ -30,7 +30,9 @@ LINES = "\r\n\x0b\x0c\u2028\x85"
 HOSTILE = f"<i>{CONTROLS}{LINES}error: forged"
 TYPED = f"x{CONTROLS}{LINES}y"  # as an option's value
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="other systems refuse such names of files")
+pytestmark = pytest.mark.skipif(
+    os.name != "posix", reason="other systems refuse such names of files"
+)
 
 
 @pytest.fixture
@@ -59,44 +61,95 @@ def _write_files() -> None:
     draw = random.Random(7)
     queries = [f"q{number}{HOSTILE}" for number in range(12)]
     documents = [f"d{number}{HOSTILE}" for number in range(8)]
-    grades = {query: {document: draw.randrange(3) for document in documents[:-2]} for query in queries[:-1]}
+    grades = {
+        query: {document: draw.randrange(3) for document in documents[:-2]}
+        for query in queries[:-1]
+    }
     Path("qrels\x1b[1m.json").write_text(json.dumps(grades), encoding="utf-8")
-    Path(MODEL).write_text(json.dumps({query: {one: draw.randrange(3) for one in of} for query, of in grades.items()}), encoding="utf-8")
+    Path(MODEL).write_text(
+        json.dumps({query: {one: draw.randrange(3) for one in of} for query, of in grades.items()}),
+        encoding="utf-8",
+    )
     for name in ("a", "b", "c"):
-        scores = {query: {document: draw.random() for document in documents} for query in queries[1:]}
+        scores = {
+            query: {document: draw.random() for document in documents} for query in queries[1:]
+        }
         Path(run_of(name)).write_text(json.dumps(scores), encoding="utf-8")
     bytes_id = b"q\x1b[7m" + BYTE
     Path("bytes.qrels").write_bytes(bytes_id + b" 0 d" + BYTE + b" 1\nq2 0 d1 2\nq3 0 d1 2\n")
-    Path("bytes.run").write_bytes(bytes_id + b" Q0 d" + BYTE + b" 1 1 t" + BYTE + b"\nq2 Q0 d1 1 1 t\nq3 Q0 d2 1 1 t\n")
+    Path("bytes.run").write_bytes(
+        bytes_id + b" Q0 d" + BYTE + b" 1 1 t" + BYTE + b"\nq2 Q0 d1 1 1 t\nq3 Q0 d2 1 1 t\n"
+    )
     Path("broken\x1b[1m\n.run").write_bytes(b"q\x1b[1m" + BYTE + b" too few\n")
     shown = [
-        {"session": f"s{n}{HOSTILE}", "query": queries[1], "document": documents[n % 3], "rank": 1 + n // 6, "click": n % 2}
+        {
+            "session": f"s{n}{HOSTILE}",
+            "query": queries[1],
+            "document": documents[n % 3],
+            "rank": 1 + n // 6,
+            "click": n % 2,
+        }
         for n in range(9)
     ]
     Path(LOG).write_text("".join(f"{json.dumps(row)}\n" for row in shown), encoding="utf-8")
-    nuggets = [{"text": f"fact {HOSTILE}", "importance": "vital", "assignment": word} for word in ("support", "not_support")]
-    answers = [{"qid": query, "run_id": f"{run}{HOSTILE}", "nuggets": nuggets} for run in "ab" for query in queries[:4]]
+    nuggets = [
+        {"text": f"fact {HOSTILE}", "importance": "vital", "assignment": word}
+        for word in ("support", "not_support")
+    ]
+    answers = [
+        {"qid": query, "run_id": f"{run}{HOSTILE}", "nuggets": nuggets}
+        for run in "ab"
+        for query in queries[:4]
+    ]
     Path(ANSWERS).write_text("".join(f"{json.dumps(row)}\n" for row in answers), encoding="utf-8")
     Path("texts\x1b[1m.csv").write_text("query,slice\nq1,\x1b[1m\n", encoding="utf-8")
     with Path("sampled\x1b[1m.csv").open("w", encoding="utf-8", newline="") as file:
         sample = csv.writer(file)
         sample.writerow(["query", "document", "stratum", "probability", "sampled"])
-        sample.writerows([query, document, CONTROLS, 1, "true"] for query in queries[1:-1] for document in documents[:3])
-    Path("traffic\x1b[1m.csv").write_text("query,traffic\n" + "".join(f"q{n}\x1b[1m,{n + 1}\n" for n in range(12)), encoding="utf-8")
-    Path("weights\x1b[1m.json").write_text(json.dumps({query: n + 1 for n, query in enumerate(queries)}), encoding="utf-8")
+        sample.writerows(
+            [query, document, CONTROLS, 1, "true"]
+            for query in queries[1:-1]
+            for document in documents[:3]
+        )
+    Path("traffic\x1b[1m.csv").write_text(
+        "query,traffic\n" + "".join(f"q{n}\x1b[1m,{n + 1}\n" for n in range(12)), encoding="utf-8"
+    )
+    Path("weights\x1b[1m.json").write_text(
+        json.dumps({query: n + 1 for n, query in enumerate(queries)}), encoding="utf-8"
+    )
     rows = "".join(f"{n % 3} qid:{n // 4}{CONTROLS} 1:{n}\n" for n in range(24))
     Path("rows\x1b[1m.letor").write_text(rows, encoding="utf-8", newline="\n")
     data = {"train": "rows\x1b[1m.letor", "test_share": 0.5}
     model = {"rounds": 1, "params": {"min_data_in_leaf": 1, "num_threads": 1}}
-    Path("pairs\x1b[1m.json").write_text(json.dumps([{"query": queries[1], "document": one, "text": HOSTILE} for one in documents]))
-    judge = {"judge": {"kind": "function", "function": f"{TYPED}:grade"}, "pairs": "pairs\x1b[1m.json"}
+    Path("pairs\x1b[1m.json").write_text(
+        json.dumps([{"query": queries[1], "document": one, "text": HOSTILE} for one in documents])
+    )
+    judge = {
+        "judge": {"kind": "function", "function": f"{TYPED}:grade"},
+        "pairs": "pairs\x1b[1m.json",
+    }
     Path("judge\x1b[1m.json").write_text(json.dumps(judge), encoding="utf-8")
-    Path(f"queries{TYPED}.json").write_text(json.dumps(dict.fromkeys(queries, f"text of {HOSTILE}")), encoding="utf-8")
+    Path(f"queries{TYPED}.json").write_text(
+        json.dumps(dict.fromkeys(queries, f"text of {HOSTILE}")), encoding="utf-8"
+    )
     backend = {"kind": "replay", "path": A}
-    Path("search\x1b[1m.json").write_text(json.dumps({"backend": backend, "queries": f"queries{TYPED}.json"}), encoding="utf-8")
-    canaries = {"backend": backend, "queries": f"queries{TYPED}.json", "name": TYPED, "store": "rounds", "qrels": QRELS}
-    Path("monitor\x1b[1m.json").write_text(json.dumps(canaries | {"every": "1m", "alarms": [{"kind": "threshold", "least": 2}]}), "utf-8")
-    Path("config\x1b[1m.json").write_text(json.dumps({"data": data, "model": model}), encoding="utf-8")
+    Path("search\x1b[1m.json").write_text(
+        json.dumps({"backend": backend, "queries": f"queries{TYPED}.json"}), encoding="utf-8"
+    )
+    canaries = {
+        "backend": backend,
+        "queries": f"queries{TYPED}.json",
+        "name": TYPED,
+        "store": "rounds",
+        "qrels": QRELS,
+    }
+    Path("monitor\x1b[1m.json").write_text(
+        json.dumps(canaries | {"every": "1m", "alarms": [{"kind": "threshold", "least": 2}]}),
+        "utf-8",
+    )
+    Path("config\x1b[1m.json").write_text(
+        json.dumps({"data": data, "model": model}), encoding="utf-8"
+    )
 
 
 def run_of(name: str) -> str:
@@ -153,12 +206,29 @@ EVALUATED = {
     "why": [["why", QRELS, A, B]],
     "seeds": [["seeds", QRELS, A, "vs", B, C]],
     "overlap": [["overlap", A, B, "--per-query"]],
-    "explain": [["explain", QRELS, A, "--query", QUERY, "--all"], ["explain", QRELS, A, "--query", TYPED]],
-    "reconcile": [["reconcile", QRELS, A, "--value", "0.5", "-m", "nDCG@10", "--versus", "lightgbm"]],
-    "validate": [["validate", QRELS, A, B, BROKEN, MISSING], ["validate", "bytes.qrels", "bytes.run"], ["validate", QRELS, A, "--json"]],
-    "trec-eval": [["trec-eval", QRELS, MISSING], ["trec-eval", "-m", TYPED, QRELS, A], ["trec-eval", QRELS, BROKEN]],
+    "explain": [
+        ["explain", QRELS, A, "--query", QUERY, "--all"],
+        ["explain", QRELS, A, "--query", TYPED],
+    ],
+    "reconcile": [
+        ["reconcile", QRELS, A, "--value", "0.5", "-m", "nDCG@10", "--versus", "lightgbm"]
+    ],
+    "validate": [
+        ["validate", QRELS, A, B, BROKEN, MISSING],
+        ["validate", "bytes.qrels", "bytes.run"],
+        ["validate", QRELS, A, "--json"],
+    ],
+    "trec-eval": [
+        ["trec-eval", QRELS, MISSING],
+        ["trec-eval", "-m", TYPED, QRELS, A],
+        ["trec-eval", QRELS, BROKEN],
+    ],
     "advise": [["advise", QRELS, A]],
-    "recall": [["recall", A, B, "--qrels", QRELS], ["recall", A, MISSING], ["recall", A, B, "-k", TYPED]],
+    "recall": [
+        ["recall", A, B, "--qrels", QRELS],
+        ["recall", A, MISSING],
+        ["recall", A, B, "-k", TYPED],
+    ],
     "search": [
         ["search", "search\x1b[1m.json", "-o", f"out{TYPED}.run"],
         ["search", "search\x1b[1m.json", "-o", "found.run", "--qrels", QRELS],
@@ -198,7 +268,18 @@ EVALUATED = {
     ],
     "judge infer": [
         ["judge", "infer", "sampled\x1b[1m.csv", A, B, "--qrels", QRELS],
-        ["judge", "infer", "sampled\x1b[1m.csv", A, "--qrels", QRELS, "-m", "DCG", "--format", "markdown"],
+        [
+            "judge",
+            "infer",
+            "sampled\x1b[1m.csv",
+            A,
+            "--qrels",
+            QRELS,
+            "-m",
+            "DCG",
+            "--format",
+            "markdown",
+        ],
         ["judge", "infer", BROKEN, A],
         ["judge", "infer", "sampled\x1b[1m.csv", A, "-m", TYPED],
     ],
@@ -281,12 +362,33 @@ EVALUATED = {
         ["clicks", "validate", LOG, "--events", MISSING],
         ["clicks", "validate", LOG, "--redact-key", MISSING],
     ],
-    "clicks grade": [["clicks", "grade", LOG, "--least", "1"], ["clicks", "grade", LOG, "--cuts", TYPED], ["clicks", "grade", MISSING]],
-    "clicks propensity": [["clicks", "propensity", LOG, "--resamples", "2"], ["clicks", "propensity", MISSING]],
-    "clicks runs": [["clicks", "runs", LOG, A], ["clicks", "runs", LOG, MISSING], ["clicks", "runs", BROKEN, A]],
-    "clicks slates": [["clicks", "slates", LOG], ["clicks", "slates", LOG, "--columns", f"reward={TYPED}"], ["clicks", "slates", BROKEN]],
-    "clicks report": [["clicks", "report", LOG, "-o", "clicks.html"], ["clicks", "report", MISSING, "-o", "clicks.html"]],
-    "clicks estimate": [["clicks", "estimate", LOG], ["clicks", "estimate", LOG, "--columns", f"reward={TYPED}"]],
+    "clicks grade": [
+        ["clicks", "grade", LOG, "--least", "1"],
+        ["clicks", "grade", LOG, "--cuts", TYPED],
+        ["clicks", "grade", MISSING],
+    ],
+    "clicks propensity": [
+        ["clicks", "propensity", LOG, "--resamples", "2"],
+        ["clicks", "propensity", MISSING],
+    ],
+    "clicks runs": [
+        ["clicks", "runs", LOG, A],
+        ["clicks", "runs", LOG, MISSING],
+        ["clicks", "runs", BROKEN, A],
+    ],
+    "clicks slates": [
+        ["clicks", "slates", LOG],
+        ["clicks", "slates", LOG, "--columns", f"reward={TYPED}"],
+        ["clicks", "slates", BROKEN],
+    ],
+    "clicks report": [
+        ["clicks", "report", LOG, "-o", "clicks.html"],
+        ["clicks", "report", MISSING, "-o", "clicks.html"],
+    ],
+    "clicks estimate": [
+        ["clicks", "estimate", LOG],
+        ["clicks", "estimate", LOG, "--columns", f"reward={TYPED}"],
+    ],
     "online interleave": [
         ["online", "interleave", A, B],
         ["online", "interleave", A, MISSING],
@@ -306,9 +408,24 @@ EVALUATED = {
         ["train", BROKEN],
         ["train", QRELS],
     ],
-    "theory limits": [["theory", "limits", QRELS, A, "--n", "1000"], ["theory", "limits", "--ybar", TYPED]],
+    "theory limits": [
+        ["theory", "limits", QRELS, A, "--n", "1000"],
+        ["theory", "limits", "--ybar", TYPED],
+    ],
     "theory distinguish": [
-        ["theory", "distinguish", QRELS, A, B, "--query", QUERY, "--runs", "2", "--sizes", "10,100"],
+        [
+            "theory",
+            "distinguish",
+            QRELS,
+            A,
+            B,
+            "--query",
+            QUERY,
+            "--runs",
+            "2",
+            "--sizes",
+            "10,100",
+        ],
         ["theory", "distinguish", QRELS, A, B, "--query", TYPED],
     ],
     "theory feasible": [["theory", "feasible", "--discount", TYPED]],
@@ -317,7 +434,12 @@ EVALUATED = {
 
 
 STORED = {
-    "history": [["history"], ["history", "--query", QUERY], ["history", "--drop", "0.1"], ["history", "--run", TYPED]],
+    "history": [
+        ["history"],
+        ["history", "--query", QUERY],
+        ["history", "--drop", "0.1"],
+        ["history", "--run", TYPED],
+    ],
     "show": [["show", "ID"], ["show", "ID", "--per-query"], ["show", "PAIR"], ["show", TYPED]],
     "diff": [["diff", "ID", "ID2"], ["diff", "ID", "ID2", "-m", TYPED]],
     "tag": [["tag", "ID", "fine"], ["tag", "ID", TYPED], ["tag", "ID", "--remove", TYPED]],
@@ -325,15 +447,23 @@ STORED = {
     "store info": [["store", "info"], ["store", "info", "--store", MISSING]],
     "store export": [["store", "export", "ID", f"out{TYPED}.zip"]],
     "store import": [["store", "import", MISSING], ["store", "import", BROKEN]],
-    "store parquet": [["store", "parquet", f"tables{TYPED}"], ["store", "parquet", f"{MISSING}/tables"]],
+    "store parquet": [
+        ["store", "parquet", f"tables{TYPED}"],
+        ["store", "parquet", f"{MISSING}/tables"],
+    ],
     "store remove": [["store", "remove", TYPED], ["store", "remove", "ID"]],
     "gc": [["gc"], ["gc", "--store", MISSING]],
-    "report": [["report", "ID", "ID2", "-o", f"page{TYPED}.html"], ["report", TYPED, "-o", "page.html"]],
+    "report": [
+        ["report", "ID", "ID2", "-o", f"page{TYPED}.html"],
+        ["report", TYPED, "-o", "page.html"],
+    ],
 }
 
 
 @pytest.fixture
-def said(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], Iterator[tuple[str, str]]]:
+def said(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[list[str]], Iterator[tuple[str, str]]]:
     """What a command writes, stream by stream."""
     monkeypatch.setenv("COLUMNS", "200")
 
@@ -349,13 +479,19 @@ def said(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPa
 
 def controls(text: str) -> list[str]:
     """Letters that do more than stand there; bytes that are no UTF-8 do nothing from A0 on."""
-    return [letter for letter in text if letter != "\n" and not letter.isprintable() and not "\udca0" <= letter <= "\udcff"]
+    return [
+        letter
+        for letter in text
+        if letter != "\n" and not letter.isprintable() and not "\udca0" <= letter <= "\udcff"
+    ]
 
 
 def check(arguments: list[str], written: Iterator[tuple[str, str]]) -> None:
     for stream, text in written:
         assert not controls(text), (arguments, stream, text)
-        forged = [line for line in text.splitlines() if line.startswith(("error: forged", "note: forged"))]
+        forged = [
+            line for line in text.splitlines() if line.startswith(("error: forged", "note: forged"))
+        ]
         assert not forged, (arguments, stream, text)
 
 
@@ -369,7 +505,11 @@ def test_one_module_writes_to_each_stream() -> None:
         str(path.relative_to(app))
         for path in app.rglob("*.py")
         if ways.search(
-            "".join(line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if not re.match(r" *(>>>|\.\.\.)", line))
+            "".join(
+                line
+                for line in path.read_text(encoding="utf-8").splitlines(keepends=True)
+                if not re.match(r" *(>>>|\.\.\.)", line)
+            )
         )
     }
 
@@ -390,8 +530,13 @@ def test_every_command_is_tried() -> None:
     assert sorted(names) == sorted([*EVALUATED, *STORED])
 
 
-@pytest.mark.parametrize("command", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in EVALUATED])
-def test_no_name_reaches_the_terminal_as_a_control(command: str, files: Path, said: Callable[..., Iterator[tuple[str, str]]]) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in EVALUATED],
+)
+def test_no_name_reaches_the_terminal_as_a_control(
+    command: str, files: Path, said: Callable[..., Iterator[tuple[str, str]]]
+) -> None:
     for arguments in EVALUATED[command]:
         check(arguments, said(arguments))
 
@@ -408,10 +553,16 @@ def kept(written: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
         assert main.run(["compare", QRELS, A, B, "--note", TYPED, "--store", str(store)]) == 0
     with sqlite3.connect(store / "store.sqlite3") as database:
         kinds = database.execute("SELECT kind, id FROM entry ORDER BY kind, id").fetchall()
-        database.executemany("INSERT INTO tag (id, tag) VALUES (?, ?)", [(one, TYPED) for _, one in kinds])
+        database.executemany(
+            "INSERT INTO tag (id, tag) VALUES (?, ?)", [(one, TYPED) for _, one in kinds]
+        )
     database.close()
     first, second = (one for kind, one in kinds if kind == "evaluation")
-    return store, {"ID": first, "ID2": second, "PAIR": next(one for kind, one in kinds if kind == "comparison")}
+    return store, {
+        "ID": first,
+        "ID2": second,
+        "PAIR": next(one for kind, one in kinds if kind == "comparison"),
+    }
 
 
 @pytest.fixture

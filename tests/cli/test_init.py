@@ -41,7 +41,10 @@ def project(tmp_path: Path) -> Path:
 def files_of(folder: Path) -> dict[str, bytes]:
     """Every file below a folder, by its path; folders count, too."""
     paths = [path for path in folder.rglob("*") if "__pycache__" not in path.parts]
-    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b"" for path in paths}
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b""
+        for path in paths
+    }
 
 
 def made_since(before: dict[str, bytes], folder: Path) -> set[str]:
@@ -62,7 +65,10 @@ def with_programs(folder: Path) -> dict[str, str]:
     """An environment whose PATH has `idealrank` and `python`, as after `pip install`."""
     programs = folder / ".programs"
     programs.mkdir(exist_ok=True)
-    for name, command in (("idealrank", f'"{sys.executable}" -m idealrank'), ("python", f'"{sys.executable}"')):
+    for name, command in (
+        ("idealrank", f'"{sys.executable}" -m idealrank'),
+        ("python", f'"{sys.executable}"'),
+    ):
         (programs / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
         (programs / name).chmod(0o755)
     return environment(PATH=f"{programs}{os.pathsep}{os.environ['PATH']}", GITHUB_ACTIONS="true")
@@ -89,7 +95,10 @@ def test_the_next_command_passes_and_fails_on_a_worse_run(say: Say, project: Pat
 
     assert (same.code, worse.code) == (0, 1)
     assert "has the same value as main on every query" in " ".join(same.out.split())
-    text = dict(line.split("\t") for line in (PYDOCS / "queries.tsv").read_text(encoding="utf-8").splitlines())["q34"]
+    text = dict(
+        line.split("\t")
+        for line in (PYDOCS / "queries.tsv").read_text(encoding="utf-8").splitlines()
+    )["q34"]
     assert text[:30] in worse.out
 
 
@@ -98,7 +107,9 @@ def test_the_baseline_is_the_file_that_the_gate_makes(say: Say, project: Path) -
     options = ("-m", "nDCG@10,RR", "--baseline", "other.baseline.gz", "--update-baseline")
     say("gate", "eval/qrels.txt", "new.run", *options, cwd=project)
 
-    assert (project / "main.baseline.gz").read_bytes() == (project / "other.baseline.gz").read_bytes()
+    assert (project / "main.baseline.gz").read_bytes() == (
+        project / "other.baseline.gz"
+    ).read_bytes()
 
 
 def test_the_test_passes_in_pytest_and_fails_on_a_worse_run(say: Say, project: Path) -> None:
@@ -107,7 +118,9 @@ def test_the_test_passes_in_pytest_and_fails_on_a_worse_run(say: Say, project: P
     outcomes = []
     for change in (lambda _: None, make_worse):
         change(project)
-        done = subprocess.run(command, cwd=project, env=environment(), capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=project, env=environment(), capture_output=True, text=True, check=False
+        )
         outcomes.append((done.returncode, done.stdout.strip().splitlines()[-1][:8]))
 
     assert outcomes == [(0, "1 passed"), (1, "1 failed")]
@@ -127,14 +140,18 @@ def run_workflow(folder: Path) -> int:
     assert commands[0].startswith("pip install")
     for command in commands[1:]:
         shell = ["bash", "-e", "-c", command]
-        done = subprocess.run(shell, cwd=folder, env=with_programs(folder), capture_output=True, check=False)
+        done = subprocess.run(
+            shell, cwd=folder, env=with_programs(folder), capture_output=True, check=False
+        )
         if done.returncode:
             return done.returncode
     return 0
 
 
 @pytest.mark.parametrize(("worse", "code"), [(False, 0), (True, 1)])
-def test_the_workflow_runs_the_search_and_the_gate(say: Say, project: Path, worse: bool, code: int) -> None:
+def test_the_workflow_runs_the_search_and_the_gate(
+    say: Say, project: Path, worse: bool, code: int
+) -> None:
     search = "import shutil\nshutil.copy('ranked.txt', 'new.run')\n"
     (project / "search.py").write_text(search, encoding="utf-8")
     say(*ASKED, "--search", "python search.py # writes: 'new.run'", cwd=project)
@@ -154,14 +171,24 @@ def test_the_step_ends_as_the_gate_does(say: Say, project: Path, code: int) -> N
     programs = with_programs(project)
     (project / ".programs" / "idealrank").write_text(f"#!/bin/sh\nexit {code}\n", encoding="utf-8")
 
-    done = subprocess.run(["bash", "-e", "-c", step["run"]], cwd=project, env=programs, capture_output=True, check=False)
+    done = subprocess.run(
+        ["bash", "-e", "-c", step["run"]],
+        cwd=project,
+        env=programs,
+        capture_output=True,
+        check=False,
+    )
 
     assert done.returncode == code
 
 
 def test_the_guide_shows_the_workflow_that_is_written(say: Say, project: Path) -> None:
     page = (ROOT / "docs/guides/gate.md").read_text(encoding="utf-8")
-    (shown,) = [block.text for block in blocks_of(page) if block.language == "yaml" and "runs-on" in block.text]
+    (shown,) = [
+        block.text
+        for block in blocks_of(page)
+        if block.language == "yaml" and "runs-on" in block.text
+    ]
     command = "python search.py --queries eval/queries.tsv --output new.run"
 
     say(*ASKED, "--search", command, cwd=project)
@@ -169,13 +196,30 @@ def test_the_guide_shows_the_workflow_that_is_written(say: Say, project: Path) -
     assert (project / ".github/workflows/ranking-gate.yml").read_text(encoding="utf-8") == shown
 
 
-def test_tables_with_other_columns_and_a_convention_go_into_the_policy(say: Say, tmp_path: Path) -> None:
+def test_tables_with_other_columns_and_a_convention_go_into_the_policy(
+    say: Say, tmp_path: Path
+) -> None:
     rows = "".join(f"q{number},x,1\nq{number},y,0\n" for number in range(9))
     (tmp_path / "labels.csv").write_text(f"need,page,stars\n{rows}", encoding="utf-8")
     (tmp_path / "ranked.csv").write_text(f"need,page,sureness\n{rows}", encoding="utf-8")
-    columns = ("--qrels-columns", "query=need,document=page,grade=stars", "--run-columns", "query=need,document=page,score=sureness")
+    columns = (
+        "--qrels-columns",
+        "query=need,document=page,grade=stars",
+        "--run-columns",
+        "query=need,document=page,score=sureness",
+    )
 
-    made = say("init", "labels.csv", "ranked.csv", *columns, "--convention", "lightgbm", "-m", "nDCG@5,P@1", cwd=tmp_path)
+    made = say(
+        "init",
+        "labels.csv",
+        "ranked.csv",
+        *columns,
+        "--convention",
+        "lightgbm",
+        "-m",
+        "nDCG@5,P@1",
+        cwd=tmp_path,
+    )
     said = say("gate", "--explain-method", cwd=tmp_path)
 
     assert (made.code, said.code) == (0, 0)
@@ -183,7 +227,9 @@ def test_tables_with_other_columns_and_a_convention_go_into_the_policy(say: Say,
     assert "P@1" in said.out
 
 
-@pytest.mark.parametrize("name", ["two words", 'quo"te', "back\\slash", "é漢", "it's", "#hash", "del\x7f"])
+@pytest.mark.parametrize(
+    "name", ["two words", 'quo"te', "back\\slash", "é漢", "it's", "#hash", "del\x7f"]
+)
 def test_odd_names_of_files_are_kept(say: Say, project: Path, name: str) -> None:
     (project / "new.run").rename(project / f"{name}.run")
 
@@ -191,7 +237,9 @@ def test_odd_names_of_files_are_kept(say: Say, project: Path, name: str) -> None
     said = say("gate", cwd=project)
 
     assert (made.code, said.code) == (0, 0)
-    assert pytest.importorskip("yaml").safe_load((project / ".github/workflows/ranking-gate.yml").read_text(encoding="utf-8"))
+    assert pytest.importorskip("yaml").safe_load(
+        (project / ".github/workflows/ranking-gate.yml").read_text(encoding="utf-8")
+    )
 
 
 def test_without_a_search_the_workflow_says_where_its_step_goes(say: Say, project: Path) -> None:
@@ -200,19 +248,29 @@ def test_without_a_search_the_workflow_says_where_its_step_goes(say: Say, projec
     text = (project / ".github/workflows/ranking-gate.yml").read_text(encoding="utf-8")
     assert "# Put the step that writes new.run here" in text
     assert "RANK" not in text
-    assert [step["run"].split()[0] for step in steps_of(project) if "run" in step] == ["pip", "idealrank"]
+    assert [step["run"].split()[0] for step in steps_of(project) if "run" in step] == [
+        "pip",
+        "idealrank",
+    ]
 
 
 def test_a_run_that_needs_an_extra_gets_it_in_the_workflow(say: Say, project: Path) -> None:
     polars = pytest.importorskip("polars")
     rows = [line.split() for line in (project / "new.run").read_text(encoding="utf-8").splitlines()]
-    columns = {"query": [row[0] for row in rows], "document": [row[2] for row in rows], "score": [float(row[4]) for row in rows]}
+    columns = {
+        "query": [row[0] for row in rows],
+        "document": [row[2] for row in rows],
+        "score": [float(row[4]) for row in rows],
+    }
     polars.DataFrame(columns).write_parquet(project / "new.parquet")
 
     said = say("init", "eval/qrels.txt", "new.parquet", cwd=project)
 
     assert said.code == 0
-    assert next(step["run"] for step in steps_of(project) if "run" in step) == 'pip install "idealrank[arrow]"'
+    assert (
+        next(step["run"] for step in steps_of(project) if "run" in step)
+        == 'pip install "idealrank[arrow]"'
+    )
 
 
 # --- choices ------------------------------------------------------------------------------------
@@ -223,10 +281,15 @@ def test_a_run_that_needs_an_extra_gets_it_in_the_workflow(say: Say, project: Pa
     [
         (["--no-workflow"], {".github/workflows/ranking-gate.yml"}),
         (["--no-pytest"], {"tests/test_ranking_gate.py"}),
-        (["--no-workflow", "--no-pytest"], {".github/workflows/ranking-gate.yml", "tests/test_ranking_gate.py"}),
+        (
+            ["--no-workflow", "--no-pytest"],
+            {".github/workflows/ranking-gate.yml", "tests/test_ranking_gate.py"},
+        ),
     ],
 )
-def test_parts_can_be_left_out(say: Say, project: Path, options: list[str], left_out: set[str]) -> None:
+def test_parts_can_be_left_out(
+    say: Say, project: Path, options: list[str], left_out: set[str]
+) -> None:
     before = files_of(project)
 
     say(*ASKED, *options, cwd=project)
@@ -255,8 +318,14 @@ def test_a_directory_gets_the_files_with_paths_from_there(say: Say, project: Pat
     assert said.code == 0
     assert "Next: cd .. && idealrank gate" in said.out
     assert made_since(before, project) == WRITTEN
-    table = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["idealrank"]["gate"]
-    assert (table["qrels"], table["run"], table["baseline"]) == ("eval/qrels.txt", "new.run", "main.baseline.gz")
+    table = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+        "idealrank"
+    ]["gate"]
+    assert (table["qrels"], table["run"], table["baseline"]) == (
+        "eval/qrels.txt",
+        "new.run",
+        "main.baseline.gz",
+    )
     assert say("gate", cwd=project).code == 0
 
 
@@ -291,12 +360,20 @@ def test_a_pyproject_keeps_its_content(say: Say, project: Path, end: str, last: 
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("[tool.idealrank.gate]\nalpha = 0.1\n", "pyproject.toml: found the table [tool.idealrank.gate], expected none; edit it"),
+        (
+            "[tool.idealrank.gate]\nalpha = 0.1\n",
+            "pyproject.toml: found the table [tool.idealrank.gate], expected none; edit it",
+        ),
         ("[project\n", "pyproject.toml: found a file that is not TOML"),
-        ("tool = {other = 1}\n", "pyproject.toml: found keys that leave no place for the table [tool.idealrank.gate]"),
+        (
+            "tool = {other = 1}\n",
+            "pyproject.toml: found keys that leave no place for the table [tool.idealrank.gate]",
+        ),
     ],
 )
-def test_a_pyproject_without_a_place_for_the_table_stops_everything(say: Say, project: Path, text: str, error: str) -> None:
+def test_a_pyproject_without_a_place_for_the_table_stops_everything(
+    say: Say, project: Path, text: str, error: str
+) -> None:
     (project / "pyproject.toml").write_text(text, encoding="utf-8")
     before = files_of(project)
 
@@ -312,7 +389,9 @@ def test_a_pyproject_without_a_place_for_the_table_stops_everything(say: Say, pr
 
 @pytest.mark.parametrize("name", sorted(WRITTEN - {"pyproject.toml"}))
 @pytest.mark.parametrize("options", [[], ["--dry-run"]])
-def test_a_file_that_exists_is_named_and_nothing_is_written(say: Say, project: Path, name: str, options: list[str]) -> None:
+def test_a_file_that_exists_is_named_and_nothing_is_written(
+    say: Say, project: Path, name: str, options: list[str]
+) -> None:
     (project / name).parent.mkdir(parents=True, exist_ok=True)
     (project / name).write_text("mine", encoding="utf-8")
     before = files_of(project)
@@ -347,7 +426,10 @@ def test_a_link_without_a_target_is_a_file_that_exists(say: Say, project: Path) 
     [
         (("init", "eval/qrels.txt", "none.run"), "none.run: found no such file"),
         (("init", "eval/qrels.txt", "empty.run"), "empty.run: found no result"),
-        (("init", "eval/qrels.txt", "other.run"), "run other: 60 judged queries, and the run answers none of them"),
+        (
+            ("init", "eval/qrels.txt", "other.run"),
+            "run other: 60 judged queries, and the run answers none of them",
+        ),
         (("init", "-", "new.run"), "found - (standard input), expected files"),
         ((*ASKED, "-m", "nope"), "unknown measure 'nope'"),
         ((*ASKED, "--queries", "none.tsv"), "none.tsv: found no such file"),
@@ -356,7 +438,9 @@ def test_a_link_without_a_target_is_a_file_that_exists(say: Say, project: Path) 
         ((*ASKED, "--run-columns", "query"), "--run-columns query: expected query=NAME"),
     ],
 )
-def test_input_that_is_wrong_is_refused_before_anything_is_written(say: Say, project: Path, arguments: tuple[str, ...], error: str) -> None:
+def test_input_that_is_wrong_is_refused_before_anything_is_written(
+    say: Say, project: Path, arguments: tuple[str, ...], error: str
+) -> None:
     (project / "empty.run").write_text("", encoding="utf-8")
     (project / "other.run").write_text("elsewhere Q0 x 1 1.0 t\n", encoding="utf-8")
     before = files_of(project)

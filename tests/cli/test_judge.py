@@ -22,37 +22,53 @@ Say = Callable[..., Said]
 # Judgments of two people and of a model, which gave one grade outside the scale; rows of the model
 # are in another order.
 HUMAN = {
-    "q1": {"d1": 3, "d2": 0, "d3": 2, "d4": 1, "d5": 0}, "q2": {"d1": 1, "d5": 2, "d6": 0, "d7": 0}, "q3": {"d6": 0, "d7": 1, "d8": 2},
+    "q1": {"d1": 3, "d2": 0, "d3": 2, "d4": 1, "d5": 0},
+    "q2": {"d1": 1, "d5": 2, "d6": 0, "d7": 0},
+    "q3": {"d6": 0, "d7": 1, "d8": 2},
     "q4": {"d8": 2, "d9": 0, "d1": 0},
-}  # fmt: skip
+}
 BEN = {
-    "q1": {"d1": 2, "d2": 0, "d3": 2, "d4": 1}, "q2": {"d1": 1, "d5": 1, "d6": 0}, "q3": {"d6": 0, "d7": 0, "d8": 2},
+    "q1": {"d1": 2, "d2": 0, "d3": 2, "d4": 1},
+    "q2": {"d1": 1, "d5": 1, "d6": 0},
+    "q3": {"d6": 0, "d7": 0, "d8": 2},
     "q4": {"d8": 2, "d9": 1},
-}  # fmt: skip
+}
 MODEL = {
-    "q4": {"d1": 1, "d8": 2, "d9": 1}, "q2": {"d6": 1, "d1": 1, "d5": 2, "d7": 0}, "q1": {"d5": 1, "d3": 2, "d2": 0, "d1": 5, "d4": 1},
+    "q4": {"d1": 1, "d8": 2, "d9": 1},
+    "q2": {"d6": 1, "d1": 1, "d5": 2, "d7": 0},
+    "q1": {"d5": 1, "d3": 2, "d2": 0, "d1": 5, "d4": 1},
     "q3": {"d8": 2, "d7": 1, "d6": 0},
-}  # fmt: skip
+}
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with the judgments as files."""
     for name, grades in (("human", HUMAN), ("ben", BEN), ("model", MODEL)):
-        lines = (f"{query} 0 {document} {grade}\n" for query, of in grades.items() for document, grade in of.items())
+        lines = (
+            f"{query} 0 {document} {grade}\n"
+            for query, of in grades.items()
+            for document, grade in of.items()
+        )
         (tmp_path / f"{name}.qrels").write_text("".join(lines), encoding="utf-8")
     people = (("ann", HUMAN), ("ben", BEN))
     rows = (
-        f"{query} {name} {document} {grade}\n" for name, grades in people for query, of in grades.items() for document, grade in of.items()
+        f"{query} {name} {document} {grade}\n"
+        for name, grades in people
+        for query, of in grades.items()
+        for document, grade in of.items()
     )
     (tmp_path / "people.txt").write_text("".join(rows), encoding="utf-8")
-    (tmp_path / "users.csv").write_text("query,cluster\nq1,u1\nq2,u1\nq3,u2\nq4,u3\n", encoding="utf-8")
+    (tmp_path / "users.csv").write_text(
+        "query,cluster\nq1,u1\nq2,u1\nq3,u2\nq4,u3\n", encoding="utf-8"
+    )
     return tmp_path
 
 
 AGREEMENT = {
     "two": "judge agreement human.qrels ben.qrels",
-    "three": "judge agreement human.qrels ben.qrels model.qrels --scale 0,1,2,3 --outside clip -s percent,cohen_kappa --per-query",
+    "three": "judge agreement human.qrels ben.qrels model.qrels --scale 0,1,2,3 --outside clip -s "
+    "percent,cohen_kappa --per-query",
     "one-file": "judge agreement people.txt --cluster users.csv -s krippendorff_alpha_interval",
     "markdown": "judge agreement human.qrels ben.qrels --format markdown -s gwet_ac2_quadratic",
     "csv": "judge agreement human.qrels ben.qrels --format csv",
@@ -83,13 +99,20 @@ def test_all_formats_of_agreement_have_the_numbers_of_the_library(say: Say, fold
     files = ("judge", "agreement", "human.qrels", "ben.qrels")
 
     record = json.loads(say(*files, "--format", "json", cwd=folder).out)["agreement"]
-    rows = {row["agreement"]: row for row in csv.DictReader(io.StringIO(say(*files, "--format", "csv").out))}
+    rows = {
+        row["agreement"]: row
+        for row in csv.DictReader(io.StringIO(say(*files, "--format", "csv").out))
+    }
     table = say(*files).out
 
     for one in DEFAULT_COEFFICIENTS:
         found = one.of(grades.grades, grades.query_codes)
         assert record[str(one)]["value"] == float(rows[str(one)]["value"]) == found.value
-        assert record[str(one)]["interval"] == [float(rows[str(one)][end]) for end in ("low", "high")] == list(found.interval)
+        assert (
+            record[str(one)]["interval"]
+            == [float(rows[str(one)][end]) for end in ("low", "high")]
+            == list(found.interval)
+        )
         assert f"{found.value:.3f}" in table
 
 
@@ -103,9 +126,16 @@ def test_the_help_of_the_group_has_the_line_of_each_command() -> None:
 
 # --- check and correct ----------------------------------------------------------------------------
 
-RUN_A = {"q1": ["d1", "d3", "d2"], "q2": ["d5", "d1", "d6"], "q3": ["d8", "d7"], "q4": ["d8", "d1", "d9"]}
+RUN_A = {
+    "q1": ["d1", "d3", "d2"],
+    "q2": ["d5", "d1", "d6"],
+    "q3": ["d8", "d7"],
+    "q4": ["d8", "d1", "d9"],
+}
 RUN_B = {"q1": ["d2", "d3", "d1"], "q2": ["d6", "d1", "d5"], "q3": ["d6", "d8"], "q4": ["d9", "d8"]}
-TEXTS = {name: "word " * (3 + 4 * place) for place, name in enumerate(f"d{i}" for i in range(1, 10))}
+TEXTS = {
+    name: "word " * (3 + 4 * place) for place, name in enumerate(f"d{i}" for i in range(1, 10))
+}
 
 
 @pytest.fixture
@@ -114,15 +144,32 @@ def judged(folder: Path) -> Path:
     texts.
     """
     for name, run in (("a", RUN_A), ("b", RUN_B)):
-        lines = [f"{query} Q0 {one} {rank} {10 - rank} {name}\n" for query, of in run.items() for rank, one in enumerate(of, 1)]
-        lines += [f"q{n} Q0 {one} {rank} {10 - rank} {name}\n" for n in range(5, 9) for rank, one in enumerate(["d1", "d2", "d3"], 1)]
+        lines = [
+            f"{query} Q0 {one} {rank} {10 - rank} {name}\n"
+            for query, of in run.items()
+            for rank, one in enumerate(of, 1)
+        ]
+        lines += [
+            f"q{n} Q0 {one} {rank} {10 - rank} {name}\n"
+            for n in range(5, 9)
+            for rank, one in enumerate(["d1", "d2", "d3"], 1)
+        ]
         (folder / f"{name}.run").write_text("".join(lines), encoding="utf-8")
-    more = "".join(f"q{n} 0 d{1 + (n + k) % 4} {(n * k) % 3}\n" for n in range(5, 9) for k in range(3))
+    more = "".join(
+        f"q{n} 0 d{1 + (n + k) % 4} {(n * k) % 3}\n" for n in range(5, 9) for k in range(3)
+    )
     clipped = (folder / "model.qrels").read_text(encoding="utf-8").replace(" 5\n", " 3\n")
     (folder / "more.qrels").write_text(clipped + more, encoding="utf-8")
-    (folder / "same.qrels").write_text((folder / "human.qrels").read_text(encoding="utf-8") + more, encoding="utf-8")
-    (folder / "texts.tsv").write_text("".join(f"{name}\t{text}\n" for name, text in TEXTS.items()), encoding="utf-8")
-    sample = "q1 0 d1 3\nq1 0 d2 0\nq1 0 d4 1\nq1 0 d5 0\nq2 0 d1 1\nq2 0 d5 2\nq2 0 d7 0\nq3 0 d6 0\nq3 0 d8 2\nq4 0 d8 2\nq4 0 d1 0\n"
+    (folder / "same.qrels").write_text(
+        (folder / "human.qrels").read_text(encoding="utf-8") + more, encoding="utf-8"
+    )
+    (folder / "texts.tsv").write_text(
+        "".join(f"{name}\t{text}\n" for name, text in TEXTS.items()), encoding="utf-8"
+    )
+    sample = (
+        "q1 0 d1 3\nq1 0 d2 0\nq1 0 d4 1\nq1 0 d5 0\nq2 0 d1 1\nq2 0 d5 2\nq2 0 d7 0\nq3 0 d6 0\n"
+        "q3 0 d8 2\nq4 0 d8 2\nq4 0 d1 0\n"
+    )
     (folder / "sample.qrels").write_text(sample, encoding="utf-8")
     chances = "".join(f"{' '.join(line.split()[:3])} 0.8\n" for line in sample.splitlines())
     (folder / "chances.txt").write_text(chances, encoding="utf-8")
@@ -132,10 +179,13 @@ def judged(folder: Path) -> Path:
 CHECK = {
     "one": "judge check human.qrels --judge model=more.qrels a.run b.run",
     "two": "judge check human.qrels --judge ben=ben.qrels --judge model.qrels --outside clip",
-    "details": "judge check human.qrels --judge ben=ben.qrels --judge m=more.qrels a.run b.run --details -m AP --family m=x --family a=x",
+    "details": "judge check human.qrels --judge ben=ben.qrels --judge m=more.qrels a.run b.run "
+    "--details "
+    "-m AP --family m=x --family a=x",
     "lengths": "judge check human.qrels --judge model=more.qrels --documents texts.tsv",
     "markdown": "judge check human.qrels --judge model=more.qrels a.run b.run --format markdown",
-    "csv": "judge check human.qrels --judge model=more.qrels --judge ben=ben.qrels a.run b.run --format csv",
+    "csv": "judge check human.qrels --judge model=more.qrels --judge ben=ben.qrels a.run b.run "
+    "--format csv",
     "json": "judge check human.qrels --judge model=more.qrels a.run b.run --format json",
     "table": "judge check human.qrels --judge model=model.qrels --table model=0:0,1:1,2:2,3:3,5:3",
     "error-table": "judge check human.qrels --judge model=model.qrels --table model=0:0,1:1",
@@ -163,18 +213,27 @@ def test_what_check_says(name: str, say: Say, judged: Path) -> None:
 CORRECT = {
     "one": "judge correct human.qrels --judge model=more.qrels a.run",
     "two": "judge correct human.qrels --judge model=more.qrels a.run b.run -m RR --digits 3",
-    "documents": "judge correct sample.qrels --judge model=model.qrels a.run b.run -m DCG@3 --by documents --probability chances.txt",
-    "documents-ndcg": "judge correct sample.qrels --judge model=model.qrels a.run -m nDCG@3 --by documents --probability chances.txt",
+    "documents": "judge correct sample.qrels --judge model=model.qrels a.run b.run -m DCG@3 --by "
+    "documents "
+    "--probability chances.txt",
+    "documents-ndcg": "judge correct sample.qrels --judge model=model.qrels a.run -m nDCG@3 --by "
+    "documents "
+    "--probability chances.txt",
     "markdown": "judge correct human.qrels --judge model=more.qrels a.run b.run --format markdown",
     "csv": "judge correct human.qrels --judge model=more.qrels a.run b.run --format csv",
     "json": "judge correct human.qrels --judge model=more.qrels a.run b.run --format json",
     "refused": "judge correct human.qrels --judge model=same.qrels a.run -m RR",
-    "largest": "judge correct human.qrels --judge model=more.qrels a.run --weight 0.5 --largest-error 0.1",
-    "error-largest": "judge correct sample.qrels --judge model=model.qrels a.run --by documents --largest-error 0.1",
+    "largest": "judge correct human.qrels --judge model=more.qrels a.run --weight 0.5 "
+    "--largest-error 0.1",
+    "error-largest": "judge correct sample.qrels --judge model=model.qrels a.run --by documents "
+    "--largest-error 0.1",
     "error-three": "judge correct human.qrels --judge model=more.qrels a.run b.run c.run",
     "strata": "judge correct sample.qrels --judge model=model.qrels a.run -m DCG@3 --by documents",
-    "error-measure": "judge correct sample.qrels --judge model=model.qrels a.run -m AP --by documents --probability chances.txt",
-    "error-probability": "judge correct human.qrels --judge model=more.qrels a.run --probability chances.txt",
+    "error-measure": "judge correct sample.qrels --judge model=model.qrels a.run -m AP --by "
+    "documents "
+    "--probability chances.txt",
+    "error-probability": "judge correct human.qrels --judge model=more.qrels a.run --probability "
+    "chances.txt",
     "error-queries": "judge correct more.qrels --judge model=human.qrels a.run",
 }
 
@@ -211,12 +270,23 @@ def test_all_formats_of_correct_have_the_numbers_of_the_library(say: Say, judged
     options = ("judge", "correct", "human.qrels", "--judge", "model=more.qrels", "a.run", "b.run")
     rows = json.loads(say(*options, "--format", "json", cwd=judged).out)["corrected"]
     lines = list(csv.DictReader(io.StringIO(say(*options, "--format", "csv").out)))
-    found = correct_run(ir.read_qrels("human.qrels"), ir.read_qrels("more.qrels"), ir.read_run("b.run"), against=ir.read_run("a.run"))
+    found = correct_run(
+        ir.read_qrels("human.qrels"),
+        ir.read_qrels("more.qrels"),
+        ir.read_run("b.run"),
+        against=ir.read_run("a.run"),
+    )
 
     assert [(one["run"], one["against"]) for one in rows] == [("a", ""), ("b", ""), ("b", "a")]
     assert rows[2]["corrected"] == float(lines[2]["corrected"]) == found.found.estimate
-    assert rows[1]["corrected"] - rows[0]["corrected"] == pytest.approx(rows[2]["corrected"], abs=1e-12)
-    assert rows[2]["interval"] == [float(lines[2]["low"]), float(lines[2]["high"])] == list(found.found.interval)
+    assert rows[1]["corrected"] - rows[0]["corrected"] == pytest.approx(
+        rows[2]["corrected"], abs=1e-12
+    )
+    assert (
+        rows[2]["interval"]
+        == [float(lines[2]["low"]), float(lines[2]["high"])]
+        == list(found.found.interval)
+    )
     assert rows[2]["effective_labels"] == found.found.effective_labels
 
 
@@ -228,10 +298,18 @@ def contradicted(tmp_path: Path) -> Path:
     """People prefer the old run on every query, the judge the new one."""
     queries = [f"q{n}" for n in range(12)]
     for name, grades in (("people", "201"), ("judge", "021")):
-        lines = [f"{query} 0 {document} {grade}\n" for query in queries for document, grade in zip("xyz", grades, strict=True)]
+        lines = [
+            f"{query} 0 {document} {grade}\n"
+            for query in queries
+            for document, grade in zip("xyz", grades, strict=True)
+        ]
         (tmp_path / f"{name}.qrels").write_text("".join(lines), encoding="utf-8")
     for name, ranking in (("old", "xyz"), ("new", "yxz")):
-        lines = [f"{query} Q0 {one} {rank} {9 - rank} {name}\n" for query in queries for rank, one in enumerate(ranking, 1)]
+        lines = [
+            f"{query} Q0 {one} {rank} {9 - rank} {name}\n"
+            for query in queries
+            for rank, one in enumerate(ranking, 1)
+        ]
         (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
     return tmp_path
 
@@ -239,7 +317,8 @@ def contradicted(tmp_path: Path) -> Path:
 BESIDE = {
     "compare": "compare people.qrels old.run new.run -m nDCG@2 --judge-qrels judge.qrels",
     "compare-agrees": "compare people.qrels old.run new.run -m nDCG@2 --judge-qrels people.qrels",
-    "gate": "gate people.qrels new.run --baseline old.run -m nDCG@2 --judge-qrels judge.qrels --when-unjudged neutral",
+    "gate": "gate people.qrels new.run --baseline old.run -m nDCG@2 --judge-qrels judge.qrels "
+    "--when-unjudged neutral",
     "gate-fail": "gate people.qrels new.run --baseline old.run -m nDCG@2 --judge-qrels judge.qrels",
 }
 
@@ -254,9 +333,21 @@ def test_what_a_judge_beside_people_does(name: str, say: Say, contradicted: Path
     assert said.code == {"gate": 3, "gate-fail": 1}.get(name, 0)
 
 
-@pytest.mark.parametrize("command", ["compare people.qrels old.run new.run", "gate people.qrels new.run --baseline old.run"])
+@pytest.mark.parametrize(
+    "command",
+    ["compare people.qrels old.run new.run", "gate people.qrels new.run --baseline old.run"],
+)
 def test_a_page_says_that_signs_disagree(command: str, say: Say, contradicted: Path) -> None:
-    say(*shlex.split(command), "-m", "nDCG@2", "--judge-qrels", "judge.qrels", "--report", "page.html", cwd=contradicted)
+    say(
+        *shlex.split(command),
+        "-m",
+        "nDCG@2",
+        "--judge-qrels",
+        "judge.qrels",
+        "--report",
+        "page.html",
+        cwd=contradicted,
+    )
 
     page = (contradicted / "page.html").read_text(encoding="utf-8")
 
@@ -265,8 +356,12 @@ def test_a_page_says_that_signs_disagree(command: str, say: Say, contradicted: P
 
 
 @pytest.mark.parametrize("measures", [["-m", "P@5,nDCG@10"], ["-m", "P@5", "-m", "nDCG@10"]])
-@pytest.mark.parametrize("command", ["next", "reuse", "check --judge model=qrels.txt", "correct --judge model=qrels.txt"])
-def test_several_measures_are_refused_where_one_counts(say: Say, command: str, measures: list[str]) -> None:
+@pytest.mark.parametrize(
+    "command", ["next", "reuse", "check --judge model=qrels.txt", "correct --judge model=qrels.txt"]
+)
+def test_several_measures_are_refused_where_one_counts(
+    say: Say, command: str, measures: list[str]
+) -> None:
     said = say("judge", *command.split(), "qrels.txt", "bm25.run", "neural.run", *measures)
     assert (said.code, said.out) == (2, "")
     assert "error: -m: found 2 measures (P@5, nDCG@10), expected one" in said.err

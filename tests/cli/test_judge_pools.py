@@ -31,7 +31,8 @@ COMMANDS = {
     "infer-error-measure": "judge infer sampled.txt bm25.run -m AP",
     "infer-error-file": "judge infer qrels.txt bm25.run",
     "infer-error-cutoff": "judge infer sampled.txt bm25.run --cutoff 3",
-    "reuse": "judge reuse qrels.txt bm25.run neural.run twice.run --depth 2 --convention standard,duplicates=first",
+    "reuse": "judge reuse qrels.txt bm25.run neural.run twice.run --depth 2 --convention "
+    "standard,duplicates=first",
     "reuse-team": "judge reuse qrels.txt bm25.run neural.run --team bm25=x --team neural=x -m RR",
     "reuse-csv": "judge reuse qrels.txt bm25.run neural.run --format csv",
     "reuse-json": "judge reuse qrels.txt bm25.run neural.run --format json",
@@ -60,25 +61,72 @@ def test_what_judge_says(name: str, say: Say) -> None:
 def test_a_sample_is_pooled_judged_and_estimated(say: Say, tmp_path: Path) -> None:
     """Everything is sampled, so that the estimate is the value with all judgments of the pool."""
     sample, labels = tmp_path / "sample.csv", tmp_path / "labels.txt"
-    say("judge", "pool", "bm25.run", "neural.run", "--strata", "2:1,9:1", "--format", "csv", "-o", str(sample))
+    say(
+        "judge",
+        "pool",
+        "bm25.run",
+        "neural.run",
+        "--strata",
+        "2:1,9:1",
+        "--format",
+        "csv",
+        "-o",
+        str(sample),
+    )
     rows = list(csv.DictReader(io.StringIO(sample.read_text("utf-8"))))
     grades: dict[str, dict[str, float]] = {}
     for place, row in enumerate(rows):
         grades.setdefault(row["query"], {})[row["document"]] = place % 3
-    labels.write_text("".join(f"{query} 0 {document} {grade}\n" for query, of in grades.items() for document, grade in of.items()), "utf-8")
-    said = say("judge", "infer", str(sample), "bm25.run", "--qrels", str(labels), "-m", "DCG", "--format", "json")
+    labels.write_text(
+        "".join(
+            f"{query} 0 {document} {grade}\n"
+            for query, of in grades.items()
+            for document, grade in of.items()
+        ),
+        "utf-8",
+    )
+    said = say(
+        "judge",
+        "infer",
+        str(sample),
+        "bm25.run",
+        "--qrels",
+        str(labels),
+        "-m",
+        "DCG",
+        "--format",
+        "json",
+    )
     estimate = json.loads(said.out)["estimates"][0]
-    run = say("evaluate", str(labels), "bm25.run", "-m", "DCG", "--format", "json", "--convention", "standard,duplicates=first")
+    run = say(
+        "evaluate",
+        str(labels),
+        "bm25.run",
+        "-m",
+        "DCG",
+        "--format",
+        "json",
+        "--convention",
+        "standard,duplicates=first",
+    )
     assert estimate["mean"] == pytest.approx(json.loads(run.out)["runs"][0]["mean"]["DCG"])
 
 
 def test_weights_of_a_sample_are_read_by_compare(say: Say, tmp_path: Path) -> None:
     traffic, weights = tmp_path / "traffic.csv", tmp_path / "weights.csv"
     queries = list(ir.Qrels({"q1": {}, "q2": {}, "q3": {}, "q4": {}}).queries)
-    traffic.write_text("query,traffic\n" + "".join(f"{query},{10 - place}\n" for place, query in enumerate(queries)), "utf-8")
+    traffic.write_text(
+        "query,traffic\n"
+        + "".join(f"{query},{10 - place}\n" for place, query in enumerate(queries)),
+        "utf-8",
+    )
     say("judge", "draw", str(traffic), "--count", "4", "--format", "csv", "-o", str(weights))
-    assert {row["query"] for row in csv.DictReader(io.StringIO(weights.read_text("utf-8")))} == set(queries)
-    said = say("compare", "qrels.txt", "bm25.run", "neural.run", "-m", "RR", "--weights", str(weights))
+    assert {row["query"] for row in csv.DictReader(io.StringIO(weights.read_text("utf-8")))} == set(
+        queries
+    )
+    said = say(
+        "compare", "qrels.txt", "bm25.run", "neural.run", "-m", "RR", "--weights", str(weights)
+    )
     assert said.code == 0
     assert "weight" in said.out
 
@@ -98,8 +146,17 @@ def test_a_draw_is_no_larger_than_the_traffic(say: Say, tmp_path: Path) -> None:
     (tmp_path / "kinds.csv").write_text("query,stratum\nd,new\n", encoding="utf-8")
     for options, notes in (
         ([], ["head and tail have 4 queries, fewer than the 100 of the default; all are drawn"]),
-        (["--count", "8"], ["head and tail have 4 queries, fewer than the 8 of --count; all are drawn"]),
-        (["--budget", "500"], ["head and tail have 4 queries, fewer than the 217 that --budget 500 pays for; all are drawn"]),
+        (
+            ["--count", "8"],
+            ["head and tail have 4 queries, fewer than the 8 of --count; all are drawn"],
+        ),
+        (
+            ["--budget", "500"],
+            [
+                "head and tail have 4 queries, fewer than the 217 that --budget 500 pays for; "
+                "all are drawn"
+            ],
+        ),
         (
             ["--count", "3", "--strata", "kinds.csv", "--take", "new=2"],
             ["stratum new has 1 query, fewer than the 2 of --take; all are drawn"],
@@ -107,17 +164,25 @@ def test_a_draw_is_no_larger_than_the_traffic(say: Say, tmp_path: Path) -> None:
         (["--count", "3"], []),
     ):
         said = say("judge", "draw", "few.csv", *options, "--format", "json", cwd=tmp_path)
-        assert (said.code, said.err.splitlines()) == (0, [f"note: {note}" for note in notes]), options
-        assert [plan["n_queries"] for plan in json.loads(said.out)["plans"]] == sorted({2, len(json.loads(said.out)["queries"]), 4})
+        assert (said.code, said.err.splitlines()) == (0, [f"note: {note}" for note in notes]), (
+            options
+        )
+        assert [plan["n_queries"] for plan in json.loads(said.out)["plans"]] == sorted(
+            {2, len(json.loads(said.out)["queries"]), 4}
+        )
 
 
 def test_intervals_by_the_weights_of_a_sample_have_a_caution(say: Say, tmp_path: Path) -> None:
     """They do not know which queries were taken for certain, so that they are too wide."""
     drawn = tmp_path / "drawn.csv"
     lines = [f"q{number},head,5,0.5,{number + 1}" for number in range(1, 9)]
-    drawn.write_text("query,stratum,requests,probability,weight\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    drawn.write_text(
+        "query,stratum,requests,probability,weight\n" + "\n".join(lines) + "\n", encoding="utf-8"
+    )
     plain = tmp_path / "plain.txt"
-    plain.write_text("".join(f"q{number} {number + 1}\n" for number in range(1, 9)), encoding="utf-8")
+    plain.write_text(
+        "".join(f"q{number} {number + 1}\n" for number in range(1, 9)), encoding="utf-8"
+    )
     command = ("evaluate", "qrels.txt", "bm25.run", "-m", "RR", "--intervals", "--weights")
 
     of_sample, of_traffic = say(*command, str(drawn)), say(*command, str(plain))

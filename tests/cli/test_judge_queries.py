@@ -34,7 +34,8 @@ def test_runs_of_other_queries_are_refused(say: Say, folder: Path, command: str)
     said = say("judge", command, "upper.txt", "one.run", "two.run", cwd=folder)
     assert (said.code, said.out) == (2, "")
     assert said.err.strip() == (
-        "error: run one answers none of the 2 judged queries, expected the query ids of the judgments; `idealrank validate QRELS one.run` "
+        "error: run one answers none of the 2 judged queries, expected the query ids of the "
+        "judgments; `idealrank validate QRELS one.run` "
         "shows how they differ"
     )
     said = say("judge", command, "qrels.txt", "one.run", "empty.run", cwd=folder)
@@ -46,19 +47,40 @@ def test_runs_of_other_queries_are_refused(say: Say, folder: Path, command: str)
 def test_runs_of_other_documents_are_doubted(say: Say, folder: Path, command: str) -> None:
     said = say("judge", command, "others.txt", "one.run", "two.run", cwd=folder)
     assert said.code == 0
-    assert "warning: run one has no judged document; do the document ids of both match? `idealrank validate QRELS one.run`" in said.err
+    assert (
+        "warning: run one has no judged document; do the document ids of both match? "
+        "`idealrank validate QRELS one.run`" in said.err
+    )
     assert say("judge", command, "qrels.txt", "one.run", cwd=folder).err == ""
 
 
 def test_unknown_queries_of_a_list_do_not_count(say: Say, folder: Path) -> None:
-    said = say("judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "ids.txt", "--explain-method", cwd=folder)
+    said = say(
+        "judge",
+        "next",
+        "qrels.txt",
+        "one.run",
+        "two.run",
+        "--queries",
+        "ids.txt",
+        "--explain-method",
+        cwd=folder,
+    )
     assert said.code == 0
-    warning = "warning: ids.txt: 2 of 4 queries are in no other file and do not count: query, q02x (did you mean q2?)"
+    warning = (
+        "warning: ids.txt: 2 of 4 queries are in no other file and do not count: query, q02x (did "
+        "you mean q2?)"
+    )
     assert warning in said.err.splitlines()
     assert "documents of 2 queries" in " ".join(said.out.split())
     first = said.out.splitlines()[:2]
     (folder / "known.txt").write_text("q1\nq2\n", encoding="utf-8")
-    assert say("judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "known.txt", cwd=folder).out.splitlines()[:2] == first
+    assert (
+        say(
+            "judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "known.txt", cwd=folder
+        ).out.splitlines()[:2]
+        == first
+    )
     said = say("judge", "pool", "one.run", "two.run", "--queries", "ids.txt", cwd=folder)
     assert warning in said.err.splitlines()
     assert "of 2 queries in the first" in " ".join(said.out.split())
@@ -66,28 +88,51 @@ def test_unknown_queries_of_a_list_do_not_count(say: Say, folder: Path) -> None:
 
 def test_a_list_of_unknown_queries_alone_is_refused(say: Say, folder: Path) -> None:
     (folder / "unknown.txt").write_text("Q1\n", encoding="utf-8")
-    said = say("judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "unknown.txt", cwd=folder)
+    said = say(
+        "judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "unknown.txt", cwd=folder
+    )
     assert (said.code, said.out) == (2, "")
-    assert "unknown.txt: found no query of the other files, expected their ids, one a line: Q1 (did you mean q1?)" in said.err
+    assert (
+        "unknown.txt: found no query of the other files, expected their ids, one a line: Q1 "
+        "(did you mean q1?)" in said.err
+    )
 
 
 def test_a_list_of_queries_may_have_texts(say: Say, folder: Path) -> None:
-    said = say("judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "texts.tsv", "--explain-method", cwd=folder)
+    said = say(
+        "judge",
+        "next",
+        "qrels.txt",
+        "one.run",
+        "two.run",
+        "--queries",
+        "texts.tsv",
+        "--explain-method",
+        cwd=folder,
+    )
     assert said.code == 0
     assert "documents of 2 queries" in " ".join(said.out.split())
-    said = say("judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "words.txt", cwd=folder)
+    said = say(
+        "judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "words.txt", cwd=folder
+    )
     assert said.code == 2
-    assert "words.txt:1: found 3 words, expected the id of a query, or its id, a tab and its text" in said.err
+    assert (
+        "words.txt:1: found 3 words, expected the id of a query, or its id, a tab and its text"
+        in said.err
+    )
 
 
 def test_gaps_of_the_runs_are_noted(say: Say, folder: Path) -> None:
     said = say("judge", "next", "qrels.txt", "one.run", "two.run", cwd=folder)
     assert said.err.splitlines() == [
         "note: run two misses 1 of 2 compared queries: q1",
-        "note: 1 query of the runs has no judgment and is not compared: q3; --queries FILE names the compared queries",
+        "note: 1 query of the runs has no judgment and is not compared: q3; --queries FILE "
+        "names the compared queries",
     ]
     (folder / "all.txt").write_text("q1\nq2\nq3\n", encoding="utf-8")
-    said = say("judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "all.txt", cwd=folder)
+    said = say(
+        "judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "all.txt", cwd=folder
+    )
     assert said.err.splitlines() == [
         "note: run one misses 1 of 3 compared queries: q3",
         "note: run two misses 1 of 3 compared queries: q1",
@@ -104,11 +149,17 @@ def test_a_pool_of_empty_runs_says_so(say: Say, folder: Path) -> None:
 def test_a_list_without_a_query_is_named(say: Say, folder: Path, command: str) -> None:
     (folder / "empty.ids").write_text("\n", encoding="utf-8")
     said = say("judge", *command.split(), "--queries", "empty.ids", cwd=folder)
-    assert (said.code, said.out, said.err) == (2, "", "error: empty.ids: found no query, expected an id on each line\n")
+    assert (said.code, said.out, said.err) == (
+        2,
+        "",
+        "error: empty.ids: found no query, expected an id on each line\n",
+    )
 
 
 def test_ranks_are_of_the_runs_by_name(say: Say, folder: Path) -> None:
-    said = say("judge", "next", "qrels.txt", "one.run", "two.run", "--strategy", "depth", cwd=folder)
+    said = say(
+        "judge", "next", "qrels.txt", "one.run", "two.run", "--strategy", "depth", cwd=folder
+    )
     assert "rank 2 of one" in said.out
     assert " of A" not in said.out
 
@@ -122,5 +173,15 @@ def test_a_highest_grade_of_0_is_refused(say: Say, folder: Path, command: str) -
 
 def test_one_query_is_singular(say: Say, folder: Path) -> None:
     (folder / "list.txt").write_text("q1\n", encoding="utf-8")
-    said = say("judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "list.txt", "--explain-method", cwd=folder)
+    said = say(
+        "judge",
+        "next",
+        "qrels.txt",
+        "one.run",
+        "two.run",
+        "--queries",
+        "list.txt",
+        "--explain-method",
+        cwd=folder,
+    )
     assert "2 documents of 1 query in the first 10 ranks" in " ".join(said.out.split())

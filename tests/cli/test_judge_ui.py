@@ -22,18 +22,42 @@ Say = Callable[..., Said]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "pairs.csv").write_text("query,document,query_text,title,text\nq1,d1,sort,sorted,Return a list\nq1,d2,sort,list,A list\n")
+    (tmp_path / "pairs.csv").write_text(
+        "query,document,query_text,title,text\nq1,d1,sort,sorted,Return a list\n"
+        "q1,d2,sort,list,A list\n"
+    )
     (tmp_path / "blank.csv").write_text("query,document\nq1,d1\nq1,d 2\n")
     (tmp_path / "human.qrels").write_text("q1 0 d1 3\n")
     return tmp_path
 
 
 @contextmanager
-def running(folder: Path, *arguments: str, **variables: str) -> "Iterator[tuple[subprocess.Popen[str], str]]":
+def running(
+    folder: Path, *arguments: str, **variables: str
+) -> "Iterator[tuple[subprocess.Popen[str], str]]":
     """A page in a process of its own, and its address."""
-    command = [sys.executable, "-m", "idealrank", "judge", "ui", "pairs.csv", "-o", "labels.qrels", "--port", "0", *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "idealrank",
+        "judge",
+        "ui",
+        "pairs.csv",
+        "-o",
+        "labels.qrels",
+        "--port",
+        "0",
+        *arguments,
+    ]
     surroundings = {**environment(), **variables}
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=surroundings)
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=surroundings,
+    )
     assert process.stderr is not None
     try:
         line = process.stderr.readline()
@@ -47,13 +71,17 @@ def running(folder: Path, *arguments: str, **variables: str) -> "Iterator[tuple[
         process.communicate()
 
 
-def test_a_grade_is_taken_and_a_signal_ends_the_page_as_it_ends_other_commands(folder: Path) -> None:
+def test_a_grade_is_taken_and_a_signal_ends_the_page_as_it_ends_other_commands(
+    folder: Path,
+) -> None:
     with running(folder, "--scale", "0=no,1=yes", IDEALRANK_TOKEN="s3cret") as (process, home):
 
         def send(path: str, shown: str = "s3cret", **fields: str) -> str:
             headers = {"authorization": f"Bearer {shown}", "cookie": "idealrank-rater=ann"}
             data = urllib.parse.urlencode(fields).encode() if fields else None
-            with urllib.request.urlopen(urllib.request.Request(home + path, data, headers), timeout=30) as answer:
+            with urllib.request.urlopen(
+                urllib.request.Request(home + path, data, headers), timeout=30
+            ) as answer:
                 return str(answer.read().decode())
 
         with pytest.raises(urllib.error.HTTPError, match="401"):
@@ -79,21 +107,42 @@ def test_documents_of_a_pool_that_are_not_sampled_are_not_labelled(folder: Path)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["no-such.csv", "-o", "a.qrels"], "no-such.csv"), (["pairs.csv", "-o", "a.qrels", "--host", "0.0.0.0"], "expected a token"),
+        (["no-such.csv", "-o", "a.qrels"], "no-such.csv"),
+        (["pairs.csv", "-o", "a.qrels", "--host", "0.0.0.0"], "expected a token"),
         (["pairs.csv", "-o", "pairs.csv"], "found an input file of this command"),
         (["pairs.csv", "-o", "human.qrels"], "found a file without its origin"),
         (["pairs.csv", "-o", "a.qrels", "--scale", "0"], "expected two or more finite grades"),
-        (["pairs.csv", "-o", "a.qrels", "--scale", "0,1", "--gold", "human.qrels"], "found the grade 3, expected one of 0, 1"),
-        (["pairs.csv", "-o", "a.qrels", "--judge", "tiny=a=b/m.qrels"], "error: a=b/m.qrels: found no such file"),
-        (["pairs.csv", "-o", "a.qrels", "--judge", "=m.qrels"], "--judge =m.qrels: expected a name and a value"),
-        (["pairs.csv", "-o", "a.qrels", "--state", "a.qrels"], "--state a.qrels: found the file of -o"),
+        (
+            ["pairs.csv", "-o", "a.qrels", "--scale", "0,1", "--gold", "human.qrels"],
+            "found the grade 3, expected one of 0, 1",
+        ),
+        (
+            ["pairs.csv", "-o", "a.qrels", "--judge", "tiny=a=b/m.qrels"],
+            "error: a=b/m.qrels: found no such file",
+        ),
+        (
+            ["pairs.csv", "-o", "a.qrels", "--judge", "=m.qrels"],
+            "--judge =m.qrels: expected a name and a value",
+        ),
+        (
+            ["pairs.csv", "-o", "a.qrels", "--state", "a.qrels"],
+            "--state a.qrels: found the file of -o",
+        ),
         (["pairs.csv", "-o", "a.qrels", "--token", " "], "token: found an empty one"),
-        (["pairs.csv", "-o", "a.qrels", "--guidelines", "none.txt"], "none.txt: found no such file"),
+        (
+            ["pairs.csv", "-o", "a.qrels", "--guidelines", "none.txt"],
+            "none.txt: found no such file",
+        ),
         (["pairs.csv", "-o", "a.qrels", "--double", "2"], "--double"),
-        (["blank.csv", "-o", "a.qrels"], "blank.csv:3: found document 'd 2', expected an id without blanks"),
+        (
+            ["blank.csv", "-o", "a.qrels"],
+            "blank.csv:3: found document 'd 2', expected an id without blanks",
+        ),
     ],
-)  # fmt: skip
-def test_what_does_not_fit_is_refused_before_anything_is_served(folder: Path, say: Say, arguments: list[str], said: str) -> None:
+)
+def test_what_does_not_fit_is_refused_before_anything_is_served(
+    folder: Path, say: Say, arguments: list[str], said: str
+) -> None:
     found = say("judge", "ui", *arguments, "--port", "0", cwd=folder)
     assert found.code == 2
     assert said in " ".join(found.err.split())
@@ -102,6 +151,15 @@ def test_what_does_not_fit_is_refused_before_anything_is_served(folder: Path, sa
 
 def test_a_port_in_use_is_named(folder: Path, say: Say) -> None:
     with socket.create_server(("127.0.0.1", 0)) as used:
-        found = say("judge", "ui", "pairs.csv", "-o", "a.qrels", "--port", str(used.getsockname()[1]), cwd=folder)
+        found = say(
+            "judge",
+            "ui",
+            "pairs.csv",
+            "-o",
+            "a.qrels",
+            "--port",
+            str(used.getsockname()[1]),
+            cwd=folder,
+        )
     assert found.code == 2
     assert "found a port in use" in found.err

@@ -11,7 +11,10 @@ import pytest
 from tests.cli.terminal import DATA, Said, environment, idealrank
 
 # Something that speaks when it is taken apart, as only an interpreter does that ends as usual.
-WITNESS = "import os\nclass Witness:\n    def __del__(self, write=os.write): write(1, b'taken apart\\n')\nwitness = Witness()\n"
+WITNESS = (
+    "import os\nclass Witness:\n    def __del__(self, write=os.write): write(1, b'taken "
+    "apart\\n')\nwitness = Witness()\n"
+)
 LEAVE = "from idealrank.cli.main import command; command()"
 
 
@@ -30,19 +33,33 @@ def installed(before: str, *arguments: str, leave: str = LEAVE) -> Said:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--version",), ("evaluate", "qrels.txt", "bm25.run"), ("evaluate", "qrels.txt", "nowhere.run"), ("evaluate", "--nothing")],
+    [
+        ("--version",),
+        ("evaluate", "qrels.txt", "bm25.run"),
+        ("evaluate", "qrels.txt", "nowhere.run"),
+        ("evaluate", "--nothing"),
+    ],
 )
-def test_the_installed_command_says_and_returns_what_the_module_does(arguments: tuple[str, ...]) -> None:
+def test_the_installed_command_says_and_returns_what_the_module_does(
+    arguments: tuple[str, ...],
+) -> None:
     assert installed("", *arguments) == idealrank(*arguments)
 
 
 def test_functions_of_atexit_run() -> None:
-    said = installed("import atexit; atexit.register(lambda: print('at exit', end=''))", "--version")
+    said = installed(
+        "import atexit; atexit.register(lambda: print('at exit', end=''))", "--version"
+    )
     assert said.out.endswith("at exit")
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--version",), ("evaluate", "qrels.txt", "bm25.run"), ("compare", "qrels.txt", "bm25.run", "neural.run")]
+    "arguments",
+    [
+        ("--version",),
+        ("evaluate", "qrels.txt", "bm25.run"),
+        ("compare", "qrels.txt", "bm25.run", "neural.run"),
+    ],
 )
 def test_the_interpreter_is_not_taken_apart(arguments: tuple[str, ...]) -> None:
     said = installed("", *arguments)
@@ -50,7 +67,11 @@ def test_the_interpreter_is_not_taken_apart(arguments: tuple[str, ...]) -> None:
 
 
 def test_a_thread_that_runs_ends_first() -> None:
-    said = installed("import threading, time; threading.Thread(target=lambda: (time.sleep(1), print('thread'))).start()", "--version")
+    said = installed(
+        "import threading, time; threading.Thread(target=lambda: (time.sleep(1), "
+        "print('thread'))).start()",
+        "--version",
+    )
     assert said.out.split("\n")[1:] == ["thread", "taken apart", ""]
 
 
@@ -77,13 +98,18 @@ call()
 )
 def test_files_that_modules_of_others_keep_open_are_written(others: str, tmp_path: Path) -> None:
     kept = tmp_path / "kept.txt"
-    assert installed(f"import sys; {others}; file = open({str(kept)!r}, 'w'); file.write('all')", "--version").out.endswith("taken apart\n")
+    assert installed(
+        f"import sys; {others}; file = open({str(kept)!r}, 'w'); file.write('all')", "--version"
+    ).out.endswith("taken apart\n")
     assert kept.read_text() == "all"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
 def test_what_cannot_be_written_at_the_end_is_told() -> None:
-    late = "import atexit, sys; sys.stdout = open('/dev/full', 'w'); atexit.register(lambda: print('late'))"
+    late = (
+        "import atexit, sys; sys.stdout = open('/dev/full', 'w'); atexit.register(lambda: "
+        "print('late'))"
+    )
     said = installed(late, "evaluate", "--nothing")
     assert (said.code, "No space left" in said.err) == (120, True)
 
@@ -91,5 +117,10 @@ def test_what_cannot_be_written_at_the_end_is_told() -> None:
 def test_a_profiler_of_the_script_writes_its_table(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(f"{LEAVE}\n")
-    done = subprocess.run([sys.executable, "-m", "cProfile", str(script), "--version"], capture_output=True, check=False, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "cProfile", str(script), "--version"],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
     assert "function calls" in done.stdout

@@ -41,8 +41,16 @@ def test_the_list_has_every_measure_with_its_summary_and_fits_the_width(say: Say
 def test_the_list_ends_with_which_to_choose(say: Say) -> None:
     rows = say("measures").out.partition("choose")[2].splitlines()[1:5]
 
-    assert [cell in row.split() for cell, row in zip(("RR", "AP", "nDCG@10", "R@100"), rows, strict=True)] == [True] * 4
-    assert ["right answer" in rows[0], "binary" in rows[1], "graded" in rows[2], "candidates" in rows[3]] == [True] * 4
+    assert [
+        cell in row.split()
+        for cell, row in zip(("RR", "AP", "nDCG@10", "R@100"), rows, strict=True)
+    ] == [True] * 4
+    assert [
+        "right answer" in rows[0],
+        "binary" in rows[1],
+        "graded" in rows[2],
+        "candidates" in rows[3],
+    ] == [True] * 4
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -53,7 +61,11 @@ def test_one_is_explained_with_all_that_its_class_says(name: str, say: Say) -> N
 
     for words in (cls.summary, facts.formula, cls.use, cls.proof, facts.source):
         assert " ".join(words.replace("`", "").split()) in said
-    assert all(f" {field.name} " in said for field in fields(cls) if field.name != "cutoff" or cls.cuts != "none")
+    assert all(
+        f" {field.name} " in said
+        for field in fields(cls)
+        if field.name != "cutoff" or cls.cuts != "none"
+    )
 
 
 def test_json_has_every_fact_of_every_measure(say: Say) -> None:
@@ -65,13 +77,22 @@ def test_json_has_every_fact_of_every_measure(say: Say) -> None:
         cls = MEASURES[name]
         for fact in ("kind", "aggregate", "direction", "ties", "summary", "use", "proof"):
             assert stated[fact] == getattr(cls, fact), f"{name}: {fact}"
-        assert {parameter["name"] for parameter in stated["parameters"]} >= {field.name for field in fields(cls)} - {"cutoff"}
+        assert {parameter["name"] for parameter in stated["parameters"]} >= {
+            field.name for field in fields(cls)
+        } - {"cutoff"}
     assert record["measures"]["DCG"]["range"] == [0.0, None]
     assert record["measures"]["AP"]["trec_names"] == ["map", "map_cut_10"]
 
 
 @pytest.mark.parametrize(
-    ("text", "name"), [("MAP", "AP"), ("P", "P"), ("P_10", "P"), ("nDCG(gain=exp2)@5", "nDCG"), ("ndcg_burges", "nDCG")]
+    ("text", "name"),
+    [
+        ("MAP", "AP"),
+        ("P", "P"),
+        ("P_10", "P"),
+        ("nDCG(gain=exp2)@5", "nDCG"),
+        ("ndcg_burges", "nDCG"),
+    ],
 )
 def test_anybodys_spelling_is_understood(text: str, name: str) -> None:
     assert [cls.name for cls in classes_of(text)] == [name]
@@ -83,7 +104,9 @@ def test_the_measures_of_both_tables_are_explained(say: Say) -> None:
         said = say("measures", name).out
         assert MEASURES[name].summary in said
         assert PAIR_MEASURES[name].summary in said
-    assert set(json.loads(say("measures", "rbo(p=0.8)", "--format", "json").out)["pair_measures"]) == {"RBO"}
+    assert set(
+        json.loads(say("measures", "rbo(p=0.8)", "--format", "json").out)["pair_measures"]
+    ) == {"RBO"}
 
 
 def test_several_are_explained_one_after_the_other_and_each_once(say: Say) -> None:
@@ -91,8 +114,14 @@ def test_several_are_explained_one_after_the_other_and_each_once(say: Say) -> No
     said = say("measures", "map", "RR,AP", "P_10")
     cards = [say("measures", name).out for name in ("AP", "RR", "P")]
     assert said.out == "\n\n".join(cards)
-    assert list(json.loads(say("measures", "map", "RR", "--format", "json").out)["measures"]) == ["AP", "RR"]
-    for names, words in ((("AP", "nDGC"), "unknown measure 'nDGC'"), (("",), "NAME: found no measure, expected one such as nDCG")):
+    assert list(json.loads(say("measures", "map", "RR", "--format", "json").out)["measures"]) == [
+        "AP",
+        "RR",
+    ]
+    for names, words in (
+        (("AP", "nDGC"), "unknown measure 'nDGC'"),
+        (("",), "NAME: found no measure, expected one such as nDCG"),
+    ):
         refused = say("measures", *names)
         assert (refused.code, refused.out) == (2, "")
         assert words in refused.err

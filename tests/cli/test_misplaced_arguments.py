@@ -12,12 +12,23 @@ Say = Callable[..., Said]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["gate", "qrels.txt", "bm25.run", "neural.run"], "found neural.run after the run, expected --baseline neural.run"),
-        (["reconcile", "qrels.txt", "bm25.run", "0.82"], "found 0.82 after the run, expected --value 0.82"),
-        (["report", "qrels.txt", "bm25.run", "-o", "a.html"], "qrels.txt: found a file, expected the id of a stored result"),
+        (
+            ["gate", "qrels.txt", "bm25.run", "neural.run"],
+            "found neural.run after the run, expected --baseline neural.run",
+        ),
+        (
+            ["reconcile", "qrels.txt", "bm25.run", "0.82"],
+            "found 0.82 after the run, expected --value 0.82",
+        ),
+        (
+            ["report", "qrels.txt", "bm25.run", "-o", "a.html"],
+            "qrels.txt: found a file, expected the id of a stored result",
+        ),
     ],
 )
-def test_the_message_names_the_option_or_command_that_takes_it(say: Say, arguments: list[str], message: str) -> None:
+def test_the_message_names_the_option_or_command_that_takes_it(
+    say: Say, arguments: list[str], message: str
+) -> None:
     said = say(*arguments)
 
     assert said.code == 2

@@ -74,7 +74,9 @@ SABOTAGE = {"title": 0.35, "documents": 0.06}
 
 
 @pytest.mark.parametrize("lost", ["title", pytest.param("documents", marks=pytest.mark.slow)])
-def test_a_damaged_index_is_found_with_the_promised_delay_and_its_repair_is_announced(say: Say, folder: Path, shop: Any, lost: str) -> None:
+def test_a_damaged_index_is_found_with_the_promised_delay_and_its_repair_is_announced(
+    say: Say, folder: Path, shop: Any, lost: str
+) -> None:
     if lost == "documents":
         shop.QUERIES, shop.DOCUMENTS = 120, 1500
         shop.build(folder / "shop", None)
@@ -94,11 +96,16 @@ def test_a_damaged_index_is_found_with_the_promised_delay_and_its_repair_is_anno
     assert last["alarms"] == []
     assert last["value"] == usual[0][1]["value"]
     assert sorted((rule, event) for rule, event, _ in messages(folder)) == [
-        ("drift", "opened"), ("drift", "recovered"), ("drop", "opened"), ("drop", "recovered"),
-    ]  # fmt: skip
+        ("drift", "opened"),
+        ("drift", "recovered"),
+        ("drop", "opened"),
+        ("drop", "recovered"),
+    ]
 
 
-def test_an_engine_that_is_down_has_a_code_of_its_own_and_no_effect_on_quality(say: Say, folder: Path) -> None:
+def test_an_engine_that_is_down_has_a_code_of_its_own_and_no_effect_on_quality(
+    say: Say, folder: Path
+) -> None:
     change(folder, alarms=CONFIG["alarms"][:2])
     for _ in range(4):
         once(say, folder)
@@ -112,7 +119,9 @@ def test_an_engine_that_is_down_has_a_code_of_its_own_and_no_effect_on_quality(s
     assert messages(folder) == []
 
 
-def test_an_index_of_another_form_opens_the_alarm_of_errors_and_closes_it_when_it_is_back(say: Say, folder: Path, shop: Any) -> None:
+def test_an_index_of_another_form_opens_the_alarm_of_errors_and_closes_it_when_it_is_back(
+    say: Say, folder: Path, shop: Any
+) -> None:
     import sqlite3
 
     once(say, folder)
@@ -130,7 +139,8 @@ def test_the_line_has_the_value_the_coverage_and_what_is_wrong(say: Say, folder:
     said = say("monitor", "monitor.json", "--once", cwd=folder)
     assert said.code == 0
     assert re.fullmatch(
-        r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ shop round 1: nDCG@10 0\.\d{4} \[0\.\d{4}, 0\.\d{4}\], judged \d+\.\d %, failed 0\.0 %, "
+        r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ shop round 1: nDCG@10 0\.\d{4} \[0\.\d{4}, "
+        r"0\.\d{4}\], judged \d+\.\d %, failed 0\.0 %, "
         r"p95 \d+ ms, baseline 1 of 3 rounds\n",
         said.out,
     )
@@ -140,7 +150,18 @@ def test_the_lines_of_open_alarms_name_slices_with_a_slash(say: Say, folder: Pat
     path = folder / "shop" / "slices.csv"
     heading, *rows = path.read_text().splitlines()
     path.write_text("\n".join([heading, *(f"{row.split(',')[0]},sh/ort" for row in rows)]) + "\n")
-    change(folder, alarms=[{"kind": "threshold", "name": "floor", "least": 1.0, "signals": "1 of 1", "slices": True}])
+    change(
+        folder,
+        alarms=[
+            {
+                "kind": "threshold",
+                "name": "floor",
+                "least": 1.0,
+                "signals": "1 of 1",
+                "slices": True,
+            }
+        ],
+    )
     said = say("monitor", "monitor.json", "--once", cwd=folder)
     assert said.code == 1
     line = said.out.splitlines()[2]  # after the alarm of all queries
@@ -159,17 +180,27 @@ def test_the_store_keeps_each_round_as_an_evaluation(say: Say, folder: Path) -> 
 
 def test_check_reads_everything_and_asks_nothing(say: Say, folder: Path) -> None:
     said = say("monitor", "monitor.json", "--check", cwd=folder)
-    assert (said.code, said.out) == (0, "monitor.json: 60 canary queries; alarms drop, drift, errors\n")
+    assert (said.code, said.out) == (
+        0,
+        "monitor.json: 60 canary queries; alarms drop, drift, errors\n",
+    )
     assert not (folder / "store").exists()
 
 
-def test_a_new_baseline_ends_the_alarms_against_the_old_one(say: Say, folder: Path, shop: Any) -> None:
+def test_a_new_baseline_ends_the_alarms_against_the_old_one(
+    say: Say, folder: Path, shop: Any
+) -> None:
     for _ in range(4):
         once(say, folder)
     shop.build(folder / "shop", "title")
     assert once(say, folder)[0] == 1
     assert once(say, folder, "--rebaseline")[0] == 0
-    assert [event for _, event, _ in messages(folder)] == ["opened", "opened", "superseded", "superseded"]
+    assert [event for _, event, _ in messages(folder)] == [
+        "opened",
+        "opened",
+        "superseded",
+        "superseded",
+    ]
     assert [once(say, folder)[0] for _ in range(4)] == [0, 0, 0, 0]
 
 
@@ -190,7 +221,10 @@ def test_two_processes_do_not_run_one_monitor(say: Say, folder: Path) -> None:
         ({"backend": None}, "backend: found nothing"),
         ({"backend": {"kind": "sqlite-fts5"}}, "backend"),
         ({"qrels": None}, "qrels: found nothing"),
-        ({"qrels": {"path": "shop/qrels.txt", "judged": "May"}}, "qrels.judged: found 'May', expected a day"),
+        (
+            {"qrels": {"path": "shop/qrels.txt", "judged": "May"}},
+            "qrels.judged: found 'May', expected a day",
+        ),
         ({"qrels": "missing.txt"}, "missing.txt"),
         ({"queries": "missing.tsv"}, "missing.tsv"),
         ({"slices": "missing.csv"}, "missing.csv"),
@@ -199,32 +233,55 @@ def test_two_processes_do_not_run_one_monitor(say: Say, folder: Path) -> None:
         ({"sample": 3}, "sample: found 3"),
         ({"alarm": []}, "unknown key 'alarm'"),
         ({"alarms": "cusum"}, "alarms: found 'cusum', expected a list"),
-        ({"alarms": [{"kind": "cumsum"}]}, "alarms[1].kind: found 'cumsum', expected one of threshold"),
+        (
+            {"alarms": [{"kind": "cumsum"}]},
+            "alarms[1].kind: found 'cumsum', expected one of threshold",
+        ),
         ({"alarms": [{"kind": "cusum"}, {"kind": "cusum"}]}, "two alarms with the name 'cusum'"),
         ({"alarms": [{"kind": "cusum", "least": 1}]}, "unknown key 'least'"),
         ({"alarms": [{"kind": "threshold"}]}, "alarms[1].least: found nothing"),
         ({"alarms": [{"kind": "cusum", "false_alarms": 0}]}, "alarms[1].false_alarms: found 0"),
         ({"alarms": [{"kind": "ewma", "signals": "3 of 2"}]}, "alarms[1].signals: found '3 of 2'"),
-        ({"alarms": [{"kind": "ewma", "slices": "yes"}]}, "alarms[1].slices: found 'yes', expected true or false"),
-        ({"alarms": [{"kind": "ewma", "slices": True}], "slices": None}, "slices: found nothing, expected a file of slices"),
+        (
+            {"alarms": [{"kind": "ewma", "slices": "yes"}]},
+            "alarms[1].slices: found 'yes', expected true or false",
+        ),
+        (
+            {"alarms": [{"kind": "ewma", "slices": True}], "slices": None},
+            "slices: found nothing, expected a file of slices",
+        ),
         ({"evaluation": {"measures": ["DCG@10"]}}, "whose values are not between 0 and 1"),
         ({"evaluation": {"measures": ["nothing@3"]}}, "nothing"),
         ({"alarms": [{"kind": ["a"]}]}, "alarms[1].kind: found ['a'], expected one of threshold"),
-        ({"alarms": [{"kind": {"a": "b"}}]}, "alarms[1].kind: found {'a': 'b'}, expected one of threshold"),
-        ({"alarms": [{"kind": "ewma", "signals": "1 of " + "9" * 5000}]}, "alarms[1].signals: found '1 of 9999"),
+        (
+            {"alarms": [{"kind": {"a": "b"}}]},
+            "alarms[1].kind: found {'a': 'b'}, expected one of threshold",
+        ),
+        (
+            {"alarms": [{"kind": "ewma", "signals": "1 of " + "9" * 5000}]},
+            "alarms[1].signals: found '1 of 9999",
+        ),
         ({"backend": {"kind": ["a"]}}, "backend.kind: found ['a'], expected one of"),
         ({"notify": [{"kind": ["a"]}]}, "notify[1].kind: found ['a']"),
         ({"notify": [{"kind": None}]}, "notify[1].kind: found nothing"),
-        ({"notify": [{"kind": "webhook", "url": "http://exa mple/"}]}, "notify[1].url: found 'http://exa mple/'"),
+        (
+            {"notify": [{"kind": "webhook", "url": "http://exa mple/"}]},
+            "notify[1].url: found 'http://exa mple/'",
+        ),
         ({"notify": [{"kind": "pigeon"}]}, "notify[1].kind: found 'pigeon'"),
         ({"notify": [{"kind": "webhook", "url": "ftp://x"}]}, "notify[1].url: found 'ftp://x'"),
-        ({"notify": [{"kind": "webhook", "url": "http://x/${NOT_SET_ANYWHERE}"}]}, "NOT_SET_ANYWHERE"),
+        (
+            {"notify": [{"kind": "webhook", "url": "http://x/${NOT_SET_ANYWHERE}"}]},
+            "NOT_SET_ANYWHERE",
+        ),
         ({"metrics": {"port": 70000}}, "metrics.port: found 70000"),
         ({"baseline": {"entry": "ffff"}}, "ffff"),
     ],
     ids=lambda given: json.dumps(given) if isinstance(given, dict) else "",
 )
-def test_a_wrong_configuration_is_refused_before_the_engine_is_asked(say: Say, folder: Path, keys: dict[str, Any], message: str) -> None:
+def test_a_wrong_configuration_is_refused_before_the_engine_is_asked(
+    say: Say, folder: Path, keys: dict[str, Any], message: str
+) -> None:
     change(folder, **keys)
     said = say("monitor", "monitor.json", "--once", cwd=folder)
     assert (said.code, said.out) == (2, "")
@@ -241,8 +298,13 @@ def test_a_collector_that_is_down_changes_no_exit_code(say: Say, folder: Path, s
     assert once(say, folder)[0] == 0
 
 
-def test_a_baseline_that_is_shorter_than_two_days_says_that_it_assumes_no_season(say: Say, folder: Path) -> None:
-    expected = "note: baseline: 3 rounds cover 3 hours, not two days: drop, drift assumes no season; set `season` in `baseline`"
+def test_a_baseline_that_is_shorter_than_two_days_says_that_it_assumes_no_season(
+    say: Say, folder: Path
+) -> None:
+    expected = (
+        "note: baseline: 3 rounds cover 3 hours, not two days: drop, drift assumes no season; set "
+        "`season` in `baseline`"
+    )
     for option in ("--check", "--once"):
         assert expected in say("monitor", "monitor.json", option, cwd=folder).err
     change(folder, baseline={"rounds": 3, "season": "none"})

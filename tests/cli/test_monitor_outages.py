@@ -75,9 +75,21 @@ def write_monitor(folder: Path, address: str, **keys: Any) -> None:
     places = range(QUERIES)
     (folder / "queries.tsv").write_text("".join(f"q{place}\tq{place}\n" for place in places))
     (folder / "qrels.txt").write_text("".join(f"q{place} 0 q{place}-good 1\n" for place in places))
-    (folder / "slices.csv").write_text("query,slice\n" + "".join(f"q{place},all\n" for place in places))
-    files = {"store": "store", "queries": "queries.tsv", "qrels": "qrels.txt", "slices": "slices.csv"}
-    given = GUIDE | files | {"backend": {"kind": "http", "url": address + "/?q={text}"}, "notify": []} | keys
+    (folder / "slices.csv").write_text(
+        "query,slice\n" + "".join(f"q{place},all\n" for place in places)
+    )
+    files = {
+        "store": "store",
+        "queries": "queries.tsv",
+        "qrels": "qrels.txt",
+        "slices": "slices.csv",
+    }
+    given = (
+        GUIDE
+        | files
+        | {"backend": {"kind": "http", "url": address + "/?q={text}"}, "notify": []}
+        | keys
+    )
     (folder / "monitor.json").write_text(json.dumps(given))
 
 
@@ -95,7 +107,9 @@ def shop(folder: Path, trouble: str = "", **keys: Any) -> Iterator[Shop]:
         yield answers
 
 
-def test_a_service_that_dies_is_an_alarm_in_the_next_round_and_its_return_closes_it(say: Say, tmp_path: Path) -> None:
+def test_a_service_that_dies_is_an_alarm_in_the_next_round_and_its_return_closes_it(
+    say: Say, tmp_path: Path
+) -> None:
     with service(Shop()) as (address, _):
         write_monitor(tmp_path, address)
         assert once(say, tmp_path)["alarms"] == []
@@ -111,7 +125,9 @@ def test_a_service_that_dies_is_an_alarm_in_the_next_round_and_its_return_closes
     assert alive == [["shop/errors//2"], ["shop/errors//2"], []]
 
 
-@pytest.mark.parametrize("trouble", ["error", "closed", pytest.param("silent", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "trouble", ["error", "closed", pytest.param("silent", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("hit", [10, QUERIES])
 def test_an_outage_of_any_length_that_begins_within_a_round_is_an_alarm_within_two_rounds(
     say: Say, tmp_path: Path, trouble: str, hit: int
@@ -125,7 +141,9 @@ def test_an_outage_of_any_length_that_begins_within_a_round_is_an_alarm_within_t
 
 
 @pytest.mark.parametrize("retries", [0, 2])
-def test_an_outage_that_ends_before_many_queries_failed_counts_with_its_waits_and_retries(say: Say, tmp_path: Path, retries: int) -> None:
+def test_an_outage_that_ends_before_many_queries_failed_counts_with_its_waits_and_retries(
+    say: Say, tmp_path: Path, retries: int
+) -> None:
     keys = {"concurrency": 1, "breaker": {"pause": 0.3}, "retries": retries, "backoff": 0.01}
     with shop(tmp_path, "error", **keys) as answers:
         once(say, tmp_path)
@@ -142,21 +160,41 @@ def test_an_outage_that_ends_before_many_queries_failed_counts_with_its_waits_an
 
 
 @pytest.mark.slow
-def test_a_service_that_is_silent_is_slow_in_the_record_and_the_line(say: Say, tmp_path: Path) -> None:
-    keys = {"timeout": TIME_LIMIT, "concurrency": 1, "retries": 1, "backoff": 0.01, "breaker": {"failures": 1000}}
-    alarms = [{"kind": "latency", "most_ms": 1000 * TIME_LIMIT, "quantile": "p99", "signals": "1 of 1"}]
+def test_a_service_that_is_silent_is_slow_in_the_record_and_the_line(
+    say: Say, tmp_path: Path
+) -> None:
+    keys = {
+        "timeout": TIME_LIMIT,
+        "concurrency": 1,
+        "retries": 1,
+        "backoff": 0.01,
+        "breaker": {"failures": 1000},
+    }
+    alarms = [
+        {"kind": "latency", "most_ms": 1000 * TIME_LIMIT, "quantile": "p99", "signals": "1 of 1"}
+    ]
     with shop(tmp_path, "silent", alarms=alarms, **keys) as answers:
         answers.good_before, answers.hit = 50, 3
         said = say("monitor", "monitor.json", "--once", cwd=tmp_path)
     assert said.code == 1
     line, alarm = said.out.splitlines()
-    assert re.search(r"failed 0\.\d %, 3 of 12[23] attempts failed \(3 timed out\), p95 \d+ ms", line), line
+    assert re.search(
+        r"failed 0\.\d %, 3 of 12[23] attempts failed \(3 timed out\), p95 \d+ ms", line
+    ), line
     assert "alarm latency" in alarm
 
 
 @pytest.mark.parametrize("trouble", ["silent", "drip"])
-def test_queries_that_time_out_are_slow_also_if_the_round_ends_before_they_are_repeated(say: Say, tmp_path: Path, trouble: str) -> None:
-    keys = {"timeout": 0.3, "concurrency": 4, "retries": 2, "backoff": 0.01, "breaker": {"pause": 0.05}}
+def test_queries_that_time_out_are_slow_also_if_the_round_ends_before_they_are_repeated(
+    say: Say, tmp_path: Path, trouble: str
+) -> None:
+    keys = {
+        "timeout": 0.3,
+        "concurrency": 4,
+        "retries": 2,
+        "backoff": 0.01,
+        "breaker": {"pause": 0.05},
+    }
     alarms = [{"kind": "latency", "most_ms": 200, "signals": "1 of 1"}]
     with shop(tmp_path, trouble, alarms=alarms, **keys) as answers:
         answers.hit = 1000
@@ -166,7 +204,9 @@ def test_queries_that_time_out_are_slow_also_if_the_round_ends_before_they_are_r
     assert found["latency"]["p50"] >= 300
 
 
-def test_an_engine_that_answers_without_documents_is_an_alarm_of_errors_until_it_is_back(say: Say, tmp_path: Path) -> None:
+def test_an_engine_that_answers_without_documents_is_an_alarm_of_errors_until_it_is_back(
+    say: Say, tmp_path: Path
+) -> None:
     with shop(tmp_path, "empty", alarms=[{"kind": "errors"}]) as answers:
         answers.hit = 2 * QUERIES
         said = say("monitor", "monitor.json", "--once", cwd=tmp_path)
@@ -174,9 +214,20 @@ def test_an_engine_that_answers_without_documents_is_an_alarm_of_errors_until_it
         alarms = [once(say, tmp_path)["alarms"] for _ in range(3)]
     line, alarm = said.out.splitlines()
     assert said.code == 1
-    assert re.search(r"nDCG@10 0\.0000 .*, failed 0\.0 %, 120 of 120 answers empty, .*baseline 0 of 3 rounds, without this one, ", line)
-    assert line.endswith("check that the index has documents, and that the keys of `backend` name the hits of its answers")
-    assert alarm == "  alarm errors since round 1: 0.0 % of the queries failed, at most 5 %; every answer is empty"
+    assert re.search(
+        r"nDCG@10 0\.0000 .*, failed 0\.0 %, 120 of 120 answers empty, .*baseline 0 of 3 "
+        r"rounds, without this one, ",
+        line,
+    )
+    assert line.endswith(
+        "check that the index has documents, and that the keys of `backend` name the hits of "
+        "its answers"
+    )
+    assert (
+        alarm
+        == "  alarm errors since round 1: 0.0 % of the queries failed, at most 5 %; every answer "
+        "is empty"
+    )
     assert (empty["outcome"], empty["empty"], empty["coverage"]) == ("complete", QUERIES, None)
     assert alarms == [["shop/errors//1"], ["shop/errors//1"], []]
 
@@ -196,7 +247,13 @@ def test_the_metrics_have_attempts_outages_and_pauses(say: Say, tmp_path: Path) 
 
 
 def test_rounds_have_limits_of_their_own_and_the_backend_gets_their_time_limit() -> None:
-    given = {"name": "shop", "store": "s", "backend": {"kind": "http"}, "queries": "q.tsv", "qrels": "q.txt"}
+    given = {
+        "name": "shop",
+        "store": "s",
+        "backend": {"kind": "http"},
+        "queries": "q.tsv",
+        "qrels": "q.txt",
+    }
     config = MonitorConfig.of(given)
     assert config.policy == ROUND_POLICY
     assert config.backend.given["timeout"] == ROUND_POLICY.timeout

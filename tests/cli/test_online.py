@@ -21,36 +21,77 @@ Say = Callable[..., Said]
 def folder(tmp_path: Path) -> Path:
     """A folder with two runs, outcomes of interleaved lists, and rows of an experiment."""
     for name, order in (("a", "abcd"), ("b", "cbae")):
-        lines = [f"q{query} Q0 {one} {rank} {9 - rank} {name}\n" for query in (1, 2) for rank, one in enumerate(order, 1)]
+        lines = [
+            f"q{query} Q0 {one} {rank} {9 - rank} {name}\n"
+            for query in (1, 2)
+            for rank, one in enumerate(order, 1)
+        ]
         (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
     rng = np.random.default_rng(1)
-    rows = "".join(f"u{user},{sign}\n" for user, sign in zip(range(200), rng.choice([-1, 0, 1], 200, p=[0.2, 0.2, 0.6]), strict=True))
-    (tmp_path / "outcomes.csv").write_text(f"user,preference\n{rows}", encoding="utf-8")
-    values = "".join(f"{'AB'[user % 2]},u{user},{rng.poisson(2 + user % 2)},{rng.integers(3, 6)}\n" for user in range(300))
-    (tmp_path / "experiment.csv").write_text(f"cohort,user,value,denominator\n{values}", encoding="utf-8")
-    days = "".join(
-        f"{'AB'[user % 2]},u{user},{day},{rng.poisson(2 + 2 * (user % 2) / day)}\n" for user in range(300) for day in range(1, 4)
+    rows = "".join(
+        f"u{user},{sign}\n"
+        for user, sign in zip(
+            range(200), rng.choice([-1, 0, 1], 200, p=[0.2, 0.2, 0.6]), strict=True
+        )
     )
-    (tmp_path / "days.csv").write_text(f"cohort,user,day,value\n{days}A,u900,9,1\n", encoding="utf-8")
-    (tmp_path / "wrong.csv").write_text("cohort,value\n" + "A,1\nA,2\nA,3\n" * 30 + "B,1\nB,2\n" * 10, encoding="utf-8")
-    (tmp_path / "few.csv").write_text("cohort,value\n" + "A,1\nA,2\nB,7\nB,8\n" * 9, encoding="utf-8")
+    (tmp_path / "outcomes.csv").write_text(f"user,preference\n{rows}", encoding="utf-8")
+    values = "".join(
+        f"{'AB'[user % 2]},u{user},{rng.poisson(2 + user % 2)},{rng.integers(3, 6)}\n"
+        for user in range(300)
+    )
+    (tmp_path / "experiment.csv").write_text(
+        f"cohort,user,value,denominator\n{values}", encoding="utf-8"
+    )
+    days = "".join(
+        f"{'AB'[user % 2]},u{user},{day},{rng.poisson(2 + 2 * (user % 2) / day)}\n"
+        for user in range(300)
+        for day in range(1, 4)
+    )
+    (tmp_path / "days.csv").write_text(
+        f"cohort,user,day,value\n{days}A,u900,9,1\n", encoding="utf-8"
+    )
+    (tmp_path / "wrong.csv").write_text(
+        "cohort,value\n" + "A,1\nA,2\nA,3\n" * 30 + "B,1\nB,2\n" * 10, encoding="utf-8"
+    )
+    (tmp_path / "few.csv").write_text(
+        "cohort,value\n" + "A,1\nA,2\nB,7\nB,8\n" * 9, encoding="utf-8"
+    )
     lists = "".join(
-        f"s{user},q{user % 2},{'dcb'[(rank + user) % 3] if user % 3 else 'abc'[rank]},{rank + 1},{int(rng.random() < 0.3)},u{user},"
-        f"{'AB'[user % 3 > 0]}\n" for user in range(240) for rank in range(2)
-    )  # fmt: skip
-    (tmp_path / "lists.csv").write_text(f"session,query,document,rank,click,user,arm\n{lists}", encoding="utf-8")
+        f"s{user},q{user % 2},{'dcb'[(rank + user) % 3] if user % 3 else 'abc'[rank]},{rank + 1},{int(rng.random() < 0.3)},u{user},"  # noqa: E501
+        f"{'AB'[user % 3 > 0]}\n"
+        for user in range(240)
+        for rank in range(2)
+    )
+    (tmp_path / "lists.csv").write_text(
+        f"session,query,document,rank,click,user,arm\n{lists}", encoding="utf-8"
+    )
     dated = "".join(
-        f"s{user}.{day},q,a,1,{int(rng.random() < 0.3 + 0.3 * (user % 2) / (day - 27))},u{user},{'AB'[user % 2]},{user % 5},2026-11-{day}\n"
-        for user in range(200) for day in (28, 29, 30)
-    )  # fmt: skip
-    (tmp_path / "dated.csv").write_text(f"session,query,document,rank,click,user,cohort,before,day\n{dated}", encoding="utf-8")
+        f"s{user}.{day},q,a,1,{int(rng.random() < 0.3 + 0.3 * (user % 2) / (day - 27))},u{user},{'AB'[user % 2]},{user % 5},2026-11-{day}\n"  # noqa: E501
+        for user in range(200)
+        for day in (28, 29, 30)
+    )
+    (tmp_path / "dated.csv").write_text(
+        f"session,query,document,rank,click,user,cohort,before,day\n{dated}", encoding="utf-8"
+    )
     timed = dated.replace(",2026-11-", ",2026-11-").replace("\n", "T10:00:00Z\n")
-    (tmp_path / "timed.csv").write_text(f"session,query,document,rank,click,user,cohort,before,time\n{timed}", encoding="utf-8")
-    values = "".join(f"{'AB'[user % 2]},u{user},{day},1\n" for user in range(40) for day in ("2026-11-30", "2026-12-01"))
+    (tmp_path / "timed.csv").write_text(
+        f"session,query,document,rank,click,user,cohort,before,time\n{timed}", encoding="utf-8"
+    )
+    values = "".join(
+        f"{'AB'[user % 2]},u{user},{day},1\n"
+        for user in range(40)
+        for day in ("2026-11-30", "2026-12-01")
+    )
     (tmp_path / "dates.csv").write_text(f"cohort,user,day,value\n{values}", encoding="utf-8")
-    (tmp_path / "mixed.csv").write_text(f"cohort,user,day,value\n{values}A,u0,3,1\n", encoding="utf-8")
-    (tmp_path / "monday.csv").write_text(f"cohort,user,day,value\n{values}A,u0,Monday,1\n", encoding="utf-8")
-    (tmp_path / "judged.txt").write_text("q0 0 a 2\nq0 0 b 1\nq1 0 b 1\nq1 0 a 0\n", encoding="utf-8")
+    (tmp_path / "mixed.csv").write_text(
+        f"cohort,user,day,value\n{values}A,u0,3,1\n", encoding="utf-8"
+    )
+    (tmp_path / "monday.csv").write_text(
+        f"cohort,user,day,value\n{values}A,u0,Monday,1\n", encoding="utf-8"
+    )
+    (tmp_path / "judged.txt").write_text(
+        "q0 0 a 2\nq0 0 b 1\nq1 0 b 1\nq1 0 a 0\n", encoding="utf-8"
+    )
     (tmp_path / "arms.csv").write_text("cohort,value\nnew,1\nold,2\n", encoding="utf-8")
     return tmp_path
 
@@ -71,8 +112,10 @@ COMMANDS = {
     "ab-novelty-json": "online ab days.csv --format json",
     "ab-wrong": "online ab wrong.csv",
     "ab-log": "online ab lists.csv --log --split 0.667",
-    "ab-log-measures": "online ab lists.csv --qrels judged.txt -m nDCG@2 --split 0.667 --convention linear-2010",
-    "ab-log-json": "online ab lists.csv --qrels judged.txt -m RR@2 --split 0.667 --format json --resamples 50",
+    "ab-log-measures": "online ab lists.csv --qrels judged.txt -m nDCG@2 --split 0.667 "
+    "--convention linear-2010",
+    "ab-log-json": "online ab lists.csv --qrels judged.txt -m RR@2 --split 0.667 --format json "
+    "--resamples 50",
     "ab-log-dates": "online ab dated.csv --log",
     "plan-lists": "online plan --share 0.52 --ties 0.4",
     "plan-lists-once": "online plan --share 0.52 --ties 0.4 --looks once",
@@ -108,7 +151,9 @@ def test_the_help_of_the_group_has_the_line_of_each_command() -> None:
 
 
 def test_lists_are_those_of_the_library(say: Say, folder: Path) -> None:
-    lines = say("online", "interleave", "a.run", "b.run", "--length", "4", "--seed", "3", cwd=folder).out.splitlines()
+    lines = say(
+        "online", "interleave", "a.run", "b.run", "--length", "4", "--seed", "3", cwd=folder
+    ).out.splitlines()
     for number, line in enumerate(lines):
         found = interleave(list("abcd"), list("cbae"), length=4, rng=[3, number])
         record = json.loads(line)
@@ -119,14 +164,17 @@ REFUSED = {
     "plan --sd 1 --difference 1e-300": "difference too small beside sd",
     "plan --sd inf --difference 1": "expected a finite number above 0",
     "plan --share 0.50001": "needs more than 16,777,216 lists",
-    "plan --share 0.55 --sd 2": "found --share and --sd, expected --share alone, or --sd and --difference",
+    "plan --share 0.55 --sd 2": "found --share and --sd, expected --share alone, or --sd and "
+    "--difference",
     "interleave --outcomes other.csv": "name it with --columns preference=NAME",
     "interleave --outcomes other.csv --columns winner=preference": "found the role 'winner'",
     "plan --sd 1": "found --sd, expected --share alone, or --sd and --difference",
-    "ab experiment.csv --resamples 10000000000": "n_resamples=10000000000: expected a whole number from 0 to 10,000,000",
+    "ab experiment.csv --resamples 10000000000": "n_resamples=10000000000: expected a whole "
+    "number from 0 to 10,000,000",
     "ab zeros.csv": "denominator, cohort A: found a sum of 0",
     "ab mixed.csv": "period, row 81: found '3', expected numbers in all rows, or dates in all rows",
-    "ab monday.csv": "period, row 81: found 'Monday', expected a number, or a date such as 2026-11-30",
+    "ab monday.csv": "period, row 81: found 'Monday', expected a number, or a date such as "
+    "2026-11-30",
     "ab tiny.csv": "denominator, cohort A: found a sum of",
     "ab blank.csv": "users, row 1: found an empty text, expected a label",
     "ab huge.csv": "values, row 0: found 1e+308, expected at most 1e+50",
@@ -135,9 +183,15 @@ REFUSED = {
 
 @pytest.mark.parametrize("command", REFUSED)
 def test_what_cannot_be_computed_is_refused(command: str, say: Say, folder: Path) -> None:
-    (folder / "zeros.csv").write_text("cohort,value,denominator\n" + "A,1,0\nB,2,0\n" * 5, encoding="utf-8")
-    (folder / "tiny.csv").write_text("cohort,value,denominator\n" + "A,1,1e-300\nB,2,1e-300\n" * 5, encoding="utf-8")
-    (folder / "blank.csv").write_text("cohort,value,user\n" + "A,1,u\nA,1,\nB,2,v\n" * 5, encoding="utf-8")
+    (folder / "zeros.csv").write_text(
+        "cohort,value,denominator\n" + "A,1,0\nB,2,0\n" * 5, encoding="utf-8"
+    )
+    (folder / "tiny.csv").write_text(
+        "cohort,value,denominator\n" + "A,1,1e-300\nB,2,1e-300\n" * 5, encoding="utf-8"
+    )
+    (folder / "blank.csv").write_text(
+        "cohort,value,user\n" + "A,1,u\nA,1,\nB,2,v\n" * 5, encoding="utf-8"
+    )
     (folder / "other.csv").write_text("winner,user\n1,u\n-1,v\n", encoding="utf-8")
     (folder / "huge.csv").write_text("cohort,value\n" + "A,1e308\nB,1e308\n" * 5, encoding="utf-8")
 
@@ -148,7 +202,9 @@ def test_what_cannot_be_computed_is_refused(command: str, say: Say, folder: Path
 
 
 def test_the_first_day_has_an_effect_without_a_trend(say: Say, folder: Path) -> None:
-    (folder / "first.csv").write_text("cohort,value,day\n" + "A,1,1\nA,2,1\nB,2,1\nB,3,1\n" * 5, encoding="utf-8")
+    (folder / "first.csv").write_text(
+        "cohort,value,day\n" + "A,1,1\nA,2,1\nB,2,1\nB,3,1\n" * 5, encoding="utf-8"
+    )
 
     said = say("online", "ab", "first.csv", cwd=folder)
 
@@ -165,7 +221,8 @@ def test_dates_are_days_from_the_first(say: Say, folder: Path) -> None:
 
 def test_days_of_a_log_come_from_its_times_too(say: Say, folder: Path) -> None:
     dated, timed = (
-        json.loads(say("online", "ab", f"{name}.csv", "--log", "--format", "json", cwd=folder).out) for name in ("dated", "timed")
+        json.loads(say("online", "ab", f"{name}.csv", "--log", "--format", "json", cwd=folder).out)
+        for name in ("dated", "timed")
     )
 
     assert dated["values"]["clicks"]["novelty"] == timed["values"]["clicks"]["novelty"]
@@ -174,7 +231,9 @@ def test_days_of_a_log_come_from_its_times_too(say: Say, folder: Path) -> None:
 
 def test_the_user_of_an_experiment_may_have_any_column(say: Say, folder: Path) -> None:
     rows = (folder / "experiment.csv").read_text(encoding="utf-8")
-    (folder / "own.csv").write_text(rows.replace("cohort,user,", "cohort,customer,", 1), encoding="utf-8")
+    (folder / "own.csv").write_text(
+        rows.replace("cohort,user,", "cohort,customer,", 1), encoding="utf-8"
+    )
     usual = say("online", "ab", "experiment.csv", cwd=folder)
     named = say("online", "ab", "own.csv", "--columns", "user=customer", cwd=folder)
     assert named.code == 0
@@ -183,16 +242,31 @@ def test_the_user_of_an_experiment_may_have_any_column(say: Say, folder: Path) -
 
 def test_the_outcomes_of_lists_may_have_any_columns(say: Say, folder: Path) -> None:
     rows = (folder / "outcomes.csv").read_text(encoding="utf-8")
-    (folder / "own.csv").write_text(rows.replace("user,preference", "customer,winner", 1), encoding="utf-8")
+    (folder / "own.csv").write_text(
+        rows.replace("user,preference", "customer,winner", 1), encoding="utf-8"
+    )
     usual = say("online", "interleave", "--outcomes", "outcomes.csv", cwd=folder)
-    named = say("online", "interleave", "--outcomes", "own.csv", "--columns", "preference=winner,user=customer", cwd=folder)
+    named = say(
+        "online",
+        "interleave",
+        "--outcomes",
+        "own.csv",
+        "--columns",
+        "preference=winner,user=customer",
+        cwd=folder,
+    )
     assert (named.code, named.out) == (0, usual.out)
     assert "users; a user counts once" in named.out
 
 
-def test_a_small_cohort_without_conversions_has_no_verdict_and_the_users_that_it_takes(say: Say, folder: Path) -> None:
+def test_a_small_cohort_without_conversions_has_no_verdict_and_the_users_that_it_takes(
+    say: Say, folder: Path
+) -> None:
     rows = "A,0\n" * 31 + "B,0\n" * 2914 + "B,1\n" * 55
     (folder / "rare.csv").write_text("cohort,value\n" + rows, encoding="utf-8")
     said = " ".join(say("online", "ab", "rare.csv", "--split", "0.99", cwd=folder).out.split())
-    assert "No verdict: the smaller cohort has too few users (31 in A, 2,969 in B) for values with such rare large ones." in said
+    assert (
+        "No verdict: the smaller cohort has too few users (31 in A, 2,969 in B) for values "
+        "with such rare large ones." in said
+    )
     assert "With this split, wait for" in said

@@ -17,13 +17,22 @@ RUN = "q1 Q0 d1 1 2.0 x\nq2 Q0 d1 1 2.0 x\n"
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    for name, text in (("book.csv", BOOK), ("qrels.txt", QRELS), ("a.run", RUN), ("b.run", RUN.replace("2.0", "1.5"))):
+    for name, text in (
+        ("book.csv", BOOK),
+        ("qrels.txt", QRELS),
+        ("a.run", RUN),
+        ("b.run", RUN.replace("2.0", "1.5")),
+    ):
         (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 
-@pytest.mark.parametrize("command", ["validate", "evaluate", "explain --query shoes", "advise", "validate --json"])
-def test_a_book_of_several_raters_asks_for_the_option_that_chooses_one(command: str, say: Callable[..., Said], files: Path) -> None:
+@pytest.mark.parametrize(
+    "command", ["validate", "evaluate", "explain --query shoes", "advise", "validate --json"]
+)
+def test_a_book_of_several_raters_asks_for_the_option_that_chooses_one(
+    command: str, say: Callable[..., Said], files: Path
+) -> None:
     name, *options = command.split()
     said = say(name, "book.csv", "a.run", *options, cwd=files)
 
@@ -50,13 +59,21 @@ def test_a_note_is_said_once(say: Callable[..., Said], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("gate qrels.txt a.run --baseline b.run --alpha 0.7", "error: --alpha 0.7: expected a probability"),
-        ("evaluate qrels.txt a.run --run-columns document", "error: --run-columns document: expected query=NAME"),
+        (
+            "gate qrels.txt a.run --baseline b.run --alpha 0.7",
+            "error: --alpha 0.7: expected a probability",
+        ),
+        (
+            "evaluate qrels.txt a.run --run-columns document",
+            "error: --run-columns document: expected query=NAME",
+        ),
         ("advise qrels.txt a.run --visible 0", "--visible"),
         ("judge bounds qrels.txt a.run --depth 0", "--depth"),
     ],
 )
-def test_a_bad_value_is_named_as_it_was_typed(arguments: str, expected: str, say: Callable[..., Said], files: Path) -> None:
+def test_a_bad_value_is_named_as_it_was_typed(
+    arguments: str, expected: str, say: Callable[..., Said], files: Path
+) -> None:
     said = say(*arguments.split(), cwd=files)
 
     assert said.code == 2
@@ -83,23 +100,41 @@ def test_a_bad_value_is_named_as_it_was_typed(arguments: str, expected: str, say
         "evaluate qrels.txt a.run -o {} -o {}",
     ],
 )
-def test_an_option_that_may_be_given_once_refuses_a_second_value(command: str, say: Callable[..., Said], files: Path) -> None:
+def test_an_option_that_may_be_given_once_refuses_a_second_value(
+    command: str, say: Callable[..., Said], files: Path
+) -> None:
     said = say(*command.format("one", "other").split(), cwd=files)
 
     option = command.rsplit(maxsplit=1)[-1] if command.endswith("={}") else command.split()[-2]
     assert said.code == 2
-    assert f"error: {option.removesuffix('={}')}: found one and other, expected the option once" in said.err
+    assert (
+        f"error: {option.removesuffix('={}')}: found one and other, expected the option once"
+        in said.err
+    )
 
 
 def test_the_same_value_twice_is_no_other_value(say: Callable[..., Said], files: Path) -> None:
-    once, twice = (say("compare", "qrels.txt", "a.run", "b.run", *["--convention", "trec_eval"] * times, cwd=files) for times in (1, 2))
+    once, twice = (
+        say(
+            "compare",
+            "qrels.txt",
+            "a.run",
+            "b.run",
+            *["--convention", "trec_eval"] * times,
+            cwd=files,
+        )
+        for times in (1, 2)
+    )
     assert once.code == 0
     assert (twice.code, twice.out, twice.err) == (once.code, once.out, once.err)
 
 
 def test_the_last_value_of_a_setting_counts(say: Callable[..., Said], files: Path) -> None:
     """A script or an alias ends with its own settings, and a user adds others."""
-    last, both = (say("compare", "qrels.txt", "a.run", "b.run", *more, "--level", "0.8", cwd=files) for more in ([], ["--level", "0.9"]))
+    last, both = (
+        say("compare", "qrels.txt", "a.run", "b.run", *more, "--level", "0.8", cwd=files)
+        for more in ([], ["--level", "0.9"])
+    )
     assert (both.code, both.out) == (last.code, last.out) == (0, last.out)
 
 
@@ -110,29 +145,72 @@ def value_options() -> "list[tuple[str, click.Option]]":
         path, command = waiting.pop()
         if isinstance(command, click.Group):
             context = click.Context(command)
-            waiting += [(f"{path} {name}".strip(), command.get_command(context, name)) for name in command.list_commands(context)]  # type: ignore[misc]
-        found += [(path, one) for one in command.params if isinstance(one, click.Option) and not one.is_flag and not one.count]
+            waiting += [
+                (f"{path} {name}".strip(), command.get_command(context, name))
+                for name in command.list_commands(context)
+            ]  # type: ignore[misc]
+        found += [
+            (path, one)
+            for one in command.params
+            if isinstance(one, click.Option) and not one.is_flag and not one.count
+        ]
     return found
 
 
 def test_measures_judgments_and_columns_are_nowhere_lost_if_they_are_given_twice() -> None:
     """In some commands these options add up, so that a user may expect it in others."""
-    data = {"-m", "--measure", "--qrels", "--baseline", "--judge", "--columns", "--run-columns", "--qrels-columns", "--reward-columns"}
-    lost = [(path, one.opts) for path, one in value_options() if data & {*one.opts} and not (one.multiple or isinstance(one, OnceOption))]
+    data = {
+        "-m",
+        "--measure",
+        "--qrels",
+        "--baseline",
+        "--judge",
+        "--columns",
+        "--run-columns",
+        "--qrels-columns",
+        "--reward-columns",
+    }
+    lost = [
+        (path, one.opts)
+        for path, one in value_options()
+        if data & {*one.opts} and not (one.multiple or isinstance(one, OnceOption))
+    ]
     assert lost == []
 
 
 @pytest.mark.parametrize("runs", ["a.run ./a.run", "a.run sub/../a.run"])
-def test_one_file_spelled_in_two_ways_is_one_run(runs: str, say: Callable[..., Said], files: Path) -> None:
+def test_one_file_spelled_in_two_ways_is_one_run(
+    runs: str, say: Callable[..., Said], files: Path
+) -> None:
     said = say("compare", "qrels.txt", *runs.split(), cwd=files)
-    assert (said.code, said.err) == (2, f"error: run {runs.replace(' ', ' and ')}: found the same file twice, expected each run once\n")
+    assert (said.code, said.err) == (
+        2,
+        f"error: run {runs.replace(' ', ' and ')}: found the same file twice, expected each "
+        f"run once\n",
+    )
 
 
-def test_a_contract_that_no_value_can_keep_is_refused(say: Callable[..., Said], files: Path) -> None:
-    (files / "contracts.csv").write_text("query,measure,at_least\nq1,nDCG@10,1.9\n", encoding="utf-8")
-    said = say("gate", "qrels.txt", "a.run", "--baseline", "b.run", "--contracts", "contracts.csv", cwd=files)
+def test_a_contract_that_no_value_can_keep_is_refused(
+    say: Callable[..., Said], files: Path
+) -> None:
+    (files / "contracts.csv").write_text(
+        "query,measure,at_least\nq1,nDCG@10,1.9\n", encoding="utf-8"
+    )
+    said = say(
+        "gate",
+        "qrels.txt",
+        "a.run",
+        "--baseline",
+        "b.run",
+        "--contracts",
+        "contracts.csv",
+        cwd=files,
+    )
     assert said.code == 2
-    assert "contracts.csv:2: found at_least 1.9, which nDCG@10 cannot have; expected a value from 0 to 1" in said.err
+    assert (
+        "contracts.csv:2: found at_least 1.9, which nDCG@10 cannot have; expected a value "
+        "from 0 to 1" in said.err
+    )
 
 
 def test_nouns_agree_with_one(say: Callable[..., Said], files: Path) -> None:
@@ -140,5 +218,7 @@ def test_nouns_agree_with_one(say: Callable[..., Said], files: Path) -> None:
     (files / "b.run").write_text("q1 Q0 d2 1 2.0 x\n", encoding="utf-8")
     said = say("compare", "qrels.txt", "a.run", "b.run", "-m", "RR", "--more", cwd=files)
     assert said.code == 0
-    assert "differ on the only query that both answer" in " ".join(said.out.split()).replace("differs", "differ")
+    assert "differ on the only query that both answer" in " ".join(said.out.split()).replace(
+        "differs", "differ"
+    )
     assert "1 queries" not in said.out

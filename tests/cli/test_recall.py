@@ -22,15 +22,32 @@ def folder(tmp_path: Path) -> Path:
                 lines["hnsw"].append(f"q{query} Q0 d{rank} {rank} {1 / rank} hnsw")
     for name, written in lines.items():
         (tmp_path / f"{name}.run").write_text("\n".join(written) + "\n")
-    (tmp_path / "qrels.txt").write_text("".join(f"q{query} 0 d{query} {1 + query % 2}\n" for query in range(1, 9)))
+    (tmp_path / "qrels.txt").write_text(
+        "".join(f"q{query} 0 d{query} {1 + query % 2}\n" for query in range(1, 9))
+    )
     return tmp_path
 
 
 def test_the_table_has_recall_loss_and_the_queries_that_lose_most(say: Say, folder: Path) -> None:
-    said = say("recall", "flat.run", "hnsw.run", "-k", "10,5", "--qrels", "qrels.txt", "--worst", "2", cwd=folder)
+    said = say(
+        "recall",
+        "flat.run",
+        "hnsw.run",
+        "-k",
+        "10,5",
+        "--qrels",
+        "qrels.txt",
+        "--worst",
+        "2",
+        cwd=folder,
+    )
     assert (said.code, said.err) == (0, "")
-    found = ir.index_recall(folder / "flat.run", folder / "hnsw.run", [5, 10], qrels=folder / "qrels.txt")
-    assert said.out.startswith("hnsw against flat: 8 queries\n  no answer of hnsw, recall 0: q7, q8\n")
+    found = ir.index_recall(
+        folder / "flat.run", folder / "hnsw.run", [5, 10], qrels=folder / "qrels.txt"
+    )
+    assert said.out.startswith(
+        "hnsw against flat: 8 queries\n  no answer of hnsw, recall 0: q7, q8\n"
+    )
     assert f"recall@10  {found.values[:, 1].mean():.4f}" in said.out
     assert f"nDCG@10  {found.losses['nDCG@10'].estimate:.4f}" in said.out
     assert said.out.endswith("q8      0.3155    0.0000     0.0000  d1, d2, d3, d4, d5 and 5 more\n")
@@ -42,7 +59,9 @@ def test_formats_agree(say: Say, folder: Path) -> None:
     assert (rows.code, rows.out) == (0, "")
     lines = [line.split(",") for line in (folder / "recall.csv").read_text().splitlines()]
     assert lines[0] == ["query", "recall@10"]
-    assert {name: float(value) for name, value in lines[1:]} == {query: one["recall"]["10"] for query, one in report["per_query"].items()}
+    assert {name: float(value) for name, value in lines[1:]} == {
+        query: one["recall"]["10"] for query, one in report["per_query"].items()
+    }
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,14 @@ COMMANDS = {
     "nothing": "reconcile qrels.txt bm25.run --value 0.00012345 -m nDCG@2",
     "percent": "reconcile qrels.txt bm25.run --value 20.8% -m RR",
     "refused": "reconcile negative.qrels twice.run --value 1.00",
-    "twice": "reconcile negative.qrels twice.run --value 1.00 --convention standard,duplicates=first",
+    "twice": "reconcile negative.qrels twice.run --value 1.00 --convention "
+    "standard,duplicates=first",
     "versus": "reconcile qrels.txt bm25.run --versus lightgbm -m nDCG@2",
     "versus-same": "reconcile qrels.txt bm25.run --versus trec_eval-10 --convention trec_eval",
     "both": "reconcile qrels.txt bm25.run --value 0.21 --versus standard,no_relevant=one -m RR",
-    "json": "reconcile qrels.txt bm25.run --value 0.1199 -m nDCG@2 --versus standard,missing=left-out --format json",
+    "json": "reconcile qrels.txt bm25.run --value 0.1199 -m nDCG@2 --versus "
+    "standard,missing=left-out "
+    "--format json",
     "error-neither": "reconcile qrels.txt bm25.run",
     "error-value": "reconcile qrels.txt bm25.run --value 0,81",
     "error-measure": "reconcile qrels.txt bm25.run --value 0.5 -m nDGC",
@@ -51,23 +54,33 @@ def test_what_reconcile_says(name: str, say: Say) -> None:
     said = say(*shlex.split(command)[1:])
 
     # How many conventions were tried changes with every preset; the unit tests hold what was found.
-    text = re.sub(r"Tried [\d,]+ conventions, which gave [\d,]+ different numbers", "Tried ... conventions", said.text(command))
+    text = re.sub(
+        r"Tried [\d,]+ conventions, which gave [\d,]+ different numbers",
+        "Tried ... conventions",
+        said.text(command),
+    )
     check_snapshot(f"reconcile-{name}", re.sub(r'"(tried|numbers)": \d+', r'"\1": ...', text))
     assert said.code == (2 if name.startswith("error") else 0)
     assert name == "json" or max(map(len, said.out.splitlines()), default=0) <= 110
 
 
 @pytest.mark.spread(3)
-@pytest.mark.parametrize("name", ["standard", "sklearn", "lightgbm", "catboost", "elasticsearch", "trec_eval-9"])
+@pytest.mark.parametrize(
+    "name", ["standard", "sklearn", "lightgbm", "catboost", "elasticsearch", "trec_eval-9"]
+)
 def test_what_evaluate_prints_is_reconciled(name: str, say: Say) -> None:
     files = (str(PYDOCS / "qrels.txt"), str(PYDOCS / "minilm.run"))
-    evaluated = json.loads(say("evaluate", *files, "-m", "nDCG@10", "--convention", name, "--format", "json").out)["runs"][0]["mean"][
-        "nDCG@10"
+    evaluated = json.loads(
+        say("evaluate", *files, "-m", "nDCG@10", "--convention", name, "--format", "json").out
+    )["runs"][0]["mean"]["nDCG@10"]
+
+    record = json.loads(
+        say("reconcile", *files, "--value", f"{evaluated:.4f}", "--format", "json").out
+    )["reconciliation"]
+
+    assert name in [
+        convention for match in record["matches"] for convention in match["conventions"]
     ]
-
-    record = json.loads(say("reconcile", *files, "--value", f"{evaluated:.4f}", "--format", "json").out)["reconciliation"]
-
-    assert name in [convention for match in record["matches"] for convention in match["conventions"]]
     first = record["matches"][0]
     assert abs(first["value"] - evaluated) <= 0.5e-4
 
@@ -76,14 +89,37 @@ def test_the_split_adds_up_to_the_difference_evaluate_prints(say: Say) -> None:
     files = (str(PYDOCS / "qrels.txt"), str(PYDOCS / "bm25.run"))
     means = [mean_of(say, files, name) for name in ("sklearn", "lightgbm")]
 
-    record = json.loads(say("reconcile", *files, "--convention", "sklearn", "--versus", "lightgbm", "--format", "json").out)["split"]
+    record = json.loads(
+        say(
+            "reconcile",
+            *files,
+            "--convention",
+            "sklearn",
+            "--versus",
+            "lightgbm",
+            "--format",
+            "json",
+        ).out
+    )["split"]
 
     assert record["difference"] == means[1] - means[0]
-    assert sum(part["part"] for part in record["parts"]) == pytest.approx(record["difference"], abs=1e-15)
+    assert sum(part["part"] for part in record["parts"]) == pytest.approx(
+        record["difference"], abs=1e-15
+    )
 
 
 def test_the_output_can_go_to_a_file(say: Say, tmp_path: Path) -> None:
-    said = say("reconcile", "qrels.txt", "bm25.run", "--value", "0.5", "-m", "RR", "-o", str(tmp_path / "found.txt"))
+    said = say(
+        "reconcile",
+        "qrels.txt",
+        "bm25.run",
+        "--value",
+        "0.5",
+        "-m",
+        "RR",
+        "-o",
+        str(tmp_path / "found.txt"),
+    )
 
     assert (said.code, said.out) == (0, "")
     assert (tmp_path / "found.txt").read_text(encoding="utf-8").startswith("RR is stated as 0.5;")

@@ -24,7 +24,9 @@ Say = Callable[..., Said]
 
 COMMANDS = {
     "table": "robust qrels.txt bm25.run neural.run",
-    "some": "robust qrels.txt bm25.run neural.run -m AP --try rel --try ties --try gain=exp2,cutoff=5 --try lightgbm --test t",
+    "some": "robust qrels.txt bm25.run neural.run -m AP --try rel --try ties --try "
+    "gain=exp2,cutoff=5 "
+    "--try lightgbm --test t",
     "margin": "robust qrels.txt bm25.run neural.run -m P@2 --try cutoff --margin 0.5 --test t",
     "same": "robust qrels.txt bm25.run bm25.run.gz --try ties --try preset",
     "csv": "robust qrels.txt bm25.run neural.run --try cutoff --try no_relevant --format csv",
@@ -48,14 +50,20 @@ def test_what_robust_says(name: str, say: Say) -> None:
     assert said.code == (2 if name.startswith("error") else 0)
 
 
-def test_the_groups_without_variants_are_told_and_an_unknown_one_gets_the_list_of_all(say: Say) -> None:
+def test_the_groups_without_variants_are_told_and_an_unknown_one_gets_the_list_of_all(
+    say: Say,
+) -> None:
     command = ("robust", "qrels.txt", "bm25.run", "neural.run", "--pairs", "0")
     lacking = json.loads(say(*command, "--format", "json").out)["lacking"]
-    told = re.search(r"no variants of ([^:]*): nDCG has no such option", " ".join(say(*command).out.split()))
+    told = re.search(
+        r"no variants of ([^:]*): nDCG has no such option", " ".join(say(*command).out.split())
+    )
 
     assert told is not None
     assert told[1].split(", ") == list(lacking)
-    assert set(lacking) == {"rel", *SWITCHES} - set(ALIGNMENT) - set(ir.NDCG.from_convention) - {"cutoff"}
+    assert set(lacking) == {"rel", *SWITCHES} - set(ALIGNMENT) - set(ir.NDCG.from_convention) - {
+        "cutoff"
+    }
     assert f"expected a group ({', '.join(GROUPS)})," in say(*command, "--try", "tie=best").err
     assert set(GROUPS) == {*SWITCHES, "rel", "measure", "preset"}
 
@@ -68,15 +76,25 @@ def test_json_and_csv_are_what_the_library_finds(say: Say) -> None:
 
     expected = found.as_dict()
     assert {**record["method"], "schema": None} == {**expected["method"], "schema": None}
-    assert record["variants"] == [{**one, "interval": list(one["interval"])} for one in expected["variants"]]
-    assert record["summary"] | {"text": "", "leader": ""} == expected["summary"] | {"text": "", "leader": ""}
+    assert record["variants"] == [
+        {**one, "interval": list(one["interval"])} for one in expected["variants"]
+    ]
+    assert record["summary"] | {"text": "", "leader": ""} == expected["summary"] | {
+        "text": "",
+        "leader": "",
+    }
     assert record["summary"]["leader"] == "minilm"
     assert [row["change"] for row in rows] == ["as asked", *(one.change for one in found.variants)]
-    assert [float(row["p"]) for row in rows[1:]] == [one.row.p for one in found.variants if one.row is not None]
+    assert [float(row["p"]) for row in rows[1:]] == [
+        one.row.p for one in found.variants if one.row is not None
+    ]
 
 
 def test_nothing_is_wider_than_a_page_whatever_the_runs_are_called() -> None:
-    runs = [ir.read_run(path, name=f"a-run-with-a-name-of-some-length-{path[-12:-4]}") for path in FILES[1:]]
+    runs = [
+        ir.read_run(path, name=f"a-run-with-a-name-of-some-length-{path[-12:-4]}")
+        for path in FILES[1:]
+    ]
 
     lines = parts_text(robust_parts(ir.robust(FILES[0], *runs, test="t"))).splitlines()
 

@@ -45,12 +45,16 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "engine.py").write_text(ENGINE)
     (tmp_path / "search.json").write_text(json.dumps(CONFIG))
     write_queries(tmp_path, ["one", "two", "fails", "none", "three"])
-    (tmp_path / "qrels.txt").write_text("".join(f"q{place} 0 {text}-1 1\n" for place, text in enumerate(["one", "two", "fails"])))
+    (tmp_path / "qrels.txt").write_text(
+        "".join(f"q{place} 0 {text}-1 1\n" for place, text in enumerate(["one", "two", "fails"]))
+    )
     return tmp_path
 
 
 def write_queries(folder: Path, texts: list[str]) -> None:
-    (folder / "queries.tsv").write_text("".join(f"q{place}\t{text}\n" for place, text in enumerate(texts)))
+    (folder / "queries.tsv").write_text(
+        "".join(f"q{place}\t{text}\n" for place, text in enumerate(texts))
+    )
 
 
 def asked(folder: Path) -> list[str]:
@@ -62,33 +66,69 @@ def change(folder: Path, **keys: Any) -> None:
 
 
 def test_a_search_writes_a_run_and_evaluates_it(say: Say, folder: Path) -> None:
-    said = say("search", "search.json", "-o", "out.run", "--qrels", "qrels.txt", "--format", "json", cwd=folder)
+    said = say(
+        "search",
+        "search.json",
+        "-o",
+        "out.run",
+        "--qrels",
+        "qrels.txt",
+        "--format",
+        "json",
+        cwd=folder,
+    )
     assert said.code == 1
     (one,) = json.loads(said.out)["systems"]
-    assert {key: one[key] for key in ("name", "run", "queries", "answered", "empty", "attempts")} == {
-        "name": "function", "run": "out.run", "queries": 5, "answered": 4, "empty": 1, "attempts": 5,
-    }  # fmt: skip
+    assert {
+        key: one[key] for key in ("name", "run", "queries", "answered", "empty", "attempts")
+    } == {
+        "name": "function",
+        "run": "out.run",
+        "queries": 5,
+        "answered": 4,
+        "empty": 1,
+        "attempts": 5,
+    }
     assert one["failed"] == {"q2": "engine.py:search: ValueError: no such field"}
     assert (folder / "out.run").read_text().splitlines()[:4] == [
-        "q0 Q0 one-0 1 1.0 function", "q0 Q0 one-1 2 0.5 function", f"q0 Q0 one-2 3 {1 / 3!r} function", "q1 Q0 two-0 1 1.0 function",
-    ]  # fmt: skip
+        "q0 Q0 one-0 1 1.0 function",
+        "q0 Q0 one-1 2 0.5 function",
+        f"q0 Q0 one-2 3 {1 / 3!r} function",
+        "q1 Q0 two-0 1 1.0 function",
+    ]
     evaluation = ir.evaluate(folder / "qrels.txt", folder / "out.run", ["RR"])
-    assert one["measures"]["RR"]["mean"] == evaluation.mean()["RR"] == pytest.approx(0.5 * 2 / 3), "the failed query counts as missing"
+    assert one["measures"]["RR"]["mean"] == evaluation.mean()["RR"] == pytest.approx(0.5 * 2 / 3), (
+        "the failed query counts as missing"
+    )
 
 
-def test_failed_queries_end_with_code_1_unless_their_share_is_allowed(say: Say, folder: Path) -> None:
+def test_failed_queries_end_with_code_1_unless_their_share_is_allowed(
+    say: Say, folder: Path
+) -> None:
     said = say("search", "search.json", "-o", "out.run", cwd=folder)
     assert said.code == 1
     assert "error: function: 1 of 5 queries failed and are not in out.run\n" in said.err
     assert "--retry-failed asks them again" in said.err
-    assert say("search", "search.json", "-o", "out.run", "--allow-failed", "0.2", cwd=folder).code == 0
-    assert say("search", "search.json", "-o", "out.run", "--allow-failed", "0.19", cwd=folder).code == 1
-    assert say("search", "search.json", "-o", "out.run", "--allow-failed", "2", cwd=folder).code == 2
+    assert (
+        say("search", "search.json", "-o", "out.run", "--allow-failed", "0.2", cwd=folder).code == 0
+    )
+    assert (
+        say("search", "search.json", "-o", "out.run", "--allow-failed", "0.19", cwd=folder).code
+        == 1
+    )
+    assert (
+        say("search", "search.json", "-o", "out.run", "--allow-failed", "2", cwd=folder).code == 2
+    )
     # 0.29 * 100 is less than 29 in floating point; the failures are spread, or the breaker would
     # stop the search.
-    write_queries(folder, ["fails" if (29 * place + 50) % 100 < 29 else "one" for place in range(100)])
+    write_queries(
+        folder, ["fails" if (29 * place + 50) % 100 < 29 else "one" for place in range(100)]
+    )
     change(folder, concurrency=1)
-    assert say("search", "search.json", "-o", "more.json", "--allow-failed", "0.29", cwd=folder).code == 0
+    assert (
+        say("search", "search.json", "-o", "more.json", "--allow-failed", "0.29", cwd=folder).code
+        == 0
+    )
 
 
 def test_an_interval_without_ends_is_null_in_json_and_empty_in_rows(say: Say, folder: Path) -> None:
@@ -96,7 +136,9 @@ def test_an_interval_without_ends_is_null_in_json_and_empty_in_rows(say: Say, fo
     write_queries(folder, ["one"])
     searched = ("search", "search.json", "-o", "out.run", "--qrels", "qrels.txt", "--format")
     (folder / "qrels.txt").write_text("q0 0 one-1 1\n", encoding="utf-8")
-    (one,) = json.loads(say(*searched, "json", cwd=folder).out, parse_constant=pytest.fail)["systems"]
+    (one,) = json.loads(say(*searched, "json", cwd=folder).out, parse_constant=pytest.fail)[
+        "systems"
+    ]
     assert one["measures"]["RR"] == {"mean": 0.5, "low": None, "high": None, "queries": 1}
     rows = [row.split(",") for row in say(*searched, "csv", cwd=folder).out.splitlines()]
     assert {tuple(row[3:5]) for row in rows[1:]} == {("", "")}
@@ -105,11 +147,17 @@ def test_an_interval_without_ends_is_null_in_json_and_empty_in_rows(say: Say, fo
 @pytest.mark.parametrize("ending", ["tsv", "jsonl"])
 def test_an_engine_is_asked_the_text_with_its_blanks(say: Say, folder: Path, ending: str) -> None:
     texts = {"q1": "two ", "q2": "  one  and\u00a0two"}
-    lines = (f"{query}\t{text}" if ending == "tsv" else json.dumps({"_id": query, "text": text}) for query, text in texts.items())
+    lines = (
+        f"{query}\t{text}" if ending == "tsv" else json.dumps({"_id": query, "text": text})
+        for query, text in texts.items()
+    )
     (folder / f"queries.{ending}").write_text("\n".join(lines) + "\n", encoding="utf-8")
     change(folder, queries=f"queries.{ending}")
     assert say("search", "search.json", "-o", "out.json", cwd=folder).code == 0
-    assert sorted((folder / "asked.txt").read_text(encoding="utf-8").split("\n")) == ["", *sorted(texts.values())]
+    assert sorted((folder / "asked.txt").read_text(encoding="utf-8").split("\n")) == [
+        "",
+        *sorted(texts.values()),
+    ]
 
 
 def test_the_table_names_failed_queries(say: Say, folder: Path) -> None:
@@ -117,8 +165,12 @@ def test_the_table_names_failed_queries(say: Say, folder: Path) -> None:
     assert said.code == 1
     assert "function: 1 failed\n  q2: engine.py:search: ValueError: no such field\n" in said.out
     assert said.out.endswith("\nwrote out.run\n")
-    rows = say("search", "search.json", "-o", "out.run", "--format", "csv", cwd=folder).out.splitlines()
-    assert rows[0] == "backend,measure,mean,low,high,queries,answered,failed,empty,p50_s,p95_s,p99_s"
+    rows = say(
+        "search", "search.json", "-o", "out.run", "--format", "csv", cwd=folder
+    ).out.splitlines()
+    assert (
+        rows[0] == "backend,measure,mean,low,high,queries,answered,failed,empty,p50_s,p95_s,p99_s"
+    )
     assert rows[1].startswith("function,,,,,5,4,1,1,")
 
 
@@ -143,7 +195,9 @@ def test_a_torn_line_of_the_journal_is_asked_again_and_nothing_else(say: Say, fo
         journal.write_bytes(content[:-cut])
         (folder / "asked.txt").unlink()
         assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 1
-        assert [f"q{['one', 'two', 'fails', 'none', 'three'].index(text)}" for text in asked(folder)] == [torn]
+        assert [
+            f"q{['one', 'two', 'fails', 'none', 'three'].index(text)}" for text in asked(folder)
+        ] == [torn]
         assert (folder / "out.run").read_bytes() == run
 
 
@@ -157,7 +211,9 @@ def test_a_journal_of_another_search_is_refused(say: Say, folder: Path) -> None:
     change(folder, timeout=20, rate=1000)  # how it is asked changes no answer
     assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 1
     write_queries(folder, ["other"])
-    assert "another search (queries: " in say("search", "search.json", "-o", "out.run", cwd=folder).err
+    assert (
+        "another search (queries: " in say("search", "search.json", "-o", "out.run", cwd=folder).err
+    )
 
 
 def test_two_searches_do_not_write_one_journal(say: Say, folder: Path) -> None:
@@ -182,8 +238,14 @@ def test_a_restart_keeps_the_journal_of_a_running_search(say: Say, folder: Path)
 
 
 def test_a_backend_that_is_down_does_not_stop_the_others(say: Say, folder: Path) -> None:
-    (folder / "engine.py").write_text("def a(text, limit): return [('x', float('nan'))]\ndef b(text, limit): return ['y', 'x']\n")
-    change(folder, backend=None, backends={name: {"kind": "function", "function": f"engine.py:{name}"} for name in "ab"})
+    (folder / "engine.py").write_text(
+        "def a(text, limit): return [('x', float('nan'))]\ndef b(text, limit): return ['y', 'x']\n"
+    )
+    change(
+        folder,
+        backend=None,
+        backends={name: {"kind": "function", "function": f"engine.py:{name}"} for name in "ab"},
+    )
     said = say("search", "search.json", "-o", "runs", "--format", "json", cwd=folder)
     assert (said.code, "1 of 2 backends failed: a: all 5 queries failed" in said.err) == (2, True)
     found = json.loads(said.out)
@@ -193,9 +255,17 @@ def test_a_backend_that_is_down_does_not_stop_the_others(say: Say, folder: Path)
     assert (folder / "runs" / "b.run").exists()
 
 
-def test_python_returns_the_record_of_the_command(say: Say, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_returns_the_record_of_the_command(
+    say: Say, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     failing = {"kind": "command", "command": ["false"]}
-    change(folder, backend=None, backends={"a": CONFIG["backend"], "b": failing}, qrels="qrels.txt", retries=0)
+    change(
+        folder,
+        backend=None,
+        backends={"a": CONFIG["backend"], "b": failing},
+        qrels="qrels.txt",
+        retries=0,
+    )
     said = say("search", "search.json", "-o", "runs", "--format", "json", cwd=folder)
     monkeypatch.chdir(folder)
     # answers come from the journal, with their latencies
@@ -203,14 +273,19 @@ def test_python_returns_the_record_of_the_command(say: Say, folder: Path, monkey
     assert (list(results.runs), list(results.failures)) == (["a"], ["b"])
     of_command, of_python = json.loads(said.out), json.loads(json.dumps(results.to_dict()))
     # A journal has whole microseconds, and percentiles are rounded to them again.
-    assert of_python["systems"][0].pop("latency") == pytest.approx(of_command["systems"][0].pop("latency"), abs=2e-6)
+    assert of_python["systems"][0].pop("latency") == pytest.approx(
+        of_command["systems"][0].pop("latency"), abs=2e-6
+    )
     assert of_python == of_command
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("q 1\tone\n", "found query 'q 1'"), ("q\udcff\tone\n", r"found the id 'q\udcff' of a query")]
+    ("text", "message"),
+    [("q 1\tone\n", "found query 'q 1'"), ("q\udcff\tone\n", r"found the id 'q\udcff' of a query")],
 )
-def test_ids_of_queries_are_checked_before_the_engine_is_asked(say: Say, folder: Path, text: str, message: str) -> None:
+def test_ids_of_queries_are_checked_before_the_engine_is_asked(
+    say: Say, folder: Path, text: str, message: str
+) -> None:
     (folder / "queries.tsv").write_bytes(text.encode("utf-8", "surrogateescape"))
     said = say("search", "search.json", "-o", "out.run", cwd=folder)
     assert (said.code, message in said.err) == (2, True), said.err
@@ -219,12 +294,16 @@ def test_ids_of_queries_are_checked_before_the_engine_is_asked(say: Say, folder:
 
 @pytest.mark.parametrize("document", ["b\udcff", "b c"])
 def test_one_bad_id_fails_its_query_and_no_other(say: Say, folder: Path, document: str) -> None:
-    (folder / "engine.py").write_text(f"def search(text, limit): return [{document!r} if text == 'two' else 'a']\n")
+    (folder / "engine.py").write_text(
+        f"def search(text, limit): return [{document!r} if text == 'two' else 'a']\n"
+    )
     said = say("search", "search.json", "-o", "out.run", "--format", "json", cwd=folder)
     assert said.code == 1, said.err
     assert list(json.loads(said.out)["systems"][0]["failed"]) == ["q1"]
     (folder / "engine.py").write_text("def search(text, limit): return ['a']\n")
-    said = say("search", "search.json", "-o", "out.run", "--format", "json", "--retry-failed", cwd=folder)
+    said = say(
+        "search", "search.json", "-o", "out.run", "--format", "json", "--retry-failed", cwd=folder
+    )
     assert json.loads(said.out)["systems"][0]["failed"] == {}
 
 
@@ -232,7 +311,10 @@ def test_an_engine_that_answers_nothing_gives_no_run(say: Say, folder: Path) -> 
     write_queries(folder, ["fails", "fails too"])
     said = say("search", "search.json", "-o", "out.run", cwd=folder)
     assert said.code == 2
-    assert "function: all 2 queries failed; q0: engine.py:search: ValueError: no such field; --retry-failed asks" in said.err
+    assert (
+        "function: all 2 queries failed; q0: engine.py:search: ValueError: no such field; "
+        "--retry-failed asks" in said.err
+    )
     write_queries(folder, ["none"])
     said = say("search", "search.json", "-o", "out.run", "--restart", cwd=folder)
     assert (said.code, "found no document in any answer" in said.err) == (2, True)
@@ -240,55 +322,109 @@ def test_an_engine_that_answers_nothing_gives_no_run(say: Say, folder: Path) -> 
 
 
 def test_several_backends_and_a_sweep_give_a_run_each(say: Say, folder: Path) -> None:
-    (folder / "engine.py").write_text("def a(text, limit): return ['x']\ndef b(text, limit): return ['y', 'x']\n")
+    (folder / "engine.py").write_text(
+        "def a(text, limit): return ['x']\ndef b(text, limit): return ['y', 'x']\n"
+    )
     functions = ["engine.py:a", "engine.py:b"]
-    change(folder, backend=None, backends={"swept": {"kind": "function", "function": "", "sweep": {"function": functions}}})
+    change(
+        folder,
+        backend=None,
+        backends={"swept": {"kind": "function", "function": "", "sweep": {"function": functions}}},
+    )
     said = say("search", "search.json", "-o", "runs", "--format", "json", cwd=folder)
     assert (said.code, said.err) == (0, "")
-    assert [one["name"] for one in json.loads(said.out)["systems"]] == [f"swept function={name}" for name in functions]
-    assert sorted(path.name for path in (folder / "runs").glob("*.run")) == [f"swept-function=engine.py-{one}.run" for one in "ab"]
+    assert [one["name"] for one in json.loads(said.out)["systems"]] == [
+        f"swept function={name}" for name in functions
+    ]
+    assert sorted(path.name for path in (folder / "runs").glob("*.run")) == [
+        f"swept-function=engine.py-{one}.run" for one in "ab"
+    ]
 
 
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"backend": None}, "backend: found nothing, expected a section `backend:`, or `backends:`"),
+        (
+            {"backend": None},
+            "backend: found nothing, expected a section `backend:`, or `backends:`",
+        ),
         ({"backends": {"a": {}}}, "backend: found both backend and backends"),
         ({"backend": {"kind": "solr"}}, "backend.kind: found 'solr', expected one of "),
-        ({"backend": None, "backends": {"a": {"kind": "replay"}}}, "backends.a.path: found nothing, expected JSON lines"),
-        ({"backend": {"kind": "replay", "sweep": {"path": "a.run"}}}, "backend.sweep.path: found 'a.run', expected a list of values"),
+        (
+            {"backend": None, "backends": {"a": {"kind": "replay"}}},
+            "backends.a.path: found nothing, expected JSON lines",
+        ),
+        (
+            {"backend": {"kind": "replay", "sweep": {"path": "a.run"}}},
+            "backend.sweep.path: found 'a.run', expected a list of values",
+        ),
         ({"queries": None}, "queries: found nothing, expected a file of queries"),
-        ({"queries": {"pth": "q"}}, "queries: unknown key 'pth', expected path, vectors; did you mean path?"),
+        (
+            {"queries": {"pth": "q"}},
+            "queries: unknown key 'pth', expected path, vectors; did you mean path?",
+        ),
         ({"limits": 3}, "top level: unknown key 'limits'"),
         ({"limit": 0}, "limit: found 0, expected a whole number of 1 or more"),
         ({"rate": 0}, "rate: found 0, expected a number above 0 (queries a second)"),
         ({"rate": 1e-300}, "rate: found 1e-300, expected a number above 0 (queries a second)"),
-        ({"timeout": float("inf")}, "timeout: found inf, expected a number from 0 to 86400 (seconds)"),
+        (
+            {"timeout": float("inf")},
+            "timeout: found inf, expected a number from 0 to 86400 (seconds)",
+        ),
         ({"backoff": 10**400}, "expected a smaller one"),
-        ({"breaker": {"pause": 1e300}}, "breaker.pause: found 1e+300, expected a number from 0 to 86400 (seconds)"),
+        (
+            {"breaker": {"pause": 1e300}},
+            "breaker.pause: found 1e+300, expected a number from 0 to 86400 (seconds)",
+        ),
         ({"backend": {"kind": ["a"]}}, "backend.kind: found ['a'], expected one of "),
-        ({"backend": {"kind": "replay", "path": "a\0b.jsonl"}}, "a\\x00b.jsonl: embedded null byte"),
+        (
+            {"backend": {"kind": "replay", "path": "a\0b.jsonl"}},
+            "a\\x00b.jsonl: embedded null byte",
+        ),
         ({"output": "a\0b.run"}, "cannot be written: embedded null byte"),
         ({"timeout": 0}, "timeout: found 0, expected a number above 0 (seconds)"),
-        ({"breaker": {"pause": -1}}, "breaker.pause: found -1, expected a number from 0 to 86400 (seconds)"),
+        (
+            {"breaker": {"pause": -1}},
+            "breaker.pause: found -1, expected a number from 0 to 86400 (seconds)",
+        ),
         ({"breaker": {"wait": 1}}, "breaker: unknown key 'wait'"),
-        ({"evaluation": {"measure": "AP"}}, "evaluation: unknown key 'measure', expected measures, convention; did you mean measures?"),
+        (
+            {"evaluation": {"measure": "AP"}},
+            "evaluation: unknown key 'measure', expected measures, convention; did you mean "
+            "measures?",
+        ),
         ({"evaluation": {"measures": ["nDGC@10"]}, "qrels": "qrels.txt"}, "nDGC"),
         ({"evaluation": {"convention": "treceval"}, "qrels": "qrels.txt"}, "treceval"),
         ({"qrels": "no.txt"}, "no.txt: found no such file"),
         ({"queries": "no.tsv"}, "no.tsv: found no such file"),
     ],
 )
-def test_a_mistake_is_named_before_the_engine_is_asked(say: Say, folder: Path, keys: dict[str, Any], message: str) -> None:
+def test_a_mistake_is_named_before_the_engine_is_asked(
+    say: Say, folder: Path, keys: dict[str, Any], message: str
+) -> None:
     change(folder, **keys)
-    said = say("search", "search.json", *(() if "output" in keys else ("-o", "out.run")), cwd=folder)
+    said = say(
+        "search", "search.json", *(() if "output" in keys else ("-o", "out.run")), cwd=folder
+    )
     assert (said.code, message in said.err, "Traceback" in said.err) == (2, True, False), said.err
     assert not (folder / "asked.txt").exists()
 
 
 def test_a_page_has_every_backend_and_escapes_their_names(say: Say, folder: Path) -> None:
-    change(folder, backend=None, backends={"<script>a": CONFIG["backend"], "b & c": CONFIG["backend"]})
-    said = say("search", "search.json", "-o", "runs", "--qrels", "qrels.txt", "--report", "page.html", cwd=folder)
+    change(
+        folder, backend=None, backends={"<script>a": CONFIG["backend"], "b & c": CONFIG["backend"]}
+    )
+    said = say(
+        "search",
+        "search.json",
+        "-o",
+        "runs",
+        "--qrels",
+        "qrels.txt",
+        "--report",
+        "page.html",
+        cwd=folder,
+    )
     assert (said.code, "wrote page.html" in said.err) == (1, True), said.err
     page = (folder / "page.html").read_text()
     assert page.count("<circle") == 2
@@ -296,31 +432,46 @@ def test_a_page_has_every_backend_and_escapes_their_names(say: Say, folder: Path
     assert "<script" not in page
     assert "1 (20.0 %)" in page
     assert (
-        "page.txt: expected a file that ends in .html" in say("search", "search.json", "-o", "runs", "--report", "page.txt", cwd=folder).err
+        "page.txt: expected a file that ends in .html"
+        in say("search", "search.json", "-o", "runs", "--report", "page.txt", cwd=folder).err
     )
 
 
 def test_an_output_is_needed_and_a_folder_for_several(say: Say, folder: Path) -> None:
     assert (
-        "search.json: found no output, expected the name of a run; use -o RUN, or set `output: FILE`"
-        in say("search", "search.json", cwd=folder).err
+        "search.json: found no output, expected the name of a run; use -o RUN, or set "
+        "`output: FILE`" in say("search", "search.json", cwd=folder).err
     )
     change(folder, backend=None, backends={"a": CONFIG["backend"], "b": CONFIG["backend"]})
-    assert "output engine.py: found a file, expected a folder" in say("search", "search.json", "-o", "engine.py", cwd=folder).err
+    assert (
+        "output engine.py: found a file, expected a folder"
+        in say("search", "search.json", "-o", "engine.py", cwd=folder).err
+    )
 
 
 def test_ids_with_blanks_need_json(say: Say, folder: Path) -> None:
     (folder / "engine.py").write_text("def search(text, limit): return ['a b']\n")
     said = say("search", "search.json", "-o", "out.run", cwd=folder)
-    assert (said.code, "found document 'a b', expected an id without blanks in a TREC run; end the name" in said.err) == (2, True)
+    assert (
+        said.code,
+        "found document 'a b', expected an id without blanks in a TREC run; end the name"
+        in said.err,
+    ) == (2, True)
     assert say("search", "search.json", "-o", "out.json", "--restart", cwd=folder).code == 0
     assert json.loads((folder / "out.json").read_text())["q0"] == {"a b": 1.0}
 
 
 def test_no_file_has_a_secret(say: Say, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENGINE_KEY", "s3cret-value")
-    program = "import sys, json\nfor line in sys.stdin: print(json.dumps({'error': 'denied ' + sys.argv[1]}), flush=True)"
-    change(folder, backend={"kind": "command", "command": [sys.executable, "-c", program, "${ENGINE_KEY}"]}, concurrency=1)
+    program = (
+        "import sys, json\nfor line in sys.stdin: print(json.dumps({'error': 'denied ' + "
+        "sys.argv[1]}), flush=True)"
+    )
+    change(
+        folder,
+        backend={"kind": "command", "command": [sys.executable, "-c", program, "${ENGINE_KEY}"]},
+        concurrency=1,
+    )
     said = say("search", "search.json", "-o", "out.run", cwd=folder)
     assert (said.code, "denied ${ENGINE_KEY}" in said.err) == (2, True)
     written = b"".join(path.read_bytes() for path in folder.iterdir())
@@ -335,17 +486,31 @@ def test_after_kill_9_nothing_is_lost_and_no_answer_asked_again(folder: Path) ->
     command = [sys.executable, "-m", "idealrank", "search", "search.json", "-o", "out.run"]
     surroundings = {**os.environ, "PAUSE": "0.004"}
     for enough in (50, 150, 280):
-        with subprocess.Popen(command, cwd=folder, env=surroundings, stdout=subprocess.DEVNULL) as process:
+        with subprocess.Popen(
+            command, cwd=folder, env=surroundings, stdout=subprocess.DEVNULL
+        ) as process:
             while not (folder / "asked.txt").exists() or len(asked(folder)) < enough:
                 assert process.poll() is None, "the search ended before it was killed"
                 time.sleep(0.002)
             process.send_signal(signal.SIGKILL)
         assert not (folder / "out.run").exists()
-    kept = [json.loads(line)["documents"][0] for line in (folder / "out.run.journal.jsonl").read_text().split("\n")[1:-1]]
-    assert subprocess.run(command, cwd=folder, env=surroundings, check=False, capture_output=True).returncode == 0
+    kept = [
+        json.loads(line)["documents"][0]
+        for line in (folder / "out.run.journal.jsonl").read_text().split("\n")[1:-1]
+    ]
+    assert (
+        subprocess.run(
+            command, cwd=folder, env=surroundings, check=False, capture_output=True
+        ).returncode
+        == 0
+    )
     times = Counter(asked(folder))
     assert set(times) == set(texts)
-    assert sum(times.values()) <= 400 + 3 * CONFIG["concurrency"], "only queries under way at a kill are asked again"  # type: ignore[operator]
+    assert sum(times.values()) <= 400 + 3 * CONFIG["concurrency"], (
+        "only queries under way at a kill are asked again"
+    )  # type: ignore[operator]
     assert len(kept) >= 280 - 3 * CONFIG["concurrency"]  # type: ignore[operator]
     ranks = [line.split() for line in (folder / "out.run").read_text().splitlines()]
-    assert [(row[0], row[2]) for row in ranks[::3]] == [(f"q{place}", f"{text}-0") for place, text in enumerate(texts)]
+    assert [(row[0], row[2]) for row in ranks[::3]] == [
+        (f"q{place}", f"{text}-0") for place, text in enumerate(texts)
+    ]

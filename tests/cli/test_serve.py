@@ -23,7 +23,9 @@ Say = Callable[..., Said]
 def running(*arguments: str) -> "Iterator[tuple[subprocess.Popen[str], str]]":
     """A page in a process of its own, and its address."""
     command = [sys.executable, "-m", "idealrank", "serve", "--port", "0", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    )
     assert process.stderr is not None
     try:
         line = process.stderr.readline()
@@ -36,8 +38,13 @@ def running(*arguments: str) -> "Iterator[tuple[subprocess.Popen[str], str]]":
 
 
 @pytest.mark.spread(1)
-@pytest.mark.parametrize(("sent", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")])
-def test_a_signal_ends_the_page_as_it_ends_other_commands(sent: signal.Signals, code: int, said: str) -> None:
+@pytest.mark.parametrize(
+    ("sent", "code", "said"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_a_signal_ends_the_page_as_it_ends_other_commands(
+    sent: signal.Signals, code: int, said: str
+) -> None:
     with running() as (process, address):
         with urllib.request.urlopen(address, timeout=30) as answer:
             assert b"No store is shown." in answer.read()
@@ -83,7 +90,11 @@ def test_a_port_in_use_is_refused(say: Say) -> None:
         said = say("serve", "--port", port)
 
     assert (said.code, said.out) == (2, "")
-    assert said.err == f"error: port {port}: found a port in use, expected a free one; choose another with --port, or --port 0 for any\n"
+    assert (
+        said.err
+        == f"error: port {port}: found a port in use, expected a free one; choose another with "
+        f"--port, or --port 0 for any\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,7 +109,9 @@ def test_a_port_in_use_is_refused(say: Say) -> None:
         (["--port", "70000"], "70000 is not in the range"),
     ],
 )
-def test_what_cannot_be_served_is_refused_in_a_sentence(say: Say, arguments: list[str], words: str) -> None:
+def test_what_cannot_be_served_is_refused_in_a_sentence(
+    say: Say, arguments: list[str], words: str
+) -> None:
     said = say("serve", *arguments)
 
     assert (said.code, said.out) == (2, "")
@@ -116,7 +129,9 @@ def test_a_file_is_no_store(say: Say, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("package", ["uvicorn", "starlette", "jinja2"])
-def test_without_the_extra_the_page_says_what_to_install(say: Say, monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+def test_without_the_extra_the_page_says_what_to_install(
+    say: Say, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
     monkeypatch.setitem(sys.modules, package, None)
 
     said = say("serve")

@@ -24,7 +24,8 @@ PYDOCS = Path(__file__).resolve().parents[2] / "examples" / "pydocs"
 
 COMMANDS = {
     "table": "compare qrels.txt bm25.run neural.run -m nDCG@10,AP --slices slices.csv",
-    "json": "compare qrels.txt bm25.run neural.run -m AP --slices slices.csv --test t --format json",
+    "json": "compare qrels.txt bm25.run neural.run -m AP --slices slices.csv --test t --format "
+    "json",
     "latex": "compare qrels.txt bm25.run neural.run -m AP --slices slices.csv --format latex",
     "error-no-query": "compare qrels.txt bm25.run neural.run --slices curve.csv",
     "error-traffic": "compare qrels.txt bm25.run neural.run --slices traffic:slices.csv",
@@ -49,15 +50,22 @@ def folder(tmp_path: Path) -> Path:
     """
     generator = np.random.default_rng(2)
     queries = [f"q{place}" for place in range(16)]
-    (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 rel 1\n" for query in queries), encoding="utf-8")
+    (tmp_path / "qrels.txt").write_text(
+        "".join(f"{query} 0 rel 1\n" for query in queries), encoding="utf-8"
+    )
     for name, deepest in (("base", 9), ("good", 3), ("likewise", 9)):
         lines = []
         for query in queries:
             documents = [f"d{place}" for place in range(10)]
             documents.insert(int(generator.integers(0, deepest)), "rel")
-            lines += [f"{query} Q0 {document} {rank} {99 - rank} t\n" for rank, document in enumerate(documents)]
+            lines += [
+                f"{query} Q0 {document} {rank} {99 - rank} t\n"
+                for rank, document in enumerate(documents)
+            ]
         (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
-    rows = [f"{query},{'even' if place % 2 == 0 else 'odd'}\n" for place, query in enumerate(queries)]
+    rows = [
+        f"{query},{'even' if place % 2 == 0 else 'odd'}\n" for place, query in enumerate(queries)
+    ]
     rows += [f"{query},first_10\n" for query in queries[:10]]
     (tmp_path / "slices.csv").write_text("query,category\n" + "".join(rows), encoding="utf-8")
     traffic = "".join(f"{query},{2 ** (place // 3)}\n" for place, query in enumerate(queries))
@@ -67,7 +75,13 @@ def folder(tmp_path: Path) -> Path:
 
 def compared(folder: Path, slices: object, *names: str, **options: object) -> Comparison:
     runs = [
-        ir.evaluate(folder / "qrels.txt", folder / f"{name}.run", ir.with_companions(["RR", "P@3"]), keep_unjudged=True) for name in names
+        ir.evaluate(
+            folder / "qrels.txt",
+            folder / f"{name}.run",
+            ir.with_companions(["RR", "P@3"]),
+            keep_unjudged=True,
+        )
+        for name in names
     ]
     return ir.compare(*runs, measures=["RR", "P@3"], slices=slices, **options)  # type: ignore[arg-type]
 
@@ -77,12 +91,19 @@ def measures_of(record: dict[str, Any]) -> list[Any]:
 
 
 def test_every_format_has_the_slices_of_the_library(say: Say, folder: Path) -> None:
-    expected = compared(folder, ir.read_categories(folder / "slices.csv"), "base", "good", "likewise")
-    options = shlex.split("compare qrels.txt base.run good.run likewise.run -m RR,P@3 --slices slices.csv --digits 4 --format")
+    expected = compared(
+        folder, ir.read_categories(folder / "slices.csv"), "base", "good", "likewise"
+    )
+    options = shlex.split(
+        "compare qrels.txt base.run good.run likewise.run -m RR,P@3 --slices slices.csv "
+        "--digits 4 --format"
+    )
 
     record = json.loads(say(*options, "json", cwd=folder).out)
     rows = list(csv.DictReader(io.StringIO(say(*options, "csv", cwd=folder).out)))
-    texts = {layout: say(*options, layout, cwd=folder).out for layout in ("table", "markdown", "latex")}
+    texts = {
+        layout: say(*options, layout, cwd=folder).out for layout in ("table", "markdown", "latex")
+    }
 
     assert measures_of(record) == measures_of(expected.as_dict())
     assert record["method"]["families"] == {
@@ -92,7 +113,9 @@ def test_every_format_has_the_slices_of_the_library(say: Say, folder: Path) -> N
         "slices of companions": 9,
     }
     assert record["method"]["slices"] == {"in_none": 0, "in_several": 10, "unknown": 0}
-    assert [row["slice"] for row in rows] == [record["slice"] or "" for record in expected.records()]
+    assert [row["slice"] for row in rows] == [
+        record["slice"] or "" for record in expected.records()
+    ]
     assert [float(row["p"]) for row in rows] == [record["p"] for record in expected.records()]
     for layout, text in texts.items():
         for _, whole in expected.rows():
@@ -106,7 +129,9 @@ def test_every_format_has_the_slices_of_the_library(say: Say, folder: Path) -> N
 def test_traffic_makes_head_torso_and_tail_with_and_without_weights(say: Say, folder: Path) -> None:
     traffic = ir.read_traffic(folder / "traffic.csv")
     thirds = ir.traffic_thirds(traffic)
-    options = shlex.split("compare qrels.txt base.run good.run -m RR,P@3 --format json --slices traffic:traffic.csv")
+    options = shlex.split(
+        "compare qrels.txt base.run good.run -m RR,P@3 --format json --slices traffic:traffic.csv"
+    )
 
     plain = json.loads(say(*options, cwd=folder).out)
     weighted = json.loads(say(*options, "--weights", "traffic.csv", cwd=folder).out)
@@ -114,16 +139,34 @@ def test_traffic_makes_head_torso_and_tail_with_and_without_weights(say: Say, fo
     assert set(plain["pairs"][0]["measures"]["RR"]["slices"]) == {"head", "torso", "tail"}
     assert measures_of(plain) == measures_of(compared(folder, thirds, "base", "good").as_dict())
     with pytest.warns(IdealrankWarning, match="16 queries count as much as 7.6 of equal weight"):
-        assert measures_of(weighted) == measures_of(compared(folder, thirds, "base", "good", weights=traffic).as_dict())
+        assert measures_of(weighted) == measures_of(
+            compared(folder, thirds, "base", "good", weights=traffic).as_dict()
+        )
 
 
 def test_many_runs_against_one_have_one_table_of_slices(say: Say, folder: Path) -> None:
     for number in range(5):
-        (folder / f"r{number}.run").write_text((folder / "good.run").read_text(encoding="utf-8"), encoding="utf-8")
+        (folder / f"r{number}.run").write_text(
+            (folder / "good.run").read_text(encoding="utf-8"), encoding="utf-8"
+        )
     names = [f"r{number}.run" for number in range(5)]
 
-    said = say("compare", "qrels.txt", "base.run", *names, *shlex.split("--baseline base -m RR --slices slices.csv"), cwd=folder)
-    every = say("compare", "qrels.txt", "base.run", *names, *shlex.split("-m RR --slices slices.csv --format markdown"), cwd=folder)
+    said = say(
+        "compare",
+        "qrels.txt",
+        "base.run",
+        *names,
+        *shlex.split("--baseline base -m RR --slices slices.csv"),
+        cwd=folder,
+    )
+    every = say(
+        "compare",
+        "qrels.txt",
+        "base.run",
+        *names,
+        *shlex.split("-m RR --slices slices.csv --format markdown"),
+        cwd=folder,
+    )
 
     assert "differences on slices by RR (* better or worse after correction)" in said.out
     assert "\nr3 - base" in said.out
@@ -133,7 +176,9 @@ def test_many_runs_against_one_have_one_table_of_slices(say: Say, folder: Path) 
 def test_a_column_of_traffic_is_no_category(say: Say, folder: Path) -> None:
     (folder / "bad.csv").write_text("query,category\nq1,news\nq2\n", encoding="utf-8")
 
-    columns = say("compare", "qrels.txt", "base.run", "good.run", "--slices", "traffic.csv", cwd=folder)
+    columns = say(
+        "compare", "qrels.txt", "base.run", "good.run", "--slices", "traffic.csv", cwd=folder
+    )
     line = say("compare", "qrels.txt", "base.run", "good.run", "--slices", "bad.csv", cwd=folder)
 
     assert (columns.code, line.code) == (2, 2)
@@ -156,7 +201,9 @@ def test_the_categories_of_the_demo_follow_their_rule(capsys: pytest.CaptureFixt
         ("traffic:", "error: slices: found 'traffic:' without a file, expected traffic:FILE"),
     ],
 )
-def test_slices_of_no_query_are_refused(slices: str, said_of_it: str, folder: Path, say: Say) -> None:
+def test_slices_of_no_query_are_refused(
+    slices: str, said_of_it: str, folder: Path, say: Say
+) -> None:
     (folder / "empty.csv").write_text("query,category\n", encoding="utf-8")
     said = say("compare", "qrels.txt", "base.run", "good.run", "--slices", slices, cwd=folder)
     assert (said.code, said.err.strip()) == (2, said_of_it)
@@ -164,12 +211,24 @@ def test_slices_of_no_query_are_refused(slices: str, said_of_it: str, folder: Pa
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
 @pytest.mark.parametrize(("option", "word"), [("--weights", "weights"), ("--cluster", "clusters")])
-def test_a_test_without_weights_names_one_with_them(test: str, option: str, word: str, folder: Path, say: Say) -> None:
+def test_a_test_without_weights_names_one_with_them(
+    test: str, option: str, word: str, folder: Path, say: Say
+) -> None:
     path = "traffic.csv" if word == "weights" else "users.csv"
-    (folder / "users.csv").write_text("query,user\n" + "".join(f"q{n},u{n // 2}\n" for n in range(16)), encoding="utf-8")
-    said = say("compare", "qrels.txt", "base.run", "good.run", "--test", test, option, path, cwd=folder)
+    (folder / "users.csv").write_text(
+        "query,user\n" + "".join(f"q{n},u{n // 2}\n" for n in range(16)), encoding="utf-8"
+    )
+    said = say(
+        "compare", "qrels.txt", "base.run", "good.run", "--test", test, option, path, cwd=folder
+    )
     assert said.code == 2
     assert f"test '{test}': found {word} of queries, which it cannot take" in said.err
     assert "use --test t or --test permutation" in said.err
     with pytest.raises(ir.OptionError, match='use test="t" or test="permutation"'):
-        ir.slices({"q1": 1.0, "q2": 0.5}, {"q1": 0.5, "q2": 1.0}, {"q1": "x"}, test=test, weights={"q1": 1.0, "q2": 2.0})  # type: ignore[arg-type]
+        ir.slices(
+            {"q1": 1.0, "q2": 0.5},
+            {"q1": 0.5, "q2": 1.0},
+            {"q1": "x"},
+            test=test,
+            weights={"q1": 1.0, "q2": 2.0},
+        )  # type: ignore[arg-type]

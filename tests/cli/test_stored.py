@@ -60,7 +60,8 @@ def typed(command: str, ids: list[str]) -> list[str]:
     """Words of a command, in which a place stands for an id."""
     words = shlex.split(command)
     is_id = [
-        word.isdigit() and 0 < int(word) <= len(ids) and before != "--queries" for before, word in zip(["", *words], words, strict=False)
+        word.isdigit() and 0 < int(word) <= len(ids) and before != "--queries"
+        for before, word in zip(["", *words], words, strict=False)
     ]
     return [ids[int(word) - 1] if named else word for word, named in zip(words, is_id, strict=True)]
 
@@ -71,7 +72,9 @@ def said_of(example: tuple[Path, list[str]], say: Say) -> Say:
     folder, ids = example
 
     def run(command: str) -> Said:
-        return with_stable_ids(say(*typed(command, ids), "--store", "results", cwd=folder.parent), ids)
+        return with_stable_ids(
+            say(*typed(command, ids), "--store", "results", cwd=folder.parent), ids
+        )
 
     return run
 
@@ -84,7 +87,9 @@ def test_what_the_commands_say(name: str, said_of: Say) -> None:
     assert said.code == (2 if "-error-" in name else 0)
 
 
-def test_show_has_every_value_to_the_last_digit(example: tuple[Path, list[str]], said_of: Say) -> None:
+def test_show_has_every_value_to_the_last_digit(
+    example: tuple[Path, list[str]], said_of: Say
+) -> None:
     record = json.loads(said_of("show 2 --per-query --intervals --format json").out)
     rows = list(csv.DictReader(io.StringIO(said_of("show 2 --per-query --format csv").out)))
 
@@ -94,9 +99,13 @@ def test_show_has_every_value_to_the_last_digit(example: tuple[Path, list[str]],
     assert run["mean"] == dict(evaluation.mean())
     assert run["queries"] == evaluation.per_query()
     assert {(row["query"], row["measure"]): float(row["value"]) for row in rows} == {
-        (query, measure): value for query, values in evaluation.per_query().items() for measure, value in values.items()
+        (query, measure): value
+        for query, values in evaluation.per_query().items()
+        for measure, value in values.items()
     }
-    assert [one["sha256"] for one in record["inputs"]] == [one.sha256 for one in evaluation.provenance.inputs]
+    assert [one["sha256"] for one in record["inputs"]] == [
+        one.sha256 for one in evaluation.provenance.inputs
+    ]
 
 
 def cubed(grades: FloatArray) -> FloatArray:
@@ -108,7 +117,10 @@ def test_a_measure_of_ones_own_is_shown_by_its_mean(tmp_path: Path, say: Say) ->
         key = store.add(ir.evaluate(DATA / "qrels.txt", DATA / "bm25.run", [ir.NDCG(gain=cubed)]))
         (mean,) = (store.entry(key).means or {}).values()
 
-    text, record, table = (say("show", key, "--format", layout, "--store", str(tmp_path / "store")) for layout in ("table", "json", "csv"))
+    text, record, table = (
+        say("show", key, "--format", layout, "--store", str(tmp_path / "store"))
+        for layout in ("table", "json", "csv")
+    )
 
     assert f"{mean:.4f}" in text.out
     assert "of your own" in text.out
@@ -124,9 +136,14 @@ def test_diff_compares_as_compare_does(example: tuple[Path, list[str]], said_of:
         a, b = (store.evaluation(one).evaluation for one in example[1][:2])
     expected = ir.compare(a, b).as_dict()
     assert record["comparison"]["pairs"] == json.loads(json.dumps(expected["pairs"]))
-    assert [(one["measure"], one["a"], one["b"]) for one in record["means"]] == [(m, a.mean()[m], b.mean()[m]) for m in a.mean()]
+    assert [(one["measure"], one["a"], one["b"]) for one in record["means"]] == [
+        (m, a.mean()[m], b.mean()[m]) for m in a.mean()
+    ]
     differences = {one["query"]: one["difference"] for one in record["changed_queries"]["top"]}
-    per_query = {query: b.per_query()[query]["nDCG@10"] - a.per_query()[query]["nDCG@10"] for query in a.queries}
+    per_query = {
+        query: b.per_query()[query]["nDCG@10"] - a.per_query()[query]["nDCG@10"]
+        for query in a.queries
+    }
     assert differences == {query: value for query, value in per_query.items() if value}
     assert (other["judgments"], other["comparison"]) == ("changed", None)
     assert "different judgments" in other["why_not_compared"]
@@ -141,28 +158,53 @@ def test_what_a_comparison_was_made_of_stays(example: tuple[Path, list[str]], sa
     assert "remove that entry first" in said.err
 
 
-def test_tags_and_notes_come_and_go(example: tuple[Path, list[str]], tmp_path: Path, say: Say) -> None:
+def test_tags_and_notes_come_and_go(
+    example: tuple[Path, list[str]], tmp_path: Path, say: Say
+) -> None:
     shutil.copytree(example[0], tmp_path / "results")
     key = example[1][1]
-    given = say("tag", key[:6], "one", "two", "--note", "after the change", "--store", str(tmp_path / "results"))
+    given = say(
+        "tag",
+        key[:6],
+        "one",
+        "two",
+        "--note",
+        "after the change",
+        "--store",
+        str(tmp_path / "results"),
+    )
     taken = say("tag", key, "one", "--remove", "--store", str(tmp_path / "results"))
 
     assert (given.out, taken.out) == ("one\ntwo\n", "two\n")
     with Store.open(tmp_path / "results") as store:
-        assert (store.entry(key).record.tags, store.entry(key).record.notes) == (("two",), ("after the change",))
+        assert (store.entry(key).record.tags, store.entry(key).record.notes) == (
+            ("two",),
+            ("after the change",),
+        )
 
 
-def test_an_evaluation_goes_from_store_to_store_and_is_freed_again(example: tuple[Path, list[str]], tmp_path: Path, say: Say) -> None:
+def test_an_evaluation_goes_from_store_to_store_and_is_freed_again(
+    example: tuple[Path, list[str]], tmp_path: Path, say: Say
+) -> None:
     key, other = example[1][2], str(tmp_path / "other")
-    exported = say("store", "export", key[:8], str(tmp_path / "one.zip"), "--store", str(example[0]))
+    exported = say(
+        "store", "export", key[:8], str(tmp_path / "one.zip"), "--store", str(example[0])
+    )
     imported = say("store", "import", str(tmp_path / "one.zip"), "--store", other)
-    shown = [say("show", key, "--per-query", "--format", "json", "--store", where).out for where in (str(example[0]), other)]
+    shown = [
+        say("show", key, "--per-query", "--format", "json", "--store", where).out
+        for where in (str(example[0]), other)
+    ]
     info = json.loads(say("store", "info", "--format", "json", "--store", other).out)
     removed = say("store", "remove", key, "--store", other)
     freed = json.loads(say("gc", "--format", "json", "--store", other).out)
 
     assert (exported.code, imported.out, removed.code) == (0, f"{key}\n", 0)
     assert shown[0] == shown[1]
-    assert (info["evaluations"], info["measures"], info["tags"]) == (1, ["AP", "nDCG@10"], ["main", "release"])
+    assert (info["evaluations"], info["measures"], info["tags"]) == (
+        1,
+        ["AP", "nDCG@10"],
+        ["main", "release"],
+    )
     assert (freed["files"] > 0, freed["bytes"] > 0) == (True, True)
     assert not list((tmp_path / "other" / "values").rglob("*.npy"))

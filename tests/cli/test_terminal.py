@@ -28,10 +28,14 @@ from tests.cli.terminal import DATA, Said, environment
 
 Say = Callable[..., Said]
 COMMAND = [sys.executable, "-m", "idealrank", "evaluate"]
-posix = pytest.mark.skipif(os.name != "posix", reason="needs pseudo-terminals, named pipes and POSIX signals")
+posix = pytest.mark.skipif(
+    os.name != "posix", reason="needs pseudo-terminals, named pipes and POSIX signals"
+)
 # What a busy machine may take; nothing here waits this long when it works.
 LONG = 60.0
-FIRST_LINE, OTHER_LINES = re.fullmatch(rb"(.*?\n)(.*)", (DATA / "bm25.run").read_bytes(), re.DOTALL).groups()
+FIRST_LINE, OTHER_LINES = re.fullmatch(
+    rb"(.*?\n)(.*)", (DATA / "bm25.run").read_bytes(), re.DOTALL
+).groups()
 
 
 @contextmanager
@@ -82,10 +86,18 @@ def everything_from(descriptor: int, stop: bytes = b"") -> bytes:
 
 
 @contextmanager
-def on_a_terminal(command: list[str], **changes: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+def on_a_terminal(
+    command: list[str], **changes: str
+) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """A process whose stderr is a terminal, and the other end of that."""
     master, slave = os.openpty()
-    process = subprocess.Popen(command, cwd=DATA, stdout=subprocess.PIPE, stderr=slave, env=environment(TERM="xterm", **changes))
+    process = subprocess.Popen(
+        command,
+        cwd=DATA,
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        env=environment(TERM="xterm", **changes),
+    )
     os.close(slave)
     try:
         yield process, master
@@ -104,7 +116,10 @@ def on_a_terminal(command: list[str], **changes: str) -> Iterator[tuple[subproce
 def test_a_long_job_on_a_terminal_draws_a_bar_and_wipes_it_away(tmp_path: Path) -> None:
     with (
         slow_run(tmp_path) as path,
-        on_a_terminal([*COMMAND, "qrels.txt", str(path), "-m", "AP", "--format", "csv"]) as (process, terminal),
+        on_a_terminal([*COMMAND, "qrels.txt", str(path), "-m", "AP", "--format", "csv"]) as (
+            process,
+            terminal,
+        ),
     ):
         with being_read(path) as writer:
             drawn = everything_from(terminal, stop=b"slow")
@@ -118,7 +133,9 @@ def test_a_long_job_on_a_terminal_draws_a_bar_and_wipes_it_away(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_long_job_draws_a_bar_on_a_terminal_alone(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_job_draws_a_bar_on_a_terminal_alone(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stderr, drawn = io.StringIO(), threading.Event()
     monkeypatch.setattr(stderr, "isatty", lambda: terminal, raising=False)
     monkeypatch.setattr(sys, "stderr", stderr)
@@ -133,7 +150,12 @@ def test_a_long_job_draws_a_bar_on_a_terminal_alone(terminal: bool, monkeypatch:
 @pytest.mark.slow
 def test_a_command_that_takes_long_without_a_terminal_draws_nothing(tmp_path: Path) -> None:
     with slow_run(tmp_path) as path:
-        process = subprocess.Popen([*COMMAND, "qrels.txt", str(path)], cwd=DATA, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            [*COMMAND, "qrels.txt", str(path)],
+            cwd=DATA,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
         with being_read(path) as writer:
             time.sleep(progress.PATIENCE + 0.5)
             writer.write(OTHER_LINES)
@@ -146,9 +168,13 @@ def test_a_command_that_takes_long_without_a_terminal_draws_nothing(tmp_path: Pa
 def test_a_short_job_on_a_terminal_draws_nothing() -> None:
     # Short means shorter than the patience of the bar, however busy the machine is.
     patient = (
-        "import sys; from idealrank.cli import main, progress; progress.Watch.__init__.__defaults__ = (3600.0,); main.main(sys.argv[1:])"
+        "import sys; from idealrank.cli import main, progress; "
+        "progress.Watch.__init__.__defaults__ = (3600.0,); main.main(sys.argv[1:])"
     )
-    with on_a_terminal([sys.executable, "-c", patient, "evaluate", "qrels.txt", "bm25.run"]) as (process, terminal):
+    with on_a_terminal([sys.executable, "-c", patient, "evaluate", "qrels.txt", "bm25.run"]) as (
+        process,
+        terminal,
+    ):
         drawn = everything_from(terminal)
 
         assert (process.wait(LONG), drawn) == (0, b"")
@@ -170,11 +196,21 @@ def test_work_gives_its_result_or_its_error() -> None:
 @posix
 @pytest.mark.parametrize(
     ("number", "code", "word"),
-    [(signal.SIGTERM, 143, b"terminated\n"), pytest.param(signal.SIGINT, 130, b"interrupted\n", marks=pytest.mark.slow)],
+    [
+        (signal.SIGTERM, 143, b"terminated\n"),
+        pytest.param(signal.SIGINT, 130, b"interrupted\n", marks=pytest.mark.slow),
+    ],
 )
-def test_a_signal_ends_the_work_with_its_code(tmp_path: Path, number: int, code: int, word: bytes) -> None:
+def test_a_signal_ends_the_work_with_its_code(
+    tmp_path: Path, number: int, code: int, word: bytes
+) -> None:
     with slow_run(tmp_path) as path:
-        process = subprocess.Popen([*COMMAND, "qrels.txt", str(path)], cwd=DATA, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            [*COMMAND, "qrels.txt", str(path)],
+            cwd=DATA,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         with being_read(path):
             process.send_signal(number)
             out, said = process.communicate(timeout=LONG)
@@ -208,7 +244,11 @@ def test_a_signal_leaves_no_unfinished_file(tmp_path: Path, number: int, code: i
     before = sorted(tmp_path.iterdir())
 
     done = subprocess.run(
-        [sys.executable, "-c", WRITING, str(int(number)), "out.csv"], cwd=tmp_path, capture_output=True, timeout=LONG, check=False
+        [sys.executable, "-c", WRITING, str(int(number)), "out.csv"],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=LONG,
+        check=False,
     )
 
     assert (done.returncode, done.stdout) == (code, b"True\n")
@@ -219,10 +259,24 @@ def test_a_signal_leaves_no_unfinished_file(tmp_path: Path, number: int, code: i
 @posix
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
     # As `nohup` and shells do for commands in the background.
-    ignoring = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); from idealrank.cli.main import main; main(sys.argv[1:])"
+    ignoring = (
+        "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); from "
+        "idealrank.cli.main import main; main(sys.argv[1:])"
+    )
     with slow_run(tmp_path) as path:
-        command = [sys.executable, "-c", ignoring, "evaluate", "qrels.txt", str(path), "--format", "csv"]
-        process = subprocess.Popen(command, cwd=DATA, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        command = [
+            sys.executable,
+            "-c",
+            ignoring,
+            "evaluate",
+            "qrels.txt",
+            str(path),
+            "--format",
+            "csv",
+        ]
+        process = subprocess.Popen(
+            command, cwd=DATA, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         with being_read(path) as writer:
             process.send_signal(signal.SIGTERM)
             writer.write(OTHER_LINES)
@@ -259,7 +313,9 @@ except KeyboardInterrupt:
 
 @posix
 def test_ctrl_c_stops_the_kernel() -> None:
-    done = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, timeout=LONG, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED], capture_output=True, timeout=LONG, check=False
+    )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"stopped\ninterrupted\n", b"")
 
@@ -279,10 +335,17 @@ def test_an_interrupt_leaves_with_130_and_a_word(say: Say, monkeypatch: pytest.M
 @posix
 def test_a_reader_that_leaves_is_no_error_worth_a_word(tmp_path: Path) -> None:
     queries = [f"query-{number}" for number in range(20_000)]
-    (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 d1 1\n" for query in queries), encoding="utf-8")
-    (tmp_path / "a.run").write_text("".join(f"{query} Q0 d1 1 1 t\n" for query in queries), encoding="utf-8")
+    (tmp_path / "qrels.txt").write_text(
+        "".join(f"{query} 0 d1 1\n" for query in queries), encoding="utf-8"
+    )
+    (tmp_path / "a.run").write_text(
+        "".join(f"{query} Q0 d1 1 1 t\n" for query in queries), encoding="utf-8"
+    )
     process = subprocess.Popen(
-        [*COMMAND, "qrels.txt", "a.run", "--per-query", "--format", "csv"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, "qrels.txt", "a.run", "--per-query", "--format", "csv"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
 
     first = process.stdout.readline()
@@ -296,7 +359,13 @@ def test_a_reader_that_leaves_is_no_error_worth_a_word(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs /dev/full")
 def test_a_full_disk_is_said_in_one_line() -> None:
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run([*COMMAND, "qrels.txt", "bm25.run"], cwd=DATA, stdout=full, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run(
+            [*COMMAND, "qrels.txt", "bm25.run"],
+            cwd=DATA,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
 
     assert (done.returncode, done.stderr) == (70, b"error: output: No space left on device\n")
 
@@ -311,7 +380,10 @@ def test_colour_is_for_terminals_that_want_it(changes: dict[str, str], coloured:
         said = everything_from(terminal)
 
         assert process.wait(LONG) == 2
-    assert re.sub(rb"\x1b\[[0-9;]*m", b"", said) == b"error: bm52.run: found no such file; did you mean 'bm25.run'?\r\n"
+    assert (
+        re.sub(rb"\x1b\[[0-9;]*m", b"", said)
+        == b"error: bm52.run: found no such file; did you mean 'bm25.run'?\r\n"
+    )
     assert (b"\x1b[31m" in said) == coloured
 
 
@@ -330,11 +402,31 @@ def test_the_same_warning_is_said_once(capfd: pytest.CaptureFixture[str]) -> Non
 
 def test_evaluate_loads_nothing_that_it_does_not_use() -> None:
     # What each costs to import is more than what a small evaluation takes.
-    late = ["rich", "narwhals", "pandas", "polars", "pyarrow", "scipy", "importlib.metadata", "tempfile", "unittest", "asyncio"]
-    command = "import sys; from idealrank.cli.main import run; run(['evaluate', 'qrels.txt', 'bm25.run'])"
+    late = [
+        "rich",
+        "narwhals",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "scipy",
+        "importlib.metadata",
+        "tempfile",
+        "unittest",
+        "asyncio",
+    ]
+    command = (
+        "import sys; from idealrank.cli.main import run; run(['evaluate', 'qrels.txt', 'bm25.run'])"
+    )
     code = f"{command}; print([name for name in {late} if name in sys.modules])"
 
-    done = subprocess.run([sys.executable, "-c", code], cwd=DATA, env=environment(), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=DATA,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
     assert done.stdout.splitlines()[-1] == "[]"
 
@@ -348,7 +440,9 @@ def test_a_small_evaluation_costs_little_more_than_python_numpy_and_click() -> N
     assert calls_of(command, after="import numpy, click", cwd=DATA) < 300_000
 
 
-def test_a_message_gives_the_log_of_github_no_command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_message_gives_the_log_of_github_no_command(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
 
     console.say("warning", "query ##[add-mask]x\n::error::y")

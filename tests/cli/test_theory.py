@@ -30,19 +30,31 @@ COMMANDS = {
     "feasible-json": "theory feasible --discount linear --cutoff all --format json",
     "feasible-csv": "theory feasible --discount log2,linear --cutoff 0.2n,all --format csv",
     "limits": "theory limits --ybar 0.1+0.8s",
-    "limits-one": "theory limits --ybar 'logistic(8,-5)' --discount 'zipf(0.5)' --cutoff 0.2n --n 1e3,1e12",
-    "limits-graded": "theory limits --ybar 2:0.05+0.35s^2 --ybar 1:0.2+0.2s --gain exp2 --discount log2 --cutoff all,0.3n",
-    "limits-jump-json": "theory limits --ybar 0:0.1,0.8:0.2,0.8:0.9,1:0.9 --format json --discount log2,[1,0.5] --cutoff 0.2n --n 1000",
+    "limits-one": "theory limits --ybar 'logistic(8,-5)' --discount 'zipf(0.5)' --cutoff 0.2n --n "
+    "1e3,1e12",
+    "limits-graded": "theory limits --ybar 2:0.05+0.35s^2 --ybar 1:0.2+0.2s --gain exp2 "
+    "--discount log2 "
+    "--cutoff all,0.3n",
+    "limits-jump-json": "theory limits --ybar 0:0.1,0.8:0.2,0.8:0.9,1:0.9 --format json "
+    "--discount log2,[1,0.5] "
+    "--cutoff 0.2n --n 1000",
     "limits-csv": "theory limits --ybar s^2 --discount log2 --n 10,10^3 --format csv",
     "limits-certain": "theory limits --ybar s^2 --discount log2 --cutoff 10",
-    "limits-certain-json": "theory limits --ybar 0.5-0.5s --discount 'geometric(2)' --cutoff all --n 10 --format json",
-    "limits-run": "theory limits qrels.txt bm25.run --discount log2 --cutoff all,10 --n 100 --resamples 30",
+    "limits-certain-json": "theory limits --ybar 0.5-0.5s --discount 'geometric(2)' --cutoff all "
+    "--n 10 --format json",
+    "limits-run": "theory limits qrels.txt bm25.run --discount log2 --cutoff all,10 --n 100 "
+    "--resamples 30",
     "error-limits-both": "theory limits qrels.txt bm25.run --ybar s",
     "error-limits-other-queries": "theory limits qrels.txt stray.txt",
     "limits-file": "theory limits --ybar curve.csv --discount log2 --cutoff 0.2n",
-    "distinguish": "theory distinguish --a 0.1+0.8s --b 0.2+0.6s --runs 40 --sizes 10,100,1000 --cutoff all,5",
-    "distinguish-graded-csv": "theory distinguish --a 2:0.4s --a 1:0.5 --b 2:0.2 --b 1:0.5 --runs 20 --sizes 50 --cutoff all --format csv",
-    "distinguish-files": "theory distinguish qrels.txt bm25.run neural.run --query q1 --runs 20 --cutoff all --format json",
+    "distinguish": "theory distinguish --a 0.1+0.8s --b 0.2+0.6s --runs 40 --sizes 10,100,1000 "
+    "--cutoff all,5",
+    "distinguish-graded-csv": "theory distinguish --a 2:0.4s --a 1:0.5 --b 2:0.2 --b 1:0.5 --runs "
+    "20 --sizes 50 "
+    "--cutoff all --format csv",
+    "distinguish-files": "theory distinguish qrels.txt bm25.run neural.run --query q1 --runs 20 "
+    "--cutoff all "
+    "--format json",
     "error-distinguish-none": "theory distinguish",
     "error-distinguish-both": "theory distinguish qrels.txt bm25.run neural.run --a s",
     "error-distinguish-query": "theory distinguish qrels.txt bm25.run neural.run",
@@ -94,24 +106,46 @@ def test_a_command_of_theory_says_the_same_in_the_list_and_in_its_own_help(name:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=12))
-def test_a_run_and_its_judgments_are_the_labels_and_ranks_of_its_lists(rows: list[tuple[int, int]]) -> None:
+def test_a_run_and_its_judgments_are_the_labels_and_ranks_of_its_lists(
+    rows: list[tuple[int, int]],
+) -> None:
     # Two queries, the second the reverse of the first; grade 3 stands for a document that nobody
     # judged.
     lists = {"q1": rows, "q2": rows[::-1]}
-    qrels = ir.Qrels({query: {f"d{i}": g for i, (g, _) in enumerate(each) if g != 3} | {"absent": 1} for query, each in lists.items()})
-    run = ir.Run({query: {f"d{i}": float(s) for i, (_, s) in enumerate(each)} for query, each in lists.items()})
+    qrels = ir.Qrels(
+        {
+            query: {f"d{i}": g for i, (g, _) in enumerate(each) if g != 3} | {"absent": 1}
+            for query, each in lists.items()
+        }
+    )
+    run = ir.Run(
+        {
+            query: {f"d{i}": float(s) for i, (_, s) in enumerate(each)}
+            for query, each in lists.items()
+        }
+    )
 
     found = labelled(align(qrels, run, Alignment()))
 
     assert found.lengths.tolist() == [len(rows)] * 2
-    for label, place, (query, each) in zip(np.split(found.labels, 2), np.split(found.scores, 2), lists.items(), strict=True):
+    for label, place, (query, each) in zip(
+        np.split(found.labels, 2), np.split(found.scores, 2), lists.items(), strict=True
+    ):
         ranking = run.ranking(query)
         grades = [each[int(document[1:])][0] % 3 for document in ranking.documents]
         assert label.tolist() == grades
         # Documents of a tie in which somebody judged one share the middle rank.
-        middle = [-(first + last) / 2 for first, last in zip(ranking.first, ranking.last, strict=True)]
-        judged = {m for m, document in zip(middle, ranking.documents, strict=True) if each[int(document[1:])][0] != 3}
-        assert [score for score, m in zip(place, middle, strict=True) if m in judged] == [m for m in middle if m in judged]
+        middle = [
+            -(first + last) / 2 for first, last in zip(ranking.first, ranking.last, strict=True)
+        ]
+        judged = {
+            m
+            for m, document in zip(middle, ranking.documents, strict=True)
+            if each[int(document[1:])][0] != 3
+        }
+        assert [score for score, m in zip(place, middle, strict=True) if m in judged] == [
+            m for m in middle if m in judged
+        ]
         assert (np.diff(place) <= 0).all()
 
 
@@ -122,27 +156,55 @@ def small(folder: Path) -> Path:
     """Three queries, two rankers."""
     rng = np.random.default_rng(1)
     path = folder / "small.npz"
-    np.savez(path, grades=rng.integers(0, 3, (3, 300)), mine=rng.normal(size=(3, 300)), random=rng.normal(size=(3, 300)))
+    np.savez(
+        path,
+        grades=rng.integers(0, 3, (3, 300)),
+        mine=rng.normal(size=(3, 300)),
+        random=rng.normal(size=(3, 300)),
+    )
     return path
 
 
 def test_figures_of_ones_own_data_in_every_format(say: Say, tmp_path: Path) -> None:
     folder = tmp_path / "out"
 
-    said = say("theory", "figures", "--out", str(folder), "--data", str(small(tmp_path)), "--format", "svg,json", "--format", "html")
+    said = say(
+        "theory",
+        "figures",
+        "--out",
+        str(folder),
+        "--data",
+        str(small(tmp_path)),
+        "--format",
+        "svg,json",
+        "--format",
+        "html",
+    )
 
     assert said.code == 0, said.err
     assert said.out.split() == [
-        str(folder / name) for name in (*(f"figure-{n}.{e}" for e in ("svg", "json") for n in "1234"), "figures.html")
+        str(folder / name)
+        for name in (*(f"figure-{n}.{e}" for e in ("svg", "json") for n in "1234"), "figures.html")
     ]
-    assert {path.name for path in folder.iterdir()} == {Path(line).name for line in said.out.split()}
+    assert {path.name for path in folder.iterdir()} == {
+        Path(line).name for line in said.out.split()
+    }
     text = (folder / "figure-2.svg").read_text(encoding="utf-8")
     assert "mean NDCG over 3 queries" in text
     assert "read from small.npz" in text
 
 
 def test_one_figure_from_the_first_documents(say: Say, tmp_path: Path) -> None:
-    arguments = ("--data", str(small(tmp_path)), "--format", "json", "--figure", "3", "--documents", "20")
+    arguments = (
+        "--data",
+        str(small(tmp_path)),
+        "--format",
+        "json",
+        "--figure",
+        "3",
+        "--documents",
+        "20",
+    )
 
     said = say("theory", "figures", "--out", str(tmp_path), *arguments)
 
@@ -155,12 +217,23 @@ def test_without_the_extra_nothing_is_computed_and_the_error_says_what_to_instal
     say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    arguments = ("theory", "figures", "--out", str(tmp_path / "out"), "--data", str(small(tmp_path)), "--figure", "2")
+    arguments = (
+        "theory",
+        "figures",
+        "--out",
+        str(tmp_path / "out"),
+        "--data",
+        str(small(tmp_path)),
+        "--figure",
+        "2",
+    )
 
     refused = say(*arguments)
 
     assert (refused.code, refused.out) == (2, "")
-    assert refused.err.startswith(f"error: drawing SVG, PNG, PDF and HTML needs vl-convert-python; {install_command('plots')}")
+    assert refused.err.startswith(
+        f"error: drawing SVG, PNG, PDF and HTML needs vl-convert-python; {install_command('plots')}"
+    )
     assert not (tmp_path / "out").exists()
     assert say(*arguments, "--format", "json").code == 0
 
@@ -177,11 +250,20 @@ def test_the_committed_figures_are_what_the_command_draws(say: Say, tmp_path: Pa
     # seconds (the test below).
     collection = paper_rankers()
     some = np.array([420, 480, 522])
-    for number, measure in ((1, "nDCG"), (2, "nDCG(discount=zipf(0.5))"), (3, "nDCG(discount=geometric(2))"), (4, "nDCG@0.2n")):
-        lines = lines_of(ROOT / "docs" / "figures" / f"figure-{number}.svg")[: len(collection.scores)]
+    for number, measure in (
+        (1, "nDCG"),
+        (2, "nDCG(discount=zipf(0.5))"),
+        (3, "nDCG(discount=geometric(2))"),
+        (4, "nDCG@0.2n"),
+    ):
+        lines = lines_of(ROOT / "docs" / "figures" / f"figure-{number}.svg")[
+            : len(collection.scores)
+        ]
         grades = collection.rows(collection.grades)
         means = [
-            growing_ndcg(grades, collection.rows(scores), measures=measure, sizes=growing_sizes(5000)[some]).mean()[0]
+            growing_ndcg(
+                grades, collection.rows(scores), measures=measure, sizes=growing_sizes(5000)[some]
+            ).mean()[0]
             for scores in collection.scores.values()
         ]
         drawn = np.array([line[some - growing_sizes(5000).size, 1] for line in lines])
@@ -192,11 +274,16 @@ def test_the_committed_figures_are_what_the_command_draws(say: Say, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_every_point_of_the_committed_figures_is_what_the_command_draws(say: Say, tmp_path: Path) -> None:
+def test_every_point_of_the_committed_figures_is_what_the_command_draws(
+    say: Say, tmp_path: Path
+) -> None:
     assert say("theory", "figures", "--out", str(tmp_path), "--format", "svg").code == 0
 
     for number in range(1, 5):
-        committed, drawn = (lines_of(folder / f"figure-{number}.svg") for folder in (ROOT / "docs" / "figures", tmp_path))
+        committed, drawn = (
+            lines_of(folder / f"figure-{number}.svg")
+            for folder in (ROOT / "docs" / "figures", tmp_path)
+        )
         assert len(committed) == len(drawn) == (6 if number == 1 else 3)
         for old, new in zip(committed, drawn, strict=True):
             np.testing.assert_allclose(new, old, rtol=0, atol=0.02)

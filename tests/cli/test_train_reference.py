@@ -42,19 +42,28 @@ def part(name: str) -> Part:
 
 @cache
 def reference() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(shared_file("data", "lightgbm-rank", "reference", "lightgbm_metrics.json").read_text())
+    found: dict[str, Any] = json.loads(
+        shared_file("data", "lightgbm-rank", "reference", "lightgbm_metrics.json").read_text()
+    )
     return found
 
 
 @cache
 def trained() -> tuple[lgb.Booster, dict[str, list[float]]]:
     """The model of the reference, with the values of every round on the test set."""
-    sets = [lgb.Dataset(part(name).features, part(name).labels, group=part(name).group) for name in ("train", "test")]
+    sets = [
+        lgb.Dataset(part(name).features, part(name).labels, group=part(name).group)
+        for name in ("train", "test")
+    ]
     record: dict[str, dict[str, list[float]]] = {}
     model = lgb.train(
-        reference()["params"], sets[0], reference()["num_boost_round"], valid_sets=[sets[1].set_reference(sets[0])],
-        feval=eval_function(list(TEXTS.values()), "lightgbm"), callbacks=[lgb.record_evaluation(record)],
-    )  # fmt: skip
+        reference()["params"],
+        sets[0],
+        reference()["num_boost_round"],
+        valid_sets=[sets[1].set_reference(sets[0])],
+        feval=eval_function(list(TEXTS.values()), "lightgbm"),
+        callbacks=[lgb.record_evaluation(record)],
+    )
     return model, record["valid_0"]
 
 
@@ -72,14 +81,20 @@ def test_every_round_has_the_bits_of_evaluate_on_real_data() -> None:
     model, record = trained()
     for rounds in (1, 7, 20):
         scores = model.predict(part("test").features, num_iteration=rounds)
-        means = ir.evaluate(part("test").labels, scores, list(TEXTS.values()), "lightgbm", group=part("test").group).mean()
+        means = ir.evaluate(
+            part("test").labels, scores, list(TEXTS.values()), "lightgbm", group=part("test").group
+        ).mean()
         assert {text: record[text][rounds - 1] for text in TEXTS.values()} == dict(means)
 
 
 def test_train_writes_the_reference_values(tmp_path: Path, say: Callable[..., Said]) -> None:
     for name in ("train", "test"):
-        (tmp_path / f"rank.{name}").write_bytes(gzip.decompress(shared_file("data", "lightgbm-rank", f"rank.{name}.gz").read_bytes()))
-        (tmp_path / f"rank.{name}.query").write_bytes(shared_file("data", "lightgbm-rank", f"rank.{name}.query").read_bytes())
+        (tmp_path / f"rank.{name}").write_bytes(
+            gzip.decompress(shared_file("data", "lightgbm-rank", f"rank.{name}.gz").read_bytes())
+        )
+        (tmp_path / f"rank.{name}.query").write_bytes(
+            shared_file("data", "lightgbm-rank", f"rank.{name}.query").read_bytes()
+        )
     config = {
         "data": {"train": "rank.train", "test": "rank.test"},
         "model": {"library": "lightgbm", "rounds": 20, "params": reference()["params"]},
@@ -90,7 +105,9 @@ def test_train_writes_the_reference_values(tmp_path: Path, say: Callable[..., Sa
     said = say("train", "ranker.json", cwd=tmp_path)
     assert said.code == 0, said.err
     found = json.loads((tmp_path / "out" / "evaluation.json").read_text())["measures"]
-    assert {own: found[text]["mean"] for own, text in TEXTS.items()} == pytest.approx(reference()["metrics"], abs=1e-12)
+    assert {own: found[text]["mean"] for own, text in TEXTS.items()} == pytest.approx(
+        reference()["metrics"], abs=1e-12
+    )
 
 
 def copied(predictions: Any, data: Any) -> Any:
@@ -101,14 +118,22 @@ def copied(predictions: Any, data: Any) -> Any:
 
 def values_of(objective_: Any) -> np.ndarray:
     data = lgb.Dataset(part("train").features, part("train").labels, group=part("train").group)
-    model = lgb.train({**reference()["params"], "objective": objective_, "metric": "None"}, data, 50)
-    return ir.evaluate(part("test").labels, model.predict(part("test").features), "nDCG@10", "lightgbm", group=part("test").group)[
-        "nDCG@10"
-    ]
+    model = lgb.train(
+        {**reference()["params"], "objective": objective_, "metric": "None"}, data, 50
+    )
+    return ir.evaluate(
+        part("test").labels,
+        model.predict(part("test").features),
+        "nDCG@10",
+        "lightgbm",
+        group=part("test").group,
+    )["nDCG@10"]
 
 
 def test_the_quality_is_that_of_lambdarank_and_not_that_of_a_hessian_of_one() -> None:
-    own, ours, flat = (values_of(chosen) for chosen in ("lambdarank", objective(cutoff=30, truncation=30), copied))
+    own, ours, flat = (
+        values_of(chosen) for chosen in ("lambdarank", objective(cutoff=30, truncation=30), copied)
+    )
     difference = ir.stats.difference_interval(own, ours)
     assert difference.low <= 0 <= difference.high
     assert abs(own.mean() - ours.mean()) < 0.005

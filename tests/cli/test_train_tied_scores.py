@@ -42,9 +42,16 @@ def test_a_model_with_one_score_for_each_query_has_a_caution(folder: Path, say: 
     said = say("train", configured(folder, model=model, seeds=[1, 2]), cwd=folder)
     assert said.code == 0, said.err
     text = " ".join(said.out.split())
-    assert "seed 2, data.test: found one score for all rows of 9 of 9 queries with several rows, so the file's order counts" in text
+    assert (
+        "seed 2, data.test: found one score for all rows of 9 of 9 queries with several rows, "
+        "so the file's order counts" in text
+    )
     report = json.loads((folder / "out/seed-1/evaluation.json").read_text())
-    assert [one.split(":")[0] for one in report["cautions"]] == ["data.train", "data.valid", "data.test"]
+    assert [one.split(":")[0] for one in report["cautions"]] == [
+        "data.train",
+        "data.valid",
+        "data.test",
+    ]
 
 
 def test_a_model_that_orders_the_rows_has_no_caution(folder: Path, say: Say) -> None:
@@ -55,6 +62,12 @@ def test_a_model_that_orders_the_rows_has_no_caution(folder: Path, say: Say) -> 
 def test_features_of_the_query_alone_have_a_caution(folder: Path, say: Say) -> None:
     lines = [line.split()[:2] for line in (folder / "test.svm").read_text().splitlines()]
     queries = {qid: number for number, (_, qid) in enumerate(lines)}
-    (folder / "test.svm").write_text("\n".join(f"{label} {qid} 1:{queries[qid]}" for label, qid in lines) + "\n", encoding="utf-8")
+    (folder / "test.svm").write_text(
+        "\n".join(f"{label} {qid} 1:{queries[qid]}" for label, qid in lines) + "\n",
+        encoding="utf-8",
+    )
     said = say("train", "ranker.yaml", "--check", cwd=folder)
-    assert "data.test: found no feature that differs within a query, expected some; scores are tied" in " ".join(said.out.split())
+    assert (
+        "data.test: found no feature that differs within a query, expected some; scores are tied"
+        in " ".join(said.out.split())
+    )

@@ -70,7 +70,8 @@ FORMS = [
     "-cql2 -M100 -mmap -mP.5 a b",
     "a b -q -c -l 2 -M 100 -m map -m P.5",
     "a -qcl 2 -mmap b -mP.5 -M100",
-    "--query_eval_wanted --complete_rel_info_wanted --level_for_rel=2 --Max_retrieved_per_topic 100 --measure map --measure=P.5 a b",
+    "--query_eval_wanted --complete_rel_info_wanted --level_for_rel=2 "
+    "--Max_retrieved_per_topic 100 --measure map --measure=P.5 a b",
     "--query --complete --level 2 --Max 100 --measure map --mea P.5 a b",
     "-qc -l2 -M100 -mmap -mP.5 -- a b",
 ]
@@ -78,14 +79,30 @@ FORMS = [
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_the_options_means_the_same(form: str) -> None:
-    expected = Request(files=["a", "b"], measures=["map", "P.5"], per_query=True, complete=True, level=2, depth=100)
+    expected = Request(
+        files=["a", "b"], measures=["map", "P.5"], per_query=True, complete=True, level=2, depth=100
+    )
 
     assert parse_request(form.split()) == expected
 
 
 def test_the_other_options() -> None:
     request = parse_request(
-        ["-nJN", "1000", "-R", "qrels_jg", "-T", "trec_results", "-Z", "z", "--convention", "trec_eval-9", "--threads=2", "-", "b"]
+        [
+            "-nJN",
+            "1000",
+            "-R",
+            "qrels_jg",
+            "-T",
+            "trec_results",
+            "-Z",
+            "z",
+            "--convention",
+            "trec_eval-9",
+            "--threads=2",
+            "-",
+            "b",
+        ]
     )
 
     assert request == Request(
@@ -100,7 +117,17 @@ def test_the_other_options() -> None:
     )
 
 
-@pytest.mark.parametrize("typed", ["-M0 a b", "-M 1.5 a b", "-T letor a b", "--convention lightgbm a b", "--nosummary=1 a b", "--R=x a b"])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "-M0 a b",
+        "-M 1.5 a b",
+        "-T letor a b",
+        "--convention lightgbm a b",
+        "--nosummary=1 a b",
+        "--R=x a b",
+    ],
+)
 def test_values_that_are_refused(typed: str) -> None:
     with pytest.raises(OptionError, match="expected"):
         parse_request(typed.split())
@@ -117,7 +144,9 @@ def test_values_that_are_refused(typed: str) -> None:
         (["--x"], "found option --x, expected one of --help"),
     ],
 )
-def test_an_option_that_getopt_refuses_is_named_with_what_was_expected(arguments: list[str], said: str) -> None:
+def test_an_option_that_getopt_refuses_is_named_with_what_was_expected(
+    arguments: list[str], said: str
+) -> None:
     with pytest.raises(OptionError, match=said):
         parse_request(arguments)
 
@@ -131,11 +160,19 @@ def test_an_abbreviation_that_fits_two_options_is_refused() -> None:
 
 
 def test_measures_come_in_the_order_of_trec_eval_whatever_the_order_asked() -> None:
-    assert list(chosen(["ndcg_cut.5", "recall.20,2000", "P.5,7,3", "map"])) == ["map", "P", "recall", "ndcg_cut"]
+    assert list(chosen(["ndcg_cut.5", "recall.20,2000", "P.5,7,3", "map"])) == [
+        "map",
+        "P",
+        "recall",
+        "ndcg_cut",
+    ]
 
 
 def test_parameters_are_sorted_and_put_together() -> None:
-    assert chosen(["P.7,3.9", "P.5", "iprec_at_recall..10,.05"]) == {"iprec_at_recall": ("0.05", "0.1"), "P": ("3", "5", "7")}
+    assert chosen(["P.7,3.9", "P.5", "iprec_at_recall..10,.05"]) == {
+        "iprec_at_recall": ("0.05", "0.1"),
+        "P": ("3", "5", "7"),
+    }
 
 
 def test_a_parameter_takes_the_place_of_the_defaults_that_a_set_of_measures_brings() -> None:
@@ -148,8 +185,16 @@ def test_sets_of_measures_are_those_of_version_9_and_what_10_added() -> None:
     assert set(NICKNAMES) == set(pytrec_eval.supported_nicknames)
     for nickname, names in pytrec_eval.supported_nicknames.items():
         assert set(chosen([nickname], new=False)) == set(names), nickname
-    assert set(chosen(["all_trec"])) - set(chosen(["all_trec"], new=False)) == {"rbp", "rbp_resid", "unj"}
-    assert {name for names in NICKNAMES.values() for name in names} | {"dcg", "ideal_dcg", "yaap"} == set(NAMES)
+    assert set(chosen(["all_trec"])) - set(chosen(["all_trec"], new=False)) == {
+        "rbp",
+        "rbp_resid",
+        "unj",
+    }
+    assert {name for names in NICKNAMES.values() for name in names} | {
+        "dcg",
+        "ideal_dcg",
+        "yaap",
+    } == set(NAMES)
 
 
 def test_help_describes_every_measure(say: Say) -> None:
@@ -157,7 +202,11 @@ def test_help_describes_every_measure(say: Say) -> None:
 
     described = say("trec-eval", "-h", *texts).out.partition("\nMeasures:\n")[2]
 
-    found = {line.split()[0]: line.split()[1:] for line in described.splitlines() if re.match(r"  \S", line)}
+    found = {
+        line.split()[0]: line.split()[1:]
+        for line in described.splitlines()
+        if re.match(r"  \S", line)
+    }
     assert list(found) == list(NAMES)
     assert all(found.values())
 
@@ -167,31 +216,50 @@ def test_help_describes_every_measure(say: Say) -> None:
 
 @pytest.mark.parametrize(
     ("text", "tag"),
-    [("# by hand\nq1 Q0 d1 1 2.5 mine more\n", "mine"), ("q1\tQ0\td1\t1\t2.5\tmine and more\n", "mine"), ("q1 Q0 d1 1 2.5 mine", "mine")],
+    [
+        ("# by hand\nq1 Q0 d1 1 2.5 mine more\n", "mine"),
+        ("q1\tQ0\td1\t1\t2.5\tmine and more\n", "mine"),
+        ("q1 Q0 d1 1 2.5 mine", "mine"),
+    ],
 )
-def test_the_tag_is_the_first_word_of_the_sixth_field(text: str, tag: str, tmp_path: Path, say: Say) -> None:
+def test_the_tag_is_the_first_word_of_the_sixth_field(
+    text: str, tag: str, tmp_path: Path, say: Say
+) -> None:
     (tmp_path / "a.run").write_text(text)
     (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")
 
-    assert say("trec-eval", "-mrunid", "a.qrels", "a.run", cwd=tmp_path).out == f"runid                 \tall\t{tag}\n"
+    assert (
+        say("trec-eval", "-mrunid", "a.qrels", "a.run", cwd=tmp_path).out
+        == f"runid                 \tall\t{tag}\n"
+    )
 
 
 def test_the_tag_is_that_of_the_last_line(tmp_path: Path, say: Say) -> None:
     """trec_eval keeps one tag while it reads, and sorts the lines only then."""
     (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")
-    for lines, tag in (("q2 Q0 d1 1 2 B\nq1 Q0 d1 1 2 A\n", "A"), ("q1 Q0 d1 1 2 A\nq2 Q0 d1 1 2 B\n\n# C D E F G H\n", "B")):
+    for lines, tag in (
+        ("q2 Q0 d1 1 2 B\nq1 Q0 d1 1 2 A\n", "A"),
+        ("q1 Q0 d1 1 2 A\nq2 Q0 d1 1 2 B\n\n# C D E F G H\n", "B"),
+    ):
         (tmp_path / "a.run").write_text(lines)
-        assert say("trec-eval", "-mrunid", "a.qrels", "a.run", cwd=tmp_path).out == f"runid                 \tall\t{tag}\n"
+        assert (
+            say("trec-eval", "-mrunid", "a.qrels", "a.run", cwd=tmp_path).out
+            == f"runid                 \tall\t{tag}\n"
+        )
 
 
 def test_bpref_is_added_up_as_the_binary_does(tmp_path: Path, say: Say) -> None:
     """16 relevant documents and 6 others; 4 relevant ones have 0, 2, 3 and 4 others above: 0.15625,
     which a running sum exceeds.
     """
-    judged = [f"q 0 r{number} 1" for number in range(16)] + [f"q 0 n{number} 0" for number in range(6)]
+    judged = [f"q 0 r{number} 1" for number in range(16)] + [
+        f"q 0 n{number} 0" for number in range(6)
+    ]
     ranking = ["r0", "n0", "n1", "r1", "n2", "r2", "n3", "r3"]
     (tmp_path / "a.qrels").write_text("\n".join(judged))
-    (tmp_path / "a.run").write_text("\n".join(f"q Q0 {document} 1 {-rank} t" for rank, document in enumerate(ranking)))
+    (tmp_path / "a.run").write_text(
+        "\n".join(f"q Q0 {document} 1 {-rank} t" for rank, document in enumerate(ranking))
+    )
     running = 0.0
     for above in (0, 2, 3, 4):
         running += 1.0 - min(above, 16) / min(6, 16) if above else 1.0
@@ -200,7 +268,12 @@ def test_bpref_is_added_up_as_the_binary_does(tmp_path: Path, say: Say) -> None:
 
     assert f"{running / 16:6.4f}" == "0.1563"
     assert printed == "bpref                 \tq\t0.1563\nbpref                 \tall\t0.1563\n"
-    assert say("evaluate", "a.qrels", "a.run", "-mBpref", "--format", "csv", cwd=tmp_path).out.splitlines()[1].split(",")[2] == "0.15625"
+    assert (
+        say("evaluate", "a.qrels", "a.run", "-mBpref", "--format", "csv", cwd=tmp_path)
+        .out.splitlines()[1]
+        .split(",")[2]
+        == "0.15625"
+    )
 
 
 def test_yaap_of_a_missing_query_counts_0_in_version_9(tmp_path: Path, say: Say) -> None:
@@ -208,12 +281,26 @@ def test_yaap_of_a_missing_query_counts_0_in_version_9(tmp_path: Path, say: Say)
     (tmp_path / "a.qrels").write_text("q1 0 d1 1\nq2 0 d1 1\n")
     (tmp_path / "a.run").write_text("q1 Q0 d1 1 2 t\n")
     for version, mean in (("9", math.log(2) / 2), ("10", (math.log(2) + math.log(1 / 2)) / 2)):
-        out = say("trec-eval", "-c", "-myaap", "--convention", f"trec_eval-{version}", "a.qrels", "a.run", cwd=tmp_path).out
+        out = say(
+            "trec-eval",
+            "-c",
+            "-myaap",
+            "--convention",
+            f"trec_eval-{version}",
+            "a.qrels",
+            "a.run",
+            cwd=tmp_path,
+        ).out
         assert out == f"yaap                  \tall\t{mean:6.4f}\n"
 
 
 def test_a_missing_query_is_printed_as_zeros_by_10_and_not_at_all_by_9(say: Say) -> None:
-    ten, nine = (say("trec-eval", "-qc", "-mmap", "--convention", f"trec_eval-{v}", "qrels.txt", "bm25.run").out for v in (10, 9))
+    ten, nine = (
+        say(
+            "trec-eval", "-qc", "-mmap", "--convention", f"trec_eval-{v}", "qrels.txt", "bm25.run"
+        ).out
+        for v in (10, 9)
+    )
 
     queries = [line.split()[1] for line in ten.splitlines()]
     assert (DATA / "qrels.txt").exists()
@@ -221,7 +308,9 @@ def test_a_missing_query_is_printed_as_zeros_by_10_and_not_at_all_by_9(say: Say)
     assert ten.splitlines()[-1] == nine.splitlines()[-1]
 
 
-def test_an_unanswered_query_is_one_unknown_document_to_measures_with_parameters_in_version_10(tmp_path: Path, say: Say) -> None:
+def test_an_unanswered_query_is_one_unknown_document_to_measures_with_parameters_in_version_10(
+    tmp_path: Path, say: Say
+) -> None:
     """As trec_eval.c of 10.0 has it: a list of one made-up document, of which `relstring`,
     `utility` and others by these very names are emptied afterwards, and `relstring_3` and
     `utility_2,-1,-1,3` are not.
@@ -235,14 +324,22 @@ def test_an_unanswered_query_is_one_unknown_document_to_measures_with_parameters
         return [line.split()[::2] for line in lines if line.split()[1] == "q2"]
 
     assert printed("-qc", *plain) == [["relstring", "''"], ["utility", "0.0000"]]
-    assert printed("-qc", *named) == [["relstring_3", "'-'"], ["utility_2,-1,-1,3", f"{-1 - 2 + 3 * (0 - 1 - 2):.4f}"]]
-    assert printed("-qcJ", *named) == [["relstring_3", "''"], ["utility_2,-1,-1,3", f"{-2 + 3 * (0 - 2):.4f}"]]
+    assert printed("-qc", *named) == [
+        ["relstring_3", "'-'"],
+        ["utility_2,-1,-1,3", f"{-1 - 2 + 3 * (0 - 1 - 2):.4f}"],
+    ]
+    assert printed("-qcJ", *named) == [
+        ["relstring_3", "''"],
+        ["utility_2,-1,-1,3", f"{-2 + 3 * (0 - 2):.4f}"],
+    ]
     assert printed("-qc", *named, "--convention", "trec_eval-9") == []
     total = say("trec-eval", "-c", "-mutility.2,-1,-1,3", "a.qrels", "a.run", cwd=tmp_path).out
     assert total.split()[-1] == f"{((2 - 3) + (-1 - 2 - 9)) / 2:.4f}"
 
 
-def test_a_run_that_holds_nothing_is_refused_also_with_all_queries_wanted(tmp_path: Path, say: Say) -> None:
+def test_a_run_that_holds_nothing_is_refused_also_with_all_queries_wanted(
+    tmp_path: Path, say: Say
+) -> None:
     (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")
     (tmp_path / "a.run").write_text("")
 
@@ -257,12 +354,18 @@ def test_a_script_that_calls_the_binary_needs_another_name_and_nothing_else(tmp_
     the run.
     """
     stand_in = tmp_path / "trec_eval"
-    stand_in.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m idealrank trec-eval "$@"\n')
+    stand_in.write_text(
+        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m idealrank trec-eval "$@"\n'
+    )
     stand_in.chmod(0o755)
-    script = "trec_eval -m map qrels.txt - < bm25.run; trec_eval -m map qrels.txt nothing.run; echo $?"
+    script = (
+        "trec_eval -m map qrels.txt - < bm25.run; trec_eval -m map qrels.txt nothing.run; echo $?"
+    )
     changed = environment(PATH=f"{tmp_path}:{os.environ['PATH']}")
 
-    done = subprocess.run(["sh", "-c", script], cwd=DATA, env=changed, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=DATA, env=changed, capture_output=True, text=True, check=False
+    )
 
     assert done.stdout == "map                   \tall\t0.1759\n2\n"
     assert "nothing.run: found no such file" in done.stderr
@@ -273,9 +376,13 @@ def test_a_script_that_calls_the_binary_needs_another_name_and_nothing_else(tmp_
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("q1 map 0.5\n", "z:1: found 3 fields, expected 4"), ("q1 map 0.5 -1\n", "expected a mean and a standard deviation"),
-     ("q1 map 0 1\nq1 map 0 1\n", "z:2: found map of query q1 a second time"), ("q0 map 0 1\n", "found no line for map of query q1")],
-)  # fmt: skip
+    [
+        ("q1 map 0.5\n", "z:1: found 3 fields, expected 4"),
+        ("q1 map 0.5 -1\n", "expected a mean and a standard deviation"),
+        ("q1 map 0 1\nq1 map 0 1\n", "z:2: found map of query q1 a second time"),
+        ("q0 map 0 1\n", "found no line for map of query q1"),
+    ],
+)
 def test_files_of_z_scores_that_are_refused(text: str, said: str, tmp_path: Path, say: Say) -> None:
     (tmp_path / "a.run").write_text("q1 Q0 d1 1 2.5 mine")
     (tmp_path / "a.qrels").write_text("q1 0 d1 1\n")

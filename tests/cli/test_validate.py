@@ -34,24 +34,49 @@ def test_the_report(name: str, capfdbinary: pytest.CaptureFixture[bytes]) -> Non
     assert err == b""
 
 
-def test_the_report_for_programs_has_the_same_counts(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_the_report_for_programs_has_the_same_counts(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
     assert run(["validate", "bad.qrels", "odd.run", "--json", "--examples", "1"]) == 2
     report = json.loads(capfdbinary.readouterr().out)
     judgments, answers = report["files"]
-    counts = {problem["kind"]: (problem["severity"], problem["count"]) for problem in judgments["problems"]}
+    counts = {
+        problem["kind"]: (problem["severity"], problem["count"])
+        for problem in judgments["problems"]
+    }
     assert counts == {
-        "fields": ("error", 1), "number": ("error", 4), "nan": ("error", 1), "control": ("error", 1), "duplicate": ("error", 1),
-        "infinite": ("error", 1), "comment-like-data": ("warning", 1),
-    }  # fmt: skip
+        "fields": ("error", 1),
+        "number": ("error", 4),
+        "nan": ("error", 1),
+        "control": ("error", 1),
+        "duplicate": ("error", 1),
+        "infinite": ("error", 1),
+        "comment-like-data": ("warning", 1),
+    }
     assert all(len(problem["examples"]) == 1 for problem in judgments["problems"])
     expected = "4 fields: QUERY ITERATION DOCUMENT GRADE"
-    first = {"path": "bad.qrels", "line": 2, "found": '3 fields in "q1 0 d02"', "expected": expected, "hint": None}
+    first = {
+        "path": "bad.qrels",
+        "line": 2,
+        "found": '3 fields in "q1 0 d02"',
+        "expected": expected,
+        "hint": None,
+    }
     assert judgments["problems"][0]["examples"][0] == first
-    assert (report["errors"], report["warnings"]) == (9, 1 + sum(problem["count"] for problem in answers["problems"]))
-    assert (judgments["paths"], judgments["kind"], judgments["format"]) == (["bad.qrels"], "qrels", "trec")
+    assert (report["errors"], report["warnings"]) == (
+        9,
+        1 + sum(problem["count"] for problem in answers["problems"]),
+    )
+    assert (judgments["paths"], judgments["kind"], judgments["format"]) == (
+        ["bad.qrels"],
+        "qrels",
+        "trec",
+    )
 
 
-def test_files_that_cannot_be_opened_are_reported_with_the_others(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_files_that_cannot_be_opened_are_reported_with_the_others(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
     assert run(["validate", "one.qrel", ".", "clean.run"]) == 2
     lines = capfdbinary.readouterr().out.decode().splitlines()
     assert "one.qrel: error: found no such file; did you mean 'one.qrels'?" in lines
@@ -59,22 +84,30 @@ def test_files_that_cannot_be_opened_are_reported_with_the_others(capfdbinary: p
     assert "clean.run: not compared with the judgments before its errors are fixed" in lines
 
 
-def test_judgments_may_be_in_several_files(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_judgments_may_be_in_several_files(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     more = tmp_path / "more.qrels"
     more.write_text("q2 0 d1 1\nq1 0 d01 1\n")
     assert run(["validate", "one.qrels", "--qrels", str(more)]) == 2
     assert (
-        f'{more}:2: error: found a document again, first on line 1 of one.qrels, in "q1 0 d01 1"' in capfdbinary.readouterr().out.decode()
+        f'{more}:2: error: found a document again, first on line 1 of one.qrels, in "q1 0 d01 1"'
+        in capfdbinary.readouterr().out.decode()
     )
 
 
-def test_standard_input_can_be_checked(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_standard_input_can_be_checked(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     class Stdin:
         buffer = io.BytesIO(b"q1 Q0 d01 1 1.0 a\nq1 Q0 d02 2 b a\n")
 
     monkeypatch.setattr("sys.stdin", Stdin)
     assert run(["validate", "one.qrels", "-"]) == 2
-    assert '-:2: error: found "b" in "q1 Q0 d02 2 b a", expected a number as score (field 5)' in capfdbinary.readouterr().out.decode()
+    assert (
+        '-:2: error: found "b" in "q1 Q0 d02 2 b a", expected a number as score (field 5)'
+        in capfdbinary.readouterr().out.decode()
+    )
 
 
 def test_columns_can_be_named(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -85,10 +118,14 @@ def test_columns_can_be_named(tmp_path: Path, capfdbinary: pytest.CaptureFixture
     assert run(["validate", str(path), "--columns", "query=a,document=b,grade=c"]) == 0
     assert "no problems" in capfdbinary.readouterr().out.decode()
     assert run(["validate", str(path), "--columns", "a"]) == 2
-    assert capfdbinary.readouterr().err.startswith(b"error: --columns a: expected query=NAME,document=NAME and grade=NAME, score=NAME")
+    assert capfdbinary.readouterr().err.startswith(
+        b"error: --columns a: expected query=NAME,document=NAME and grade=NAME, score=NAME"
+    )
 
 
-def test_a_doubtful_guess_is_a_warning(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_a_doubtful_guess_is_a_warning(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     path = tmp_path / "a.csv"
     path.write_text("qid,docid,docno,rel\nq1,a,b,1\n")
     assert run(["validate", str(path), "--json"]) == 0
@@ -97,7 +134,9 @@ def test_a_doubtful_guess_is_a_warning(tmp_path: Path, capfdbinary: pytest.Captu
     assert "docno could be the document too" in report["files"][0]["doubts"][0]
 
 
-def test_labels_and_scores_of_learning_to_rank(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_labels_and_scores_of_learning_to_rank(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     labels, scores = tmp_path / "a.letor", tmp_path / "scores.txt"
     labels.write_text("2 qid:1 1:0.5\n0 qid:1 1:0.1\n1 qid:2 1:0.5\n")
     scores.write_text("0.5\n0.25\n0.125\n")
@@ -110,7 +149,11 @@ def test_labels_and_scores_of_learning_to_rank(tmp_path: Path, capfdbinary: pyte
 def test_real_files_have_no_problems(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     files = ["qrels.dl19-passage.txt.gz", "run.msmarco-v1-passage.bm25-default.dl19.txt.gz"]
     assert run(["validate", *(str(shared_file("data", "dl19", name)) for name in files)]) == 0
-    assert capfdbinary.readouterr().out.decode().endswith("0 errors, 0 warnings: all files can be evaluated\n")
+    assert (
+        capfdbinary.readouterr()
+        .out.decode()
+        .endswith("0 errors, 0 warnings: all files can be evaluated\n")
+    )
     folder = shared_file("data", "haystack-quepid")
     assert run(["validate", str(folder / "judgements.csv")]) == 2
     out = capfdbinary.readouterr().out.decode()
@@ -120,14 +163,18 @@ def test_real_files_have_no_problems(capfdbinary: pytest.CaptureFixture[bytes]) 
 
 
 @pytest.mark.parametrize(
-    ("name", "head", "line"), [("bad.txt", "", "q{0} 0 d {1}\n"), ("bad.csv", "query,document,grade\n", "q{0},d,{1}\n")]
+    ("name", "head", "line"),
+    [("bad.txt", "", "q{0} 0 d {1}\n"), ("bad.csv", "query,document,grade\n", "q{0},d,{1}\n")],
 )
 def test_many_bad_grades_are_counted_with_a_few_of_their_values(
     name: str, head: str, line: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     words = ("good", "bad", "fair", "poor", "none")
     path = tmp_path / name
-    path.write_text(head + "".join(line.format(number, words[number % 5]) for number in range(360)), encoding="utf-8")
+    path.write_text(
+        head + "".join(line.format(number, words[number % 5]) for number in range(360)),
+        encoding="utf-8",
+    )
 
     assert run(["validate", str(path)]) == 2
 
@@ -136,7 +183,9 @@ def test_many_bad_grades_are_counted_with_a_few_of_their_values(
     assert count == "360 errors, 0 warnings: not all files can be evaluated"
 
 
-def test_notes_name_options_of_the_command_line(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_notes_name_options_of_the_command_line(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     (tmp_path / "clicks.csv").write_text("user,item\nann,alien\n", encoding="utf-8")
     (tmp_path / "run.json").write_text('{"ann": ["alien"]}', encoding="utf-8")
     assert run(["validate", str(tmp_path / "clicks.csv"), str(tmp_path / "run.json")]) == 0

@@ -90,7 +90,9 @@ def test_pages_have_it_once(command: str, files: Path, say: Say, tmp_path: Path)
     assert times(page.read_text(encoding="utf-8")) == 1
 
 
-def test_forms_of_a_gate_have_it_and_it_is_no_reason_to_fail(files: Path, say: Say, tmp_path: Path) -> None:
+def test_forms_of_a_gate_have_it_and_it_is_no_reason_to_fail(
+    files: Path, say: Say, tmp_path: Path
+) -> None:
     junit, markdown = tmp_path / "gate.xml", tmp_path / "gate.md"
     forms = ["--junit", str(junit), "--markdown", str(markdown), "--github"]
     said = say(*asked("gate"), *forms, cwd=files)

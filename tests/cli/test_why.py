@@ -41,26 +41,46 @@ def test_what_why_says(name: str, say: Say) -> None:
 
 
 def test_the_json_is_the_library_and_its_parts_sum_to_the_values(say: Say) -> None:
-    record = json.loads(say("why", "qrels.txt", "bm25.run", "neural.run", "-m", "nDCG", "--format", "json").out)
+    record = json.loads(
+        say("why", "qrels.txt", "bm25.run", "neural.run", "-m", "nDCG", "--format", "json").out
+    )
 
-    expected = ir.attribute(*(DATA / name for name in ("qrels.txt", "bm25.run", "neural.run")), "nDCG")  # type: ignore[call-arg]
-    runs = [ir.evaluate(DATA / "qrels.txt", DATA / name, "nDCG") for name in ("bm25.run", "neural.run")]
+    expected = ir.attribute(
+        *(DATA / name for name in ("qrels.txt", "bm25.run", "neural.run")), "nDCG"
+    )  # type: ignore[call-arg]
+    runs = [
+        ir.evaluate(DATA / "qrels.txt", DATA / name, "nDCG") for name in ("bm25.run", "neural.run")
+    ]
     a, b = (dict(zip(run.queries, run["nDCG"].tolist(), strict=True)) for run in runs)
     assert record["queries"] == expected.as_dict()["queries"]
-    assert [query["difference"] for query in record["queries"]] == sorted(b[query] - a[query] for query in a)
+    assert [query["difference"] for query in record["queries"]] == sorted(
+        b[query] - a[query] for query in a
+    )
     for query in record["queries"]:
         added = math.fsum(document["difference"] for document in query["documents"])
         assert added == pytest.approx(b[query["query"]] - a[query["query"]], abs=1e-12)
-    assert math.fsum(move["difference"] for move in record["moves"]) == pytest.approx(record["difference"], abs=1e-12)
+    assert math.fsum(move["difference"] for move in record["moves"]) == pytest.approx(
+        record["difference"], abs=1e-12
+    )
 
 
 def test_the_csv_has_every_query_or_as_many_as_asked(say: Say) -> None:
-    rows = list(csv.DictReader(io.StringIO(say("why", "qrels.txt", "bm25.run", "neural.run", "--format", "csv").out)))
-    some = say("why", "qrels.txt", "bm25.run", "neural.run", "--format", "csv", "--queries", "2").out.splitlines()
+    rows = list(
+        csv.DictReader(
+            io.StringIO(say("why", "qrels.txt", "bm25.run", "neural.run", "--format", "csv").out)
+        )
+    )
+    some = say(
+        "why", "qrels.txt", "bm25.run", "neural.run", "--format", "csv", "--queries", "2"
+    ).out.splitlines()
 
     expected = ir.attribute(*(DATA / name for name in ("qrels.txt", "bm25.run", "neural.run")))  # type: ignore[call-arg]
-    assert [(row["query"], float(row["difference"])) for row in rows] == [(one.query, one.difference) for one in expected.queries]
-    assert {(row["run_a"], row["run_b"], row["measure"]) for row in rows} == {("bm25", "neural", "nDCG@10")}
+    assert [(row["query"], float(row["difference"])) for row in rows] == [
+        (one.query, one.difference) for one in expected.queries
+    ]
+    assert {(row["run_a"], row["run_b"], row["measure"]) for row in rows} == {
+        ("bm25", "neural", "nDCG@10")
+    }
     assert len(some) == 3
 
 
@@ -70,7 +90,10 @@ def test_a_run_of_other_queries_is_doubted(say: Say, tmp_path: Path) -> None:
     said = say("why", "qrels.txt", "bm25.run", str(tmp_path / "other.run"))
 
     assert said.code == 0
-    assert "run other answers none of the 4 judged queries; do the query ids of both match?" in said.err
+    assert (
+        "run other answers none of the 4 judged queries; do the query ids of both match?"
+        in said.err
+    )
 
 
 def test_shares_that_cancel_beyond_100_percent_give_way_to_counts(say: Say, tmp_path: Path) -> None:
@@ -78,19 +101,31 @@ def test_shares_that_cancel_beyond_100_percent_give_way_to_counts(say: Say, tmp_
     the part is twice the whole.
     """
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n", encoding="utf-8")
-    rankings = {"old": {"q1": "ax", "q2": "xyzb"}, "new": {"q1": "xa", "q2": "xb"}, "worse": {"q1": "xa", "q2": "xyzb"}}
+    rankings = {
+        "old": {"q1": "ax", "q2": "xyzb"},
+        "new": {"q1": "xa", "q2": "xb"},
+        "worse": {"q1": "xa", "q2": "xyzb"},
+    }
     for name, run in rankings.items():
-        lines = [f"{query} Q0 {document} {rank} {-rank} t\n" for query, found in run.items() for rank, document in enumerate(found, 1)]
+        lines = [
+            f"{query} Q0 {document} {rank} {-rank} t\n"
+            for query, found in run.items()
+            for rank, document in enumerate(found, 1)
+        ]
         (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
 
-    cancelled, one_way = (say("why", "qrels.txt", "old.run", f"{run}.run", "-m", "RR", cwd=tmp_path) for run in ("new", "worse"))
+    cancelled, one_way = (
+        say("why", "qrels.txt", "old.run", f"{run}.run", "-m", "RR", cwd=tmp_path)
+        for run in ("new", "worse")
+    )
 
     assert cancelled.out.splitlines()[4:10] == [
         "relevant documents that  number  queries  difference",
         "moved up                      1        1     +0.1250",
         "moved down                    1        1     -0.2500",
         "",
-        "Gains and losses partly cancel: one part is larger than the whole difference, so no percentages are shown.",
+        "Gains and losses partly cancel: one part is larger than the whole difference, so no "
+        "percentages are shown.",
         "",
     ]
     assert "documents that  number  queries  difference  share" in one_way.out

@@ -28,7 +28,9 @@ def trapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     folder.mkdir()
     repository = Repository(folder)
     files = {name: (DATA / name).read_text(encoding="utf-8") for name in ("qrels.txt", "bm25.run")}
-    repository.commit("all", **files, **{".gitattributes": "*.run filter=mark\n*.txt filter=other\n"})
+    repository.commit(
+        "all", **files, **{".gitattributes": "*.run filter=mark\n*.txt filter=other\n"}
+    )
     return repository
 
 
@@ -83,24 +85,41 @@ VECTORS = {
     "a name with =": (b"* filter=a=b", b'[filter "a=b"]\n clean = RUN'),
     "a process with =": (b"* filter=a=b", b'[filter "a=b"]\n process = RUN'),
     "a name that is not UTF-8": (b"* filter=\xff", b'[filter "\xff"]\n clean = RUN'),
-    "a name beyond ASCII": ("* filter=gr\u00f6\u00dfe".encode(), '[filter "gr\u00f6\u00dfe"]\n clean = RUN'.encode()),
+    "a name beyond ASCII": (
+        "* filter=gr\u00f6\u00dfe".encode(),
+        '[filter "gr\u00f6\u00dfe"]\n clean = RUN'.encode(),
+    ),
     "a name with a dot": (b"* filter=a.b", b'[filter "a.b"]\n clean = RUN'),
     "upper case": (b"* filter=MARK", b'[FILTER "MARK"]\n CLEAN = RUN'),
     "the name of Git LFS": (b"* filter=lfs", b'[filter "lfs"]\n clean = RUN\n process = RUN'),
     "an included file": (b"* filter=mark", b"[include]\n path = more\n"),
-    "a file included on a condition": (b"* filter=mark", b'[includeIf "gitdir:**"]\n path = more\n'),
-    "the configuration of a worktree": (b"* filter=mark", b"[core]\n repositoryFormatVersion = 1\n[extensions]\n worktreeConfig = true"),
+    "a file included on a condition": (
+        b"* filter=mark",
+        b'[includeIf "gitdir:**"]\n path = more\n',
+    ),
+    "the configuration of a worktree": (
+        b"* filter=mark",
+        b"[core]\n repositoryFormatVersion = 1\n[extensions]\n worktreeConfig = true",
+    ),
     "attributes of the repository": (b"", b'[filter "mark"]\n clean = RUN'),
     "a text conversion": (b"* diff=mark", b'[diff "mark"]\n textconv = RUN\n command = RUN'),
-    "an alias": (b"", b'[alias]\n ls-files = "!RUN"\n diff-index = "!RUN"\n rev-parse = "!RUN"\n status = "!RUN"'),
+    "an alias": (
+        b"",
+        b'[alias]\n ls-files = "!RUN"\n diff-index = "!RUN"\n rev-parse = "!RUN"\n status = "!RUN"',
+    ),
     "a monitor": (b"", b"[core]\n fsmonitor = RUN"),
     "a merge driver": (b"* merge=mark", b'[merge "mark"]\n driver = RUN'),
-    "a submodule's update": (b"", b'[submodule "x"]\n update = "!RUN"\n[status]\n submoduleSummary = true'),
+    "a submodule's update": (
+        b"",
+        b'[submodule "x"]\n update = "!RUN"\n[status]\n submoduleSummary = true',
+    ),
 }
 
 
 @pytest.mark.parametrize("vector", VECTORS)
-def test_a_program_of_the_configuration_does_not_run(trapped: Repository, say: Say, vector: str) -> None:
+def test_a_program_of_the_configuration_does_not_run(
+    trapped: Repository, say: Say, vector: str
+) -> None:
     attributes, configuration = VECTORS[vector]
     run = trapped.folder.parent / "run"
     run.write_text(f"#!/bin/sh\ntouch '{trapped.folder.parent}/ran'\ncat\n", encoding="utf-8")
@@ -127,7 +146,9 @@ def marks(repository: Repository) -> list[str]:
 
 
 @pytest.mark.parametrize("option", ["--report=page.html", "--store=store"])
-def test_the_commit_of_a_page_or_an_entry_is_found_without_running_anything(trapped: Repository, say: Say, option: str) -> None:
+def test_the_commit_of_a_page_or_an_entry_is_found_without_running_anything(
+    trapped: Repository, say: Say, option: str
+) -> None:
     trap(trapped)
 
     said = say("evaluate", "qrels.txt", "bm25.run", option, cwd=trapped.folder)
@@ -138,7 +159,10 @@ def test_the_commit_of_a_page_or_an_entry_is_found_without_running_anything(trap
 
 def test_history_walks_commits_without_running_anything(trapped: Repository, say: Say) -> None:
     for _ in range(2):
-        assert say("evaluate", "qrels.txt", "bm25.run", "--store=../store", cwd=trapped.folder).code == 0
+        assert (
+            say("evaluate", "qrels.txt", "bm25.run", "--store=../store", cwd=trapped.folder).code
+            == 0
+        )
         trapped.commit("more")
     elsewhere = trapped.folder.parent / "elsewhere"
     elsewhere.mkdir()
@@ -155,11 +179,15 @@ def test_history_walks_commits_without_running_anything(trapped: Repository, say
 
 
 def test_what_is_changed_is_still_seen(trapped: Repository, say: Say) -> None:
-    (trapped.folder / "bm25.run").write_text((DATA / "neural.run").read_text(encoding="utf-8"), encoding="utf-8")
+    (trapped.folder / "bm25.run").write_text(
+        (DATA / "neural.run").read_text(encoding="utf-8"), encoding="utf-8"
+    )
     trap(trapped)
 
     assert say("evaluate", "qrels.txt", "bm25.run", "--store=store", cwd=trapped.folder).code == 0
 
-    (found,) = csv.DictReader(say("history", "--store=store", "-m", "AP", "--format=csv").out.splitlines())
+    (found,) = csv.DictReader(
+        say("history", "--store=store", "-m", "AP", "--format=csv").out.splitlines()
+    )
 
     assert (found["commit"], found["changed"]) == (trapped.commits()[-1], "true")

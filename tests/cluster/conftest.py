@@ -25,11 +25,16 @@ def spark(cluster, monkeypatch):
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     settings = {
-        "spark.ui.enabled": "false", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
-        "spark.executor.cores": "1", "spark.executor.memory": "512m", "spark.sql.shuffle.partitions": "6",
-        "spark.executorEnv.PYTHONPATH": str(ROOT), "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+        "spark.ui.enabled": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.executor.cores": "1",
+        "spark.executor.memory": "512m",
+        "spark.sql.shuffle.partitions": "6",
+        "spark.executorEnv.PYTHONPATH": str(ROOT),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
-    }  # fmt: skip
+    }
     builder = SparkSession.builder.master(cluster.url)
     for name, value in settings.items():
         builder = builder.config(name, value)

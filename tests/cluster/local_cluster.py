@@ -26,24 +26,53 @@ class Cluster:
         home = Path(pyspark.__file__).parent
         self._command = [str(home / "bin" / "spark-class")]
         self._folder, self._memory = folder, memory
-        self._env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable}
+        self._env = {
+            **os.environ,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_HOME": str(home),
+            "PYSPARK_PYTHON": sys.executable,
+        }
         self._processes: list[subprocess.Popen[bytes]] = []
         port, page = _free_port(), _free_port()
         self.url = f"spark://127.0.0.1:{port}"
         self._start(
-            "master", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(page)
+            "master",
+            "org.apache.spark.deploy.master.Master",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--webui-port",
+            str(page),
         )
         wait_for(lambda: _listens(port), "the master")
         self.workers = [self.start_worker(f"worker-{number}") for number in range(n_workers)]
 
     def start_worker(self, name: str) -> subprocess.Popen[bytes]:
         folder, page = self._folder / name, str(_free_port())
-        options = ["--host", "127.0.0.1", "--cores", "1", "--memory", self._memory, "--work-dir", str(folder), "--webui-port", page]
+        options = [
+            "--host",
+            "127.0.0.1",
+            "--cores",
+            "1",
+            "--memory",
+            self._memory,
+            "--work-dir",
+            str(folder),
+            "--webui-port",
+            page,
+        ]
         return self._start(name, "org.apache.spark.deploy.worker.Worker", *options, self.url)
 
     def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
         with (self._folder / f"{name}.log").open("wb") as log:
-            process = subprocess.Popen([*self._command, *arguments], env=self._env, stdout=log, stderr=log, start_new_session=True)
+            process = subprocess.Popen(
+                [*self._command, *arguments],
+                env=self._env,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
         self._processes.append(process)
         return process
 

@@ -64,8 +64,16 @@ def options(command: click.Command) -> dict[str, Any]:
         kind = parameter.type.to_info_dict()
         takes = kind.get("choices") or kind["name"]
         default = parameter.to_info_dict()["default"]
-        facts = {"takes": list(takes) if isinstance(takes, (list, tuple)) else takes, "nargs": parameter.nargs, "default": str(default)}
-        flags = [flag for flag in ("required", "multiple", "is_flag", "hidden") if getattr(parameter, flag, False)]
+        facts = {
+            "takes": list(takes) if isinstance(takes, (list, tuple)) else takes,
+            "nargs": parameter.nargs,
+            "default": str(default),
+        }
+        flags = [
+            flag
+            for flag in ("required", "multiple", "is_flag", "hidden")
+            if getattr(parameter, flag, False)
+        ]
         found[" ".join([*parameter.opts, *parameter.secondary_opts])] = {**facts, "is": flags}
     return found
 
@@ -75,7 +83,10 @@ def keys(value: Any, path: str = "") -> set[str]:
     `*`.
     """
     if isinstance(value, dict):
-        return set().union({path} if path else set(), *(keys(one, f"{path}.{_key(name)}") for name, one in value.items()))
+        return set().union(
+            {path} if path else set(),
+            *(keys(one, f"{path}.{_key(name)}") for name, one in value.items()),
+        )
     if isinstance(value, list):
         return set().union({f"{path}[]"}, *(keys(one, f"{path}[]") for one in value))
     return {path}
@@ -96,7 +107,9 @@ def _key(name: str) -> str:
     """A key, or `*` for one that stands for a run, query, measure, document or slice of the
     example.
     """
-    fixed = name.isidentifier() and name == name.lower() and not any(mark.isdigit() for mark in name)
+    fixed = (
+        name.isidentifier() and name == name.lower() and not any(mark.isdigit() for mark in name)
+    )
     return name if fixed and name not in {"old", "new", "neural", "bm25"} else "*"
 
 
@@ -106,7 +119,10 @@ def json_keys() -> dict[str, list[str]]:
     ids: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         for text in JSON_COMMANDS:
-            given = {STORE: str(Path(folder) / "store"), **dict(zip(("ID", "OTHER"), ids, strict=False))}
+            given = {
+                STORE: str(Path(folder) / "store"),
+                **dict(zip(("ID", "OTHER"), ids, strict=False)),
+            }
             code, out, err = in_process.run([given.get(word, word) for word in _words(text)])
             assert code in (0, 1, 3), (text, code, err)
             document = json.loads(out)
@@ -128,7 +144,11 @@ def _words(text: str) -> list[str]:
 
 def plugin() -> dict[str, Any]:
     """What a test sees of the pytest plug-in."""
-    public = sorted(name for name, value in vars(pytest_plugin).items() if getattr(value, "__module__", "") == pytest_plugin.__name__)
+    public = sorted(
+        name
+        for name, value in vars(pytest_plugin).items()
+        if getattr(value, "__module__", "") == pytest_plugin.__name__
+    )
     return {
         "module": pytest_plugin.__name__,
         "names": [name for name in public if not name.startswith("_")],

@@ -13,7 +13,16 @@ COMMAND = "python -m tests.contract"
 # Lists of names, which may grow, and lists of parameters; any other list stays as it is. The
 # outermost key of a path decides.
 _NAMES = {"names", "from_convention", "options", "takes", "json"}
-_PARAMETERS = {"functions", "stats", "clicks", "judging", "theory", "training", "classes", "ranking_gate"}
+_PARAMETERS = {
+    "functions",
+    "stats",
+    "clicks",
+    "judging",
+    "theory",
+    "training",
+    "classes",
+    "ranking_gate",
+}
 
 
 def broken(frozen: Any, now: Any, *path: str) -> Iterator[str]:
@@ -56,7 +65,9 @@ def takes_the_same_calls(frozen: list[str], now: list[str]) -> bool:
     (by_place, by_keyword), (places, keywords) = _sorted_out(frozen), _sorted_out(now)
     new = [*places[len(by_place) :], *(one for one in keywords if one not in by_keyword)]
     return (
-        places[: len(by_place)] == by_place and set(by_keyword) <= {*places, *keywords} and all("=" in one or one[0] == "*" for one in new)
+        places[: len(by_place)] == by_place
+        and set(by_keyword) <= {*places, *keywords}
+        and all("=" in one or one[0] == "*" for one in new)
     )
 
 
@@ -70,5 +81,9 @@ def assert_kept(frozen: Any, now: Any, *path: str) -> None:
     """Fail with each broken promise, and the command to run if the change is intended."""
     found = list(broken(frozen, now, *path))
     assert not found, "\n".join(
-        ["the contract is broken:", *found, f"if that is intended, write it anew and read the difference: {COMMAND}"]
+        [
+            "the contract is broken:",
+            *found,
+            f"if that is intended, write it anew and read the difference: {COMMAND}",
+        ]
     )

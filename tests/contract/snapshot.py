@@ -14,7 +14,17 @@ from idealrank.integrations import torch
 
 FILE = Path(__file__).with_name("api.json")
 CLASSES = (ir.Convention, ir.Coverage, ir.Evaluation, ir.Lists, ir.Measure, ir.Qrels, ir.Run)
-FUNCTIONS = ("dcg", "evaluate", "kendall", "ndcg", "parse_measure", "rank_dcg", "read_qrels", "read_run", "spearman")
+FUNCTIONS = (
+    "dcg",
+    "evaluate",
+    "kendall",
+    "ndcg",
+    "parse_measure",
+    "rank_dcg",
+    "read_qrels",
+    "read_run",
+    "spearman",
+)
 
 
 def snapshot() -> dict[str, Any]:
@@ -23,14 +33,27 @@ def snapshot() -> dict[str, Any]:
         "names": sorted(ir.__all__),
         "functions": {name: parameters(getattr(ir, name)) for name in FUNCTIONS},
         "stats": {name: parameters(getattr(ir.stats, name)) for name in sorted(ir.stats.__all__)},
-        "clicks": {name: parameters(getattr(ir.clicks, name)) for name in sorted(ir.clicks.__all__)},
-        "judging": {name: parameters(getattr(ir.judging, name)) for name in sorted(ir.judging.__all__)},
-        "training": {name: parameters(getattr(ir.training, name)) for name in sorted(ir.training.__all__)},
-        "theory": {name: parameters(getattr(ir.theory, name)) for name in sorted(ir.theory.__all__)},
+        "clicks": {
+            name: parameters(getattr(ir.clicks, name)) for name in sorted(ir.clicks.__all__)
+        },
+        "judging": {
+            name: parameters(getattr(ir.judging, name)) for name in sorted(ir.judging.__all__)
+        },
+        "training": {
+            name: parameters(getattr(ir.training, name)) for name in sorted(ir.training.__all__)
+        },
+        "theory": {
+            name: parameters(getattr(ir.theory, name)) for name in sorted(ir.theory.__all__)
+        },
         "torch": sorted(torch.__all__),  # parameters need PyTorch: tests/torch has them
-        "classes": {cls.__name__: members(cls) for cls in dict.fromkeys([*CLASSES, *ir.MEASURES.values()])},
+        "classes": {
+            cls.__name__: members(cls) for cls in dict.fromkeys([*CLASSES, *ir.MEASURES.values()])
+        },
         "measures": {name: facts(cls) for name, cls in ir.MEASURES.items()},
-        "presets": {name: [preset.fingerprint, preset.proof, preset.tool] for name, preset in ir.PRESETS.items()},
+        "presets": {
+            name: [preset.fingerprint, preset.proof, preset.tool]
+            for name, preset in ir.PRESETS.items()
+        },
         "evaluation": example(),
     }
 
@@ -42,7 +65,9 @@ def recorded(found: dict[str, Any]) -> dict[str, Any]:
     base = found["classes"]["Measure"].items()
     measures = {cls.__name__ for cls in ir.MEASURES.values()}
     own = {
-        name: dict(member for member in members.items() if name not in measures or member not in base)
+        name: dict(
+            member for member in members.items() if name not in measures or member not in base
+        )
         for name, members in found["classes"].items()
     }
     return {**found, "classes": own}
@@ -53,7 +78,14 @@ def parameters(function: Any) -> list[str]:
     anybody noticing.
     """
     given = list(inspect.signature(function).parameters.values())
-    by_keyword = next((place for place, parameter in enumerate(given) if parameter.kind is parameter.KEYWORD_ONLY), None)
+    by_keyword = next(
+        (
+            place
+            for place, parameter in enumerate(given)
+            if parameter.kind is parameter.KEYWORD_ONLY
+        ),
+        None,
+    )
     texts = [str(parameter.replace(annotation=parameter.empty)) for parameter in given]
     return texts if by_keyword is None else [*texts[:by_keyword], "*", *texts[by_keyword:]]
 
@@ -64,14 +96,23 @@ def members(cls: type) -> dict[str, Any]:
     found: dict[str, Any] = {"()": parameters(cls)}
     for name, value in public.items():
         is_function = inspect.isfunction(value) or inspect.ismethod(value)
-        found[name] = parameters(value) if is_function else type(inspect.getattr_static(cls, name)).__name__
+        found[name] = (
+            parameters(value) if is_function else type(inspect.getattr_static(cls, name)).__name__
+        )
     return found
 
 
 def facts(cls: type[ir.Measure]) -> dict[str, Any]:
     """What a measure's class states, and the options that can be set on it."""
-    stated = {name: getattr(cls, name) for name in ("kind", "aggregate", "direction", "ties", "from_convention")}
-    return {**stated, "bounds": [str(bound) for bound in cls.bounds], "options": sorted(field.name for field in fields(cls))}
+    stated = {
+        name: getattr(cls, name)
+        for name in ("kind", "aggregate", "direction", "ties", "from_convention")
+    }
+    return {
+        **stated,
+        "bounds": [str(bound) for bound in cls.bounds],
+        "options": sorted(field.name for field in fields(cls)),
+    }
 
 
 def example() -> dict[str, Any]:
@@ -79,7 +120,16 @@ def example() -> dict[str, Any]:
     evaluation = ir.evaluate(
         {"q1": {"d1": 2, "d2": 1, "d3": 0}, "q2": {"d1": 1}},
         {"q1": {"d2": 0.9, "d1": 0.4, "d9": 0.1}},
-        ["ndcg_cut_10", "NDCG", "MAP", "recip_rank", "P.10", "recall_100", "nDCG(gain=exp2)@3", "num_q"],
+        [
+            "ndcg_cut_10",
+            "NDCG",
+            "MAP",
+            "recip_rank",
+            "P.10",
+            "recall_100",
+            "nDCG(gain=exp2)@3",
+            "num_q",
+        ],
     )
     return {
         "mean": dict(evaluation.mean()),

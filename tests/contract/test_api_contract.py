@@ -29,7 +29,9 @@ def test_what_the_file_leaves_out_is_recorded_with_the_base_class() -> None:
     """
     kept = recorded(NOW)["classes"]
     assert {
-        name: kept["Measure"] | members for name, members in kept.items() if name in {cls.__name__ for cls in ir.MEASURES.values()}
+        name: kept["Measure"] | members
+        for name, members in kept.items()
+        if name in {cls.__name__ for cls in ir.MEASURES.values()}
     } == {cls.__name__: NOW["classes"][cls.__name__] for cls in ir.MEASURES.values()}
 
 
@@ -56,7 +58,10 @@ def test_an_option_set_on_a_measure_wins_over_the_convention() -> None:
     """And an unset one is not the same as one set to the default."""
     assert ir.NDCG(gain="linear") != ir.NDCG()
     means = ir.evaluate(QRELS, RUN, [ir.NDCG(gain="linear"), ir.NDCG()], "lightgbm").mean()
-    assert means["nDCG(gain=linear)"] == ir.evaluate(QRELS, RUN, ["nDCG"], "lightgbm,gain=linear").mean()["nDCG"]
+    assert (
+        means["nDCG(gain=linear)"]
+        == ir.evaluate(QRELS, RUN, ["nDCG"], "lightgbm,gain=linear").mean()["nDCG"]
+    )
     assert means["nDCG"] != means["nDCG(gain=linear)"]
 
 
@@ -64,18 +69,38 @@ def test_results_go_into_json_and_frames() -> None:
     """Standard JSON: None where a query does not count; a column per measure and one for the
     query.
     """
-    evaluation = ir.evaluate({**QRELS, "q3": {"d1": 0}}, {**RUN, "q3": ["d1"]}, ["nDCG@10", "P@1"], "standard,no_relevant=left-out")
-    record = {"mean": evaluation.mean(), "queries": evaluation.per_query(), "coverage": evaluation.coverage.as_dict()}
-    assert json.loads(json.dumps(record, allow_nan=False))["queries"]["q3"] == {"nDCG@10": None, "P@1": 0.0}
+    evaluation = ir.evaluate(
+        {**QRELS, "q3": {"d1": 0}},
+        {**RUN, "q3": ["d1"]},
+        ["nDCG@10", "P@1"],
+        "standard,no_relevant=left-out",
+    )
+    record = {
+        "mean": evaluation.mean(),
+        "queries": evaluation.per_query(),
+        "coverage": evaluation.coverage.as_dict(),
+    }
+    assert json.loads(json.dumps(record, allow_nan=False))["queries"]["q3"] == {
+        "nDCG@10": None,
+        "P@1": 0.0,
+    }
     for backend in ("pandas", "polars", "pyarrow"):
         frame = evaluation.to_frame(backend)
-        assert list(getattr(frame, "column_names", None) or frame.columns) == ["query", "nDCG@10", "P@1"]
+        assert list(getattr(frame, "column_names", None) or frame.columns) == [
+            "query",
+            "nDCG@10",
+            "P@1",
+        ]
 
 
 def test_the_one_liners_take_k_for_cutoff() -> None:
     """Both words, one of them at a time."""
     labels, scores = [3, 2, 3, 0, 1], [5.0, 4.0, 3.0, 2.0, 1.0]
-    assert ir.ndcg(labels, scores, k=3) == ir.ndcg(labels, scores, 3) == ir.ndcg(labels, scores, cutoff=3)
+    assert (
+        ir.ndcg(labels, scores, k=3)
+        == ir.ndcg(labels, scores, 3)
+        == ir.ndcg(labels, scores, cutoff=3)
+    )
     assert ir.dcg(labels, scores, k=3).shape == (1,)
     with pytest.raises(ir.InputError, match="found cutoff=3 and k=3"):
         ir.ndcg(labels, scores, cutoff=3, k=3)

@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from idealrank.conventions import SWITCHES
-from tests.contract.commands import FILE, JSON_COMMANDS, commands, json_keys, options, plugin, with_all_switches
+from tests.contract.commands import (
+    FILE,
+    JSON_COMMANDS,
+    commands,
+    json_keys,
+    options,
+    plugin,
+    with_all_switches,
+)
 from tests.contract.containment import assert_kept
 
 FROZEN: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
@@ -17,7 +25,11 @@ NOW = dict(commands())
 
 @pytest.mark.parametrize("name", FROZEN["commands"])
 def test_no_command_or_option_goes_or_changes_unnoticed(name: str) -> None:
-    assert_kept({name: FROZEN["commands"][name]}, {name: json.loads(json.dumps(options(NOW[name])))} if name in NOW else {}, "commands")
+    assert_kept(
+        {name: FROZEN["commands"][name]},
+        {name: json.loads(json.dumps(options(NOW[name])))} if name in NOW else {},
+        "commands",
+    )
 
 
 def test_no_key_of_json_goes_unnoticed() -> None:

@@ -37,7 +37,14 @@ EXCUSE = re.compile(r"<!--\s*not run:\s*(?P<why>.+?)\s*-->")
 SET_UP = re.compile(r"(sudo |python3? -m )?(make|git|pip|pipx|uv|venv|cd|apt-get|source)\b")
 COMPARE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SHELLS = {"sh", "bash", "shell"}
-QUIET = {"COLUMNS": "120", "GITHUB_ACTIONS": "", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PYTHONUTF8": "1", "TERM": "dumb"}
+QUIET = {
+    "COLUMNS": "120",
+    "GITHUB_ACTIONS": "",
+    "LC_ALL": "C.UTF-8",
+    "NO_COLOR": "1",
+    "PYTHONUTF8": "1",
+    "TERM": "dumb",
+}
 
 Shell = Callable[[str, int], tuple[int, str]]
 
@@ -66,7 +73,10 @@ def blocks_of(page: str) -> list[Block]:
             last_words = lines[number] if lines[number].strip() else last_words
             number += 1
             continue
-        end = next((n for n in range(number + 1, len(lines)) if lines[n].strip() == opening["fence"]), len(lines))
+        end = next(
+            (n for n in range(number + 1, len(lines)) if lines[n].strip() == opening["fence"]),
+            len(lines),
+        )
         indent = len(opening["indent"])
         text = "\n".join(line[indent:] for line in lines[number + 1 : end]) + "\n"
         excuse = EXCUSE.search(last_words)
@@ -75,7 +85,9 @@ def blocks_of(page: str) -> list[Block]:
             script = blocks[-1]
             blocks[-1] = Block(script.language, script.text, script.line, script.excuse, text)
         else:
-            blocks.append(Block(opening["language"], text, number + 2, excuse["why"] if excuse else ""))
+            blocks.append(
+                Block(opening["language"], text, number + 2, excuse["why"] if excuse else "")
+            )
         number, last_words, last_end = end + 1, "", end
     return blocks
 
@@ -84,7 +96,10 @@ def same(expected: str, found: str) -> bool:
     """True if printed text is the expected one; ``...`` stands for anything, blanks at line ends do
     not count.
     """
-    tidy = ["\n".join(line.rstrip() for line in text.strip("\n").splitlines()) for text in (expected, found)]
+    tidy = [
+        "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
+        for text in (expected, found)
+    ]
     return doctest.OutputChecker().check_output(tidy[0] + "\n", tidy[1] + "\n", doctest.ELLIPSIS)
 
 
@@ -96,7 +111,9 @@ def run_doctest(block: Block, page: str, names: dict[str, Any]) -> str:
     test = doctest.DocTestParser().get_doctest(block.text, {}, page, page, block.line - 1)
     test.globs = names
     said = io.StringIO()
-    doctest.DocTestRunner(optionflags=COMPARE, verbose=False).run(test, out=said.write, clear_globs=False)
+    doctest.DocTestRunner(optionflags=COMPARE, verbose=False).run(
+        test, out=said.write, clear_globs=False
+    )
     return said.getvalue()
 
 
@@ -117,7 +134,14 @@ def shell(script: str, status: int = 0) -> tuple[int, str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     command = ["bash", "-c", f"(exit {status})\n{script}"]
     environment = os.environ | QUIET | {"PATH": path}
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=300)
+    done = subprocess.run(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        timeout=300,
+    )
     return done.returncode, done.stdout.decode()
 
 
@@ -125,7 +149,9 @@ def commands_of(block: Block) -> Iterator[tuple[str, str]]:
     """Each command of a console block with the output that stands below it."""
     command, output, open_ended = "", [], False
     for line in block.text.splitlines():
-        if line.startswith("$ ") or (command and not output and (open_ended or line.startswith("> "))):
+        if line.startswith("$ ") or (
+            command and not output and (open_ended or line.startswith("> "))
+        ):
             if line.startswith("$ "):
                 if command:
                     yield command, "\n".join(output)
@@ -179,7 +205,11 @@ def complaints_of(path: Path, shell: Shell = shell) -> list[str]:
     blocks = blocks_of(path.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
         if (ROOT / "examples").exists() and any("examples" in block.text for block in blocks):
-            shutil.copytree(ROOT / "examples", Path(folder, "examples"), ignore=shutil.ignore_patterns(".*", "__pycache__"))
+            shutil.copytree(
+                ROOT / "examples",
+                Path(folder, "examples"),
+                ignore=shutil.ignore_patterns(".*", "__pycache__"),
+            )
         with contextlib.chdir(folder):
             for block in blocks:
                 wrong = run_block(block, str(path), names, shell)
@@ -192,7 +222,11 @@ def main() -> int:
     pages = [Path(argument).resolve() for argument in sys.argv[1:]]
     complaints = [complaint for page in pages for complaint in complaints_of(page)]
     blocks = sum(len(blocks_of(page.read_text(encoding="utf-8"))) for page in pages)
-    print(*complaints, f"{blocks} blocks of {len(pages)} pages, {len(complaints)} with complaints", sep="\n")
+    print(
+        *complaints,
+        f"{blocks} blocks of {len(pages)} pages, {len(complaints)} with complaints",
+        sep="\n",
+    )
     return bool(complaints)
 
 

@@ -19,12 +19,28 @@ RIGHT = {
     "doctest": ["```python", ">>> 1 + 1", "2", "```"],
     "one namespace": ["```python", "x = 3", "```", "", "```python", ">>> x", "3", "```"],
     "printed text": ["```python", "print('a', 1.23456)", "```", "", "```text", "a 1.23...", "```"],
-    "text that is no output": ["```python", "print('a')", "```", "", "Elsewhere:", "```text", "b", "```"],
+    "text that is no output": [
+        "```python",
+        "print('a')",
+        "```",
+        "",
+        "Elsewhere:",
+        "```text",
+        "b",
+        "```",
+    ],
     "command": ["```console", "$ echo one two", "one two", "$ echo three", "three", "```"],
     "command whose output is not shown": ["```console", "$ echo one", "$ echo two", "two", "```"],
     "command over two lines": ["```console", "$ echo one \\", "    two", "one two", "```"],
     "here document": ["```console", "$ cat <<END", "> one", "> END", "one", "```"],
-    "failure that is meant": ["```console", "$ ls nowhere", "ls: ...nowhere...", "$ echo $?", "2", "```"],
+    "failure that is meant": [
+        "```console",
+        "$ ls nowhere",
+        "ls: ...nowhere...",
+        "$ echo $?",
+        "2",
+        "```",
+    ],
     "excused": ["<!-- not run: needs a server -->", "```python", "1 / 0", "```"],
     "set-up": ["```console", "$ make nothing-of-the-kind", "$ pip install idealrank", "```"],
     "script": ["```sh", "cd examples-of-nothing", "test 1 = 1", "```"],
@@ -36,7 +52,14 @@ WRONG = {
     "exception": ["```python", "1 / 0", "```"],
     "printed text": ["```python", "print('a')", "```", "", "```text", "b", "```"],
     "output": ["```console", "$ echo one", "two", "```"],
-    "output of the second command": ["```console", "$ echo one", "one", "$ echo three", "four", "```"],
+    "output of the second command": [
+        "```console",
+        "$ echo one",
+        "one",
+        "$ echo three",
+        "four",
+        "```",
+    ],
     "failure": ["```console", "$ false", "```"],
     "script": ["```bash", "false", "true", "```"],
 }
@@ -70,18 +93,29 @@ SCRIPTS = [
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_a_command_in_this_process_says_what_it_says_in_its_own(script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_in_this_process_says_what_it_says_in_its_own(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("qrels.txt").write_text("q1 0 a 2\nq1 0 b 1\n#q2 0 a 1\n", encoding="utf-8")
     for name, first, second in (("one", "a", "b"), ("two", "b", "a")):
-        Path(f"{name}.run").write_text(f"q1 Q0 {first} 1 2.0 t\nq1 Q0 {second} 2 1.0 t\n", encoding="utf-8")
+        Path(f"{name}.run").write_text(
+            f"q1 Q0 {first} 1 2.0 t\nq1 Q0 {second} 2 1.0 t\n", encoding="utf-8"
+        )
 
     assert in_process.command_of(script)
     assert in_process.shell(script) == blocks.shell(script)
 
 
 @pytest.mark.parametrize(
-    "script", ["idealrank conventions > all.txt", "awk 1 a", "idealrank a; idealrank b", "idealrank a 2>&1", "idealrank $A"]
+    "script",
+    [
+        "idealrank conventions > all.txt",
+        "awk 1 a",
+        "idealrank a; idealrank b",
+        "idealrank a 2>&1",
+        "idealrank $A",
+    ],
 )
 def test_what_needs_bash_goes_to_bash(script: str) -> None:
     assert in_process.command_of(script) is None

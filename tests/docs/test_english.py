@@ -14,7 +14,8 @@ from tests.sources import library, nodes
 
 # Said of a user, a module or `None`; and phrases that leave a noun out.
 WORDS = re.compile(
-    r"\b(who|whom|nobody|somebody|anybody|everybody|those of|what else|stands? beside|goes by|go by|four times in five)\b",
+    r"\b(who|whom|nobody|somebody|anybody|everybody|those of|what else|stands? beside|goes "
+    r"by|go by|four times in five)\b",
     re.IGNORECASE,
 )
 OPENERS = re.compile(r"(What|Which|How|Whether|The same)\b")
@@ -24,7 +25,9 @@ LONGEST = 30  # words of a sentence; about 20 are the aim
 README_LINES = 150  # the rest belongs in docs/
 CODE = re.compile(r"```.*?```|`[^`\n]+`|^ {4,}.*$", re.DOTALL | re.MULTILINE)
 
-PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")})
+PAGES = sorted(
+    {*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")}
+)
 TEMPLATES = sorted((ROOT / "src").rglob("*.html")) + sorted((ROOT / "src").rglob("*.js"))
 
 
@@ -35,9 +38,15 @@ def forbidden(text: str) -> list[str]:
 def too_long(page: str) -> list[str]:
     """Sentences of a page over the limit; headings, tables, code and comments are none."""
     lines = re.sub(r"```.*?```|<!--.*?-->", "", page, flags=re.DOTALL).splitlines()
-    prose = "\n".join(line for line in lines if not line.lstrip().startswith(("|", "#", ">>>", "...", ":::", "!")))
+    prose = "\n".join(
+        line for line in lines if not line.lstrip().startswith(("|", "#", ">>>", "...", ":::", "!"))
+    )
     parts = re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s", prose)
-    found = [sentence for part in parts for sentence in re.split(r"(?<=[.!?:;])[*_]*\s+", " ".join(part.split()))]
+    found = [
+        sentence
+        for part in parts
+        for sentence in re.split(r"(?<=[.!?:;])[*_]*\s+", " ".join(part.split()))
+    ]
     return [sentence for sentence in found if len(sentence.split()) > LONGEST]
 
 
@@ -45,7 +54,14 @@ def sentences(source: str) -> Iterator[tuple[int, str]]:
     """Docstrings, messages and help of a module, by line; examples in docstrings are code."""
     for node in nodes(source):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.lineno, "\n".join(line for line in node.value.splitlines() if not line.lstrip().startswith((">>>", "...")))
+            yield (
+                node.lineno,
+                "\n".join(
+                    line
+                    for line in node.value.splitlines()
+                    if not line.lstrip().startswith((">>>", "..."))
+                ),
+            )
 
 
 def openers(source: str) -> Iterator[tuple[int, str]]:
@@ -67,18 +83,28 @@ def test_docstrings_messages_and_help_are_plain() -> None:
 
 
 def test_docstrings_open_with_a_verb_or_a_noun() -> None:
-    found = [f"{name}:{line}: {text}" for name, source in library().items() for line, text in openers(source)]
+    found = [
+        f"{name}:{line}: {text}"
+        for name, source in library().items()
+        for line, text in openers(source)
+    ]
     assert found == []
 
 
-@pytest.mark.parametrize("path", [path for path in [*PAGES, *TEMPLATES] if "site" not in path.parts], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in [*PAGES, *TEMPLATES] if "site" not in path.parts],
+    ids=lambda path: path.name,
+)
 def test_pages_and_templates_are_plain(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     prose = CODE.sub("", text) if path.suffix == ".md" else text
     assert path.name in EXCUSED or forbidden(prose) == []
 
 
-@pytest.mark.parametrize("path", [path for path in PAGES if "site" not in path.parts], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [path for path in PAGES if "site" not in path.parts], ids=lambda path: path.name
+)
 def test_sentences_of_pages_are_short(path: Path) -> None:
     assert too_long(path.read_text(encoding="utf-8")) == []
 
@@ -88,7 +114,12 @@ def test_the_readme_is_a_front_page() -> None:
 
 
 def test_what_is_forbidden_is_found() -> None:
-    planted = 'def which():\n    """Whether somebody asked."""\n    raise ValueError("nobody knows who")\n'
+    planted = (
+        'def which():\n    """Whether somebody asked."""\n    raise ValueError("nobody knows '
+        'who")\n'
+    )
     assert [line for line, _ in openers(planted)] == [2]
     assert [forbidden(text) for _, text in sentences(planted)] == [["somebody"], ["nobody", "who"]]
-    assert [len(one.split()) for one in too_long(f"Short. {'word ' * 30}end.\n\n| {'cell ' * 60} |")] == [31]
+    assert [
+        len(one.split()) for one in too_long(f"Short. {'word ' * 30}end.\n\n| {'cell ' * 60} |")
+    ] == [31]

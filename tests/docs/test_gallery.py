@@ -11,13 +11,22 @@ import pytest
 from tests.docs.blocks import ROOT
 
 FOLDER = ROOT / "docs" / "figures" / "gallery"
-PAGES = [ROOT / "docs" / "gallery.md", *(ROOT / "docs" / "guides" / f"{name}.md" for name in ("from-gate-to-query", "judge-ui", "serve"))]
+PAGES = [
+    ROOT / "docs" / "gallery.md",
+    *(
+        ROOT / "docs" / "guides" / f"{name}.md"
+        for name in ("from-gate-to-query", "judge-ui", "serve")
+    ),
+]
 KEPT = sorted(path.stem for path in FOLDER.glob("*"))
 
 
 def shown(page: Path) -> list[str]:
     """Names of the pictures of a page, each with a text for those who do not see it."""
-    found = re.findall(r"!\[([^\]]*)\]\((?:\.\./)?figures/gallery/([\w-]+)\.png\)", page.read_text(encoding="utf-8"))
+    found = re.findall(
+        r"!\[([^\]]*)\]\((?:\.\./)?figures/gallery/([\w-]+)\.png\)",
+        page.read_text(encoding="utf-8"),
+    )
     assert all(len(text) > 15 for text, _ in found)
     return [name for _, name in found]
 
@@ -44,4 +53,6 @@ def test_pictures_are_small_and_have_a_palette() -> None:
     for name in sizes:
         head = (FOLDER / name).read_bytes()[:26]
         assert head.startswith(b"\x89PNG\r\n\x1a\n")
-        assert struct.unpack(">BB", head[24:26]) == (8, 3), f"{name}: expected 8 bits a pixel and a palette"
+        assert struct.unpack(">BB", head[24:26]) == (8, 3), (
+            f"{name}: expected 8 bits a pixel and a palette"
+        )

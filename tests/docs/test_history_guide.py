@@ -23,7 +23,9 @@ def test_the_whole_page_runs_the_loop_included(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_git_bisect_finds_the_commit_that_the_loop_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_bisect_finds_the_commit_that_the_loop_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = PAGE.read_text(encoding="utf-8")
     (block,) = [block for block in blocks_of(text) if block.language == "sh"]
     (tmp_path / "examples").symlink_to(ROOT / "examples")
@@ -32,6 +34,8 @@ def test_git_bisect_finds_the_commit_that_the_loop_finds(tmp_path: Path, monkeyp
 
     status, said = shell(f"set -e\n{block.text}")
 
-    (first_bad,) = set(re.findall(r"^(?:note:)? *(\w{8})\.\.\. is the first bad commit", text, re.MULTILINE))
+    (first_bad,) = set(
+        re.findall(r"^(?:note:)? *(\w{8})\.\.\. is the first bad commit", text, re.MULTILINE)
+    )
     assert status == 0, said
     assert re.search(rf"^{first_bad}\w+ is the first bad commit", said, re.MULTILINE), said

@@ -18,7 +18,9 @@ ALL = [*MEASURES.values(), *PAIR_MEASURES.values()]
 
 def test_no_cell_is_empty() -> None:
     page = expanded((ROOT / "docs" / "reference" / "measures-table.md").read_text(encoding="utf-8"))
-    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in page.splitlines() if line.startswith("| `")]
+    rows = [
+        re.split(r"(?<!\\)\|", line)[1:-1] for line in page.splitlines() if line.startswith("| `")
+    ]
 
     assert len(rows) == len(ALL)
     assert {len(row) for row in rows} == {8}
@@ -27,7 +29,11 @@ def test_no_cell_is_empty() -> None:
 
 def test_the_page_of_measures_has_every_family_once_and_every_class_with_a_summary() -> None:
     page = (ROOT / "docs" / "reference" / "measures.md").read_text(encoding="utf-8")
-    placed = [name for found in re.findall(r"^```\{measures\} (.*)$", page, re.MULTILINE) for name in found.split()]
+    placed = [
+        name
+        for found in re.findall(r"^```\{measures\} (.*)$", page, re.MULTILINE)
+        for name in found.split()
+    ]
     entries = re.findall(r"^\.\. autoclass:: (\w+)$", expanded(page), re.MULTILINE)
     summaries = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", expanded(page), re.MULTILINE))
 
@@ -48,7 +54,11 @@ def test_no_fence_is_left_unfilled() -> None:
 def test_a_measure_says_everything_of_itself(cls: type[Measure]) -> None:
     facts = facts_of(cls)
 
-    assert [name for name in ("idea", "summary", "formula", "source", "use", "proof", "parameters") if not getattr(facts, name)] == []
+    assert [
+        name
+        for name in ("idea", "summary", "formula", "source", "use", "proof", "parameters")
+        if not getattr(facts, name)
+    ] == []
     assert [parameter.name for parameter in facts.parameters if not parameter.meaning] == []
 
 

@@ -12,10 +12,22 @@ from tests.docs.blocks import ROOT, complaints_of
 FOLDERS = [ROOT.glob("*.md"), ROOT.glob("docs/**/*.md"), ROOT.glob("examples/*/*.md")]
 # Several reports, simulations, repositories, whole searches or many users each.
 LONG = {
-    "choosing-discount-and-cutoff.md", "clicks.md", "from-gate-to-query.md", "history.md", "online.md", "recommender-shop.md", "report.md",
-    "robust.md", "shop-clicks", "training-clicks.md", "training-recipes.md", "what-a-click-says.md", "what-ndcg-can-tell.md",
-    "which-test.md", "your-own-measure.md",
-}  # fmt: skip
+    "choosing-discount-and-cutoff.md",
+    "clicks.md",
+    "from-gate-to-query.md",
+    "history.md",
+    "online.md",
+    "recommender-shop.md",
+    "report.md",
+    "robust.md",
+    "shop-clicks",
+    "training-clicks.md",
+    "training-recipes.md",
+    "what-a-click-says.md",
+    "what-ndcg-can-tell.md",
+    "which-test.md",
+    "your-own-measure.md",
+}
 OF_PEERS = {"pytorch-losses.md"}  # they need what `make test-peers` installs
 PAGES = sorted(path for folder in FOLDERS for path in folder if "site" not in path.parts)
 
@@ -41,12 +53,19 @@ def test_no_page_shows_a_program_that_broke(page: Path) -> None:
     """Also of pages whose blocks run in other targets: refreshing one where something was missing
     writes the traceback into it.
     """
-    broken = re.findall(r"(?m)^ *File \"/.*|^\w*ModuleNotFoundError: .*|^error: this is a fault of .*", page.read_text(encoding="utf-8"))
+    broken = re.findall(
+        r"(?m)^ *File \"/.*|^\w*ModuleNotFoundError: .*|^error: this is a fault of .*",
+        page.read_text(encoding="utf-8"),
+    )
     assert broken == []
 
 
 def test_no_page_makes_a_file_that_hides_a_module_of_python() -> None:
     """`python -m` looks in the current folder first."""
-    made = {(page.name, name) for page in PAGES for name in re.findall(r"> *(\w+)\.py\b", page.read_text())}
+    made = {
+        (page.name, name)
+        for page in PAGES
+        for name in re.findall(r"> *(\w+)\.py\b", page.read_text())
+    }
     assert ("judge-run.md", "word_judge") in made
     assert not {one for one in made if one[1] in sys.stdlib_module_names}

@@ -34,7 +34,11 @@ def test_only_the_row_of_an_unreleased_measure_may_be_missing() -> None:
 
 def test_every_name_has_a_summary() -> None:
     pages = [path.read_text(encoding="utf-8") for path in REFERENCE.glob("*.md")]
-    tables = [found for page in pages for found in re.findall(r"<!-- names -->\n(.*?)<!-- end of names -->", page, re.DOTALL)]
+    tables = [
+        found
+        for page in pages
+        for found in re.findall(r"<!-- names -->\n(.*?)<!-- end of names -->", page, re.DOTALL)
+    ]
     rows = [line for table in tables for line in table.splitlines() if line.startswith("| `")]
 
     assert len(tables) == 13
@@ -43,9 +47,15 @@ def test_every_name_has_a_summary() -> None:
 
 
 def test_the_guide_to_the_command_line_lists_every_command() -> None:
-    listed = re.findall(r"^\| `([a-z-]+)` \|", (REFERENCE / "commands.md").read_text(encoding="utf-8"), re.MULTILINE)
+    listed = re.findall(
+        r"^\| `([a-z-]+)` \|", (REFERENCE / "commands.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     guide = (ROOT / "docs" / "guides" / "command-line.md").read_text(encoding="utf-8")
-    named = {name for row in re.findall(r"^\| (`[^|]+) \|", guide, re.MULTILINE) for name in re.findall(r"`([a-z-]+)`", row)}
+    named = {
+        name
+        for row in re.findall(r"^\| (`[^|]+) \|", guide, re.MULTILINE)
+        for name in re.findall(r"`([a-z-]+)`", row)
+    }
 
     assert len(listed) > 20
     assert set(listed) <= named

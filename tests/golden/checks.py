@@ -29,7 +29,11 @@ def complaints(golden: Golden, peer: str, version: str, call: str, target: Targe
     """Every record of a call that its convention does not reproduce, and known differences that no
     longer differ, in words.
     """
-    records = [record for record in golden.records if (record.peer, record.version, record.call) == (peer, version, call)]
+    records = [
+        record
+        for record in golden.records
+        if (record.peer, record.version, record.call) == (peer, version, call)
+    ]
     lines: list[str] = []
     differing: dict[Known, bool] = {}
     for record in records:
@@ -48,7 +52,9 @@ def complaints(golden: Golden, peer: str, version: str, call: str, target: Targe
     return lines + stale
 
 
-def _ways(golden: Golden, record: Record, target: Target) -> Sequence[tuple[str, Values | IdealrankError]]:
+def _ways(
+    golden: Golden, record: Record, target: Target
+) -> Sequence[tuple[str, Values | IdealrankError]]:
     """The same input as tables of ids and, for peers that take them, as arrays."""
     asked = target.measure_at(record.cutoff)
     given = (
@@ -63,8 +69,15 @@ def _ways(golden: Golden, record: Record, target: Target) -> Sequence[tuple[str,
 # Many calls of many peers stand for one convention: what it gives is computed once, at all cutoffs
 # together.
 @cache
-def _of_tables(fixture: Fixture, measures: Measures, convention: str, only_returned: bool) -> ByMeasure:
-    return _or_errors(measures, lambda some: as_tables(fixture, some, Convention.of(convention), only_returned=only_returned))
+def _of_tables(
+    fixture: Fixture, measures: Measures, convention: str, only_returned: bool
+) -> ByMeasure:
+    return _or_errors(
+        measures,
+        lambda some: as_tables(
+            fixture, some, Convention.of(convention), only_returned=only_returned
+        ),
+    )
 
 
 @cache
@@ -94,7 +107,9 @@ def _check(record: Record, target: Target, values: Values | IdealrankError) -> s
 
 def _known(record: Record) -> Known | None:
     table = ERRORS if record.error else VALUES
-    return next((known for known in table if known.covers(record.peer, record.call, record.fixture)), None)
+    return next(
+        (known for known in table if known.covers(record.peer, record.call, record.fixture)), None
+    )
 
 
 def _agrees(record: Record, target: Target, values: "Values | IdealrankError") -> bool:
@@ -102,8 +117,12 @@ def _agrees(record: Record, target: Target, values: "Values | IdealrankError") -
         return bool(record.error) and isinstance(values, IdealrankError)
     counted = [value for value in values.values() if value is not None]
     mean = math.fsum(counted) / len(counted) if counted else None
-    shown = {query: value for query, value in record.per_query.items() if not _not_shown(value, target)}
-    per_query = all(same(values.get(query), value, target.tolerance) for query, value in shown.items())
+    shown = {
+        query: value for query, value in record.per_query.items() if not _not_shown(value, target)
+    }
+    per_query = all(
+        same(values.get(query), value, target.tolerance) for query, value in shown.items()
+    )
     return per_query and same(mean, record.value, target.tolerance)
 
 

@@ -29,7 +29,12 @@ class Fixture:
     @classmethod
     def of(cls, queries: Mapping[str, Sequence[Sequence[Any]]]) -> "Fixture":
         """From JSON, where infinite scores and NaN are texts."""
-        return cls({query: [(row[0], _number(row[1]), _number(row[2])) for row in rows] for query, rows in queries.items()})
+        return cls(
+            {
+                query: [(row[0], _number(row[1]), _number(row[2])) for row in rows]
+                for query, rows in queries.items()
+            }
+        )
 
     def qrels(self, *, only_returned: bool) -> Qrels:
         """What was judged; for tools that take arrays only what was also returned, with unjudged
@@ -47,37 +52,64 @@ class Fixture:
     def run(self) -> Run:
         """What was returned, in input order, duplicates included."""
         rows = [
-            (query, document, score) for query, all_rows in self.queries.items() for document, score, _ in all_rows if score is not None
+            (query, document, score)
+            for query, all_rows in self.queries.items()
+            for document, score, _ in all_rows
+            if score is not None
         ]
-        return Run.from_columns([r[0] for r in rows], [r[1] for r in rows], np.array([r[2] for r in rows], np.float64))
+        return Run.from_columns(
+            [r[0] for r in rows], [r[1] for r in rows], np.array([r[2] for r in rows], np.float64)
+        )
 
     def lists(self) -> Lists:
         """Labels and scores of the returned documents, query after query."""
-        returned = {query: [row for row in rows if row[1] is not None] for query, rows in self.queries.items()}
+        returned = {
+            query: [row for row in rows if row[1] is not None]
+            for query, rows in self.queries.items()
+        }
         rows = [row for one in returned.values() for row in one]
         sizes = [len(one) for one in returned.values() if one]
-        return Lists.from_arrays(np.array([row[2] or 0.0 for row in rows]), np.array([row[1] for row in rows], np.float64), group=sizes)
+        return Lists.from_arrays(
+            np.array([row[2] or 0.0 for row in rows]),
+            np.array([row[1] for row in rows], np.float64),
+            group=sizes,
+        )
 
     def listed_queries(self) -> list[str]:
         """Queries that returned something, in the order of `lists`."""
-        return [query for query, rows in self.queries.items() if any(score is not None for _, score, _ in rows)]
+        return [
+            query
+            for query, rows in self.queries.items()
+            if any(score is not None for _, score, _ in rows)
+        ]
 
 
 def _number(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-def as_tables(fixture: Fixture, measures: Sequence[str], convention: Convention, *, only_returned: bool) -> list[dict[str, float | None]]:
+def as_tables(
+    fixture: Fixture, measures: Sequence[str], convention: Convention, *, only_returned: bool
+) -> list[dict[str, float | None]]:
     """For each measure, value per query from judgments and a run; None where a query does not
     count.
     """
-    return _values(evaluate(fixture.qrels(only_returned=only_returned), _quiet(fixture.run), measures, convention))
+    return _values(
+        evaluate(
+            fixture.qrels(only_returned=only_returned), _quiet(fixture.run), measures, convention
+        )
+    )
 
 
-def as_arrays(fixture: Fixture, measures: Sequence[str], convention: Convention) -> list[dict[str, float | None]]:
+def as_arrays(
+    fixture: Fixture, measures: Sequence[str], convention: Convention
+) -> list[dict[str, float | None]]:
     """For each measure, value per query from labels and scores."""
     queries = fixture.listed_queries()
-    return [dict(zip(queries, values.values(), strict=True)) for values in _values(evaluate_lists(fixture.lists(), measures, convention))]
+    return [
+        dict(zip(queries, values.values(), strict=True))
+        for values in _values(evaluate_lists(fixture.lists(), measures, convention))
+    ]
 
 
 def _quiet(make: Any) -> Run:
@@ -87,7 +119,10 @@ def _quiet(make: Any) -> Run:
 
 def _values(evaluation: Evaluation) -> list[dict[str, float | None]]:
     by_query = {query: list(values.values()) for query, values in evaluation.per_query().items()}
-    return [{query: values[place] for query, values in by_query.items()} for place in range(len(evaluation.measures))]
+    return [
+        {query: values[place] for query, values in by_query.items()}
+        for place in range(len(evaluation.measures))
+    ]
 
 
 def quietly(function: Any, *arguments: Any, **options: Any) -> Any:

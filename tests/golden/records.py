@@ -12,7 +12,16 @@ from tests.golden.harness import Fixture
 
 # What a peer does by accident is no target: random or unstable ties, the order of NaN, crashes, and
 # numbers that no rule explains.
-ACCIDENTS = frozenset({"random", "unstable_sort", "cpu_dependent", "undefined_order", "native_crash", "not_explained_by_convention"})
+ACCIDENTS = frozenset(
+    {
+        "random",
+        "unstable_sort",
+        "cpu_dependent",
+        "undefined_order",
+        "native_crash",
+        "not_explained_by_convention",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -53,8 +62,17 @@ class Golden:
     def read(cls, path: Path) -> "Golden":
         """From a file; what a peer does by accident is left out."""
         content = json.loads(path.read_text(encoding="utf-8"))
-        fixtures = {name: Fixture.of(entry["queries"]) for name, entry in content["fixtures"].items()}
-        return cls(fixtures, tuple(_record(entry) for entry in content["records"] if not ACCIDENTS & set(entry.get("flags", ()))))
+        fixtures = {
+            name: Fixture.of(entry["queries"]) for name, entry in content["fixtures"].items()
+        }
+        return cls(
+            fixtures,
+            tuple(
+                _record(entry)
+                for entry in content["records"]
+                if not ACCIDENTS & set(entry.get("flags", ()))
+            ),
+        )
 
     @classmethod
     def read_calls(cls, path: Path, fixtures: Path | None = None) -> "Golden":
@@ -69,7 +87,10 @@ class Golden:
             for fixture, by_cutoff in call["values"].items()
             for cutoff, values in by_cutoff.items()
         ]
-        return cls({name: Fixture.of(queries) for name, queries in held["fixtures"].items()}, tuple(records))
+        return cls(
+            {name: Fixture.of(queries) for name, queries in held["fixtures"].items()},
+            tuple(records),
+        )
 
     @cached_property
     def cutoffs(self) -> Mapping[str, tuple[int | None, ...]]:
@@ -81,7 +102,9 @@ class Golden:
 
     def calls(self) -> Iterator[tuple[str, str, str]]:
         """Each distinct (peer, version, call)."""
-        return iter(dict.fromkeys((record.peer, record.version, record.call) for record in self.records))
+        return iter(
+            dict.fromkeys((record.peer, record.version, record.call) for record in self.records)
+        )
 
 
 def _record(entry: Mapping[str, Any]) -> Record:
@@ -98,7 +121,9 @@ def _record(entry: Mapping[str, Any]) -> Record:
     )
 
 
-def _from_values(call: Mapping[str, Any], fixture: str, cutoff: str, values: Mapping[str, Any]) -> Record:
+def _from_values(
+    call: Mapping[str, Any], fixture: str, cutoff: str, values: Mapping[str, Any]
+) -> Record:
     per_query = {query: _number(value) for query, value in values.items() if query}
     counted = [value for value in per_query.values() if value is not None]
     mean = math.fsum(counted) / len(counted) if counted else None

@@ -34,8 +34,17 @@ def test_every_preset_says_truthfully_how_it_was_proved(preset: str) -> None:
     """A live peer in ``peers.json``, a measurement in ``recorded.json``, or a definition; nothing
     claims more.
     """
-    reproducing = {target.peer for target in TARGETS if Convention.of(target.convention).fingerprint == PRESETS[preset].fingerprint}
-    files = {file for file, peer, version, call in CALLS for target in [target_of(peer, version, call)] if target and peer in reproducing}
+    reproducing = {
+        target.peer
+        for target in TARGETS
+        if Convention.of(target.convention).fingerprint == PRESETS[preset].fingerprint
+    }
+    files = {
+        file
+        for file, peer, version, call in CALLS
+        for target in [target_of(peer, version, call)]
+        if target and peer in reproducing
+    }
     proof = PRESETS[preset].proof
     if preset in BY_DEFINITION:
         assert proof == "definition"

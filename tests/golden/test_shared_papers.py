@@ -19,7 +19,9 @@ DISCOUNTS = {"log2": "log2", "jk2": "jarvelin(2)", "zipf": "reciprocal", "r^-0.5
 @cache
 def papers() -> dict[str, Any]:
     """The file, read once."""
-    content: dict[str, Any] = json.loads(shared_file("golden", "papers.json").read_text(encoding="utf-8"))
+    content: dict[str, Any] = json.loads(
+        shared_file("golden", "papers.json").read_text(encoding="utf-8")
+    )
     return content
 
 
@@ -31,18 +33,30 @@ def falling(count: int) -> list[float]:
 def test_vectors_of_every_gain_and_discount() -> None:
     """Two gains, four discounts, with and without a cutoff: DCG, its ideal and NDCG."""
     for vector in papers()["ndcg"]["vectors"]:
-        options = {"gain": GAINS[vector["gain"]], "discount": DISCOUNTS[vector["discount"]], "cutoff": vector["k"]}
+        options = {
+            "gain": GAINS[vector["gain"]],
+            "discount": DISCOUNTS[vector["discount"]],
+            "cutoff": vector["k"],
+        }
         measures = [cls(**options) for cls in (ir.DCG, ir.IdealDCG, ir.NDCG)]
-        dcg, ideal, ndcg = ir.evaluate([vector["rel"]], [falling(len(vector["rel"]))], measures, "standard,no_relevant=nan").values[0]
+        dcg, ideal, ndcg = ir.evaluate(
+            [vector["rel"]], [falling(len(vector["rel"]))], measures, "standard,no_relevant=nan"
+        ).values[0]
         assert (dcg, ideal) == pytest.approx((vector["dcg"], vector["idcg"]), abs=1e-12)
-        assert np.isnan(ndcg) if vector["ndcg"] is None else ndcg == pytest.approx(vector["ndcg"], abs=1e-12)
+        assert (
+            np.isnan(ndcg)
+            if vector["ndcg"] is None
+            else ndcg == pytest.approx(vector["ndcg"], abs=1e-12)
+        )
 
 
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 def test_values_over_the_orders_of_ties(ties: str) -> None:
     """Two tied documents and more, with and without a cutoff."""
     for case in papers()["ndcg"]["ties"]:
-        found = ir.ndcg(case["rel"], case["score"], case["k"], gain=GAINS[case["gain"]], ties=ties)[0]
+        found = ir.ndcg(case["rel"], case["score"], case["k"], gain=GAINS[case["gain"]], ties=ties)[
+            0
+        ]
         assert found == pytest.approx(case[ties], abs=1e-12)
 
 
@@ -56,7 +70,9 @@ def test_the_ideal_of_all_judged_or_of_the_returned() -> None:
         judged = {**returned, **{f"o{place}": grade for place, grade in enumerate(others)}}
         for ideal, key in (("judged", "corpus_ndcg"), ("returned", "retrieved_ndcg")):
             measure = ir.NDCG(cutoff=case["k"], gain=GAINS[case["gain"]], ideal=ideal)  # type: ignore[arg-type]
-            assert ir.evaluate({"q": judged}, {"q": list(returned)}, [measure]).values[0, 0] == pytest.approx(case[key], abs=1e-12)
+            assert ir.evaluate({"q": judged}, {"q": list(returned)}, [measure]).values[
+                0, 0
+            ] == pytest.approx(case[key], abs=1e-12)
 
 
 def test_the_scale_of_labels_matters_to_the_exponential_gain() -> None:
@@ -66,7 +82,9 @@ def test_the_scale_of_labels_matters_to_the_exponential_gain() -> None:
     for scale in (0.5, 1.0, 2.0):
         assert ir.ndcg(labels * scale, scores)[0] == pytest.approx(case["lin"], abs=1e-12)
     for scale, key in ((1.0, "exp_scale1"), (2.0, "exp_scale2"), (0.5, "exp_scale_half")):
-        assert ir.ndcg(labels * scale, scores, gain="exp2")[0] == pytest.approx(case[key], abs=1e-12)
+        assert ir.ndcg(labels * scale, scores, gain="exp2")[0] == pytest.approx(
+            case[key], abs=1e-12
+        )
 
 
 def test_linear_ndcg() -> None:
@@ -76,8 +94,12 @@ def test_linear_ndcg() -> None:
         assert ir.dcg(labels, scores, discount="linear", ties="best")[0] == case["dcg_opt"]
         assert ir.dcg(labels, scores, discount="linear", ties="worst")[0] == case["dcg_pes"]
         assert ir.dcg(sorted(labels), falling(len(labels)), discount="linear")[0] == case["worst"]
-        assert ir.ndcg(labels, scores, convention="linear-2010")[0] == pytest.approx(case["ndcg_half"], abs=1e-12)
-        assert ir.ndcg(labels, scores, convention="linear-2010", ties="best")[0] == pytest.approx(case["ndcg_opt"], abs=1e-12)
+        assert ir.ndcg(labels, scores, convention="linear-2010")[0] == pytest.approx(
+            case["ndcg_half"], abs=1e-12
+        )
+        assert ir.ndcg(labels, scores, convention="linear-2010", ties="best")[0] == pytest.approx(
+            case["ndcg_opt"], abs=1e-12
+        )
 
 
 def test_a_thousand_documents_under_every_discount_and_cutoff() -> None:
@@ -91,9 +113,14 @@ def test_a_thousand_documents_under_every_discount_and_cutoff() -> None:
     labels = (rng.random(case["n"]) < 0.1 + 0.8 * (1 - place)).astype(np.int64)
     assert (labels.sum(), labels[:20].tolist()) == (case["l"], case["first20"])
     texts = {
-        "log": "nDCG", "r^-0.5": "nDCG(discount=zipf(0.5))", "1/r": "nDCG(discount=reciprocal)", "2^-r": "nDCG(discount=geometric(2))",
-        "log@200": "nDCG@0.2n", "log@10": "nDCG@10", "log@31": "nDCG@sqrt(n)",
-    }  # fmt: skip
+        "log": "nDCG",
+        "r^-0.5": "nDCG(discount=zipf(0.5))",
+        "1/r": "nDCG(discount=reciprocal)",
+        "2^-r": "nDCG(discount=geometric(2))",
+        "log@200": "nDCG@0.2n",
+        "log@10": "nDCG@10",
+        "log@31": "nDCG@sqrt(n)",
+    }
     means = ir.evaluate(labels, -place, list(texts.values())).mean()
     for key, text in texts.items():
         assert means[text] == pytest.approx(case[key], abs=1e-12)

@@ -24,39 +24,68 @@ MODELS: dict[str, Any] = {
     "COI1": lambda s: 0.6 - 0.4 * (1 - s),
 }
 MEASURES = {
-    "full|log": ("log2", None), "full|b0.5": ("zipf(0.5)", None), "full|b1": ("reciprocal", None),
-    "k=.2n|log": ("log2", "0.2n"), "k=.7n|log": ("log2", "0.7n"), "k=sqrt|b0.5": ("zipf(0.5)", "sqrt(n)"),
-}  # fmt: skip
+    "full|log": ("log2", None),
+    "full|b0.5": ("zipf(0.5)", None),
+    "full|b1": ("reciprocal", None),
+    "k=.2n|log": ("log2", "0.2n"),
+    "k=.7n|log": ("log2", "0.7n"),
+    "k=sqrt|b0.5": ("zipf(0.5)", "sqrt(n)"),
+}
 GRADED = {1.0: lambda s: 0.2 + 0.2 * s, 2.0: lambda s: 0.05 + 0.35 * s**2}
 # even the lowest grade is worth something
 LIFTED = {1.0: lambda s: 0.75 - 0.2 * s - 0.35 * s**2, 2.0: GRADED[1.0], 3.0: GRADED[2.0]}
-GRADED_GAINS: dict[str, Any] = {"y": (GRADED, "linear"), "2^y-1": (GRADED, "exp2"), "y+1 (lowest>0)": (LIFTED, "linear")}
-GRADED_DISCOUNTS = {"log": "log2", "0.25": "zipf(0.25)", "0.5": "zipf(0.5)", "0.8": "zipf(0.8)", "1": "reciprocal"}
+GRADED_GAINS: dict[str, Any] = {
+    "y": (GRADED, "linear"),
+    "2^y-1": (GRADED, "exp2"),
+    "y+1 (lowest>0)": (LIFTED, "linear"),
+}
+GRADED_DISCOUNTS = {
+    "log": "log2",
+    "0.25": "zipf(0.25)",
+    "0.5": "zipf(0.5)",
+    "0.8": "zipf(0.8)",
+    "1": "reciprocal",
+}
 SIGNS = {
-    "log": ("log2", None), "r^-.5": ("zipf(0.5)", None), "r^-.8": ("zipf(0.8)", None), "1/r": ("reciprocal", None),
-    "2^-r": ("geometric(2)", None), "log@n/5": ("log2", "0.2n"), "log@10": ("log2", 10), "log@sqrt": ("log2", "sqrt(n)"),
+    "log": ("log2", None),
+    "r^-.5": ("zipf(0.5)", None),
+    "r^-.8": ("zipf(0.8)", None),
+    "1/r": ("reciprocal", None),
+    "2^-r": ("geometric(2)", None),
+    "log@n/5": ("log2", "0.2n"),
+    "log@10": ("log2", 10),
+    "log@sqrt": ("log2", "sqrt(n)"),
     "r^-.5@n/5": ("zipf(0.5)", "0.2n"),
-}  # fmt: skip
+}
 
 
 @cache
 def theory() -> dict[str, Any]:
     """The part on the theory, read once."""
-    content: dict[str, Any] = json.loads(shared_file("golden", "papers.json").read_text(encoding="utf-8"))["theory"]
+    content: dict[str, Any] = json.loads(
+        shared_file("golden", "papers.json").read_text(encoding="utf-8")
+    )["theory"]
     return content
 
 
 def test_one_sample_is_the_recorded_one() -> None:
     case = theory()["fingerprint"]
     measures = {
-        "log": ("log2", None), "r^-0.5": ("zipf(0.5)", None), "1/r": ("reciprocal", None), "2^-r": ("geometric(2)", None),
-        "log@200": ("log2", 200), "log@10": ("log2", 10), "log@31": ("log2", "sqrt(n)"),
-    }  # fmt: skip
+        "log": ("log2", None),
+        "r^-0.5": ("zipf(0.5)", None),
+        "1/r": ("reciprocal", None),
+        "2^-r": ("geometric(2)", None),
+        "log@200": ("log2", 200),
+        "log@10": ("log2", 10),
+        "log@31": ("log2", "sqrt(n)"),
+    }
     found = simulate_many(MODELS["LIN"], case["n"], 1, measures.values(), rng=case["seed"])[0]
     assert found == pytest.approx([case[key] for key in measures], abs=1e-12)
 
 
-def allowed(row: dict[str, Any], n: int, deviation: float, samples: int, columns: tuple[str, str]) -> tuple[float, float]:
+def allowed(
+    row: dict[str, Any], n: int, deviation: float, samples: int, columns: tuple[str, str]
+) -> tuple[float, float]:
     """What a mean is compared with, and how far it may be."""
     if n < 10_000:
         return row["mean"], 5 * np.hypot(deviation / np.sqrt(samples), row["se"])
@@ -69,8 +98,14 @@ def check_means(n: int, samples: int) -> None:
     for number, (name, ybar) in enumerate(MODELS.items()):
         found = simulate_many(ybar, n, samples, MEASURES.values(), rng=[1, number, n])
         for column, key in enumerate(MEASURES):
-            row = next(row for row in theory()["simulated"] if (row["model"], row["n"], row["measure"]) == (name, n, key))
-            expected, error = allowed(row, n, found[:, column].std(), samples, ("pseudo", "corrected"))
+            row = next(
+                row
+                for row in theory()["simulated"]
+                if (row["model"], row["n"], row["measure"]) == (name, n, key)
+            )
+            expected, error = allowed(
+                row, n, found[:, column].std(), samples, ("pseudo", "corrected")
+            )
             assert abs(found[:, column].mean() - expected) <= error, (name, n, key)
 
 
@@ -80,23 +115,36 @@ def test_means_of_binary_relevance(n: int, samples: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "samples"), [(1000, 20_000), (10_000, 4000), (100_000, 600), (1_000_000, 120)])
+@pytest.mark.parametrize(
+    ("n", "samples"), [(1000, 20_000), (10_000, 4000), (100_000, 600), (1_000_000, 120)]
+)
 def test_means_of_binary_relevance_with_many_samples(n: int, samples: int) -> None:
     check_means(n, samples)
 
 
-@pytest.mark.parametrize(("n", "samples"), [(1000, 1000), (10_000, 200), pytest.param(1_000_000, 60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("n", "samples"),
+    [(1000, 1000), (10_000, 200), pytest.param(1_000_000, 60, marks=pytest.mark.slow)],
+)
 def test_means_of_graded_relevance(n: int, samples: int) -> None:
     for name, (model, gain) in GRADED_GAINS.items():
         these = [row for row in theory()["graded"] if (row["n"], row["gain"]) == (n, name)]
-        cutoffs = [{"1": None, "sqrt": "sqrt(n)"}.get(row["cut"], f"{row['cut']}n") for row in these]
-        measures = [(GRADED_DISCOUNTS[row["disc"]], cutoff) for row, cutoff in zip(these, cutoffs, strict=True)]
+        cutoffs = [
+            {"1": None, "sqrt": "sqrt(n)"}.get(row["cut"], f"{row['cut']}n") for row in these
+        ]
+        measures = [
+            (GRADED_DISCOUNTS[row["disc"]], cutoff)
+            for row, cutoff in zip(these, cutoffs, strict=True)
+        ]
         found = simulate_many(model, n, samples, measures, rng=[2, n], gain=gain)
         for row, values in zip(these, found.T, strict=True):
             if n < 10_000:
                 expected, error = allowed(row, n, values.std(), samples, ("", ""))
             else:  # no uncorrected value was recorded: within five standard errors of both means
-                expected, error = row["mean"], 5 * np.hypot(values.std() / np.sqrt(samples), row["se"])
+                expected, error = (
+                    row["mean"],
+                    5 * np.hypot(values.std() / np.sqrt(samples), row["se"]),
+                )
             assert abs(values.mean() - expected) <= error, row
 
 
@@ -108,7 +156,10 @@ def test_theorem_10_the_deviation_does_not_shrink() -> None:
         for key, measure in (("sim", {"discount": "geometric(2)"}), ("k10", {"cutoff": 10})):
             mean, error, deviation = theory()["theorem10"][name][key]["1000"]
             values = simulate(MODELS[name], 1000, 1500, rng=[3, len(name)], **measure)  # type: ignore[arg-type]
-            assert abs(values.mean() - mean) <= 5 * np.hypot(values.std() / np.sqrt(1500), error), (name, key)
+            assert abs(values.mean() - mean) <= 5 * np.hypot(values.std() / np.sqrt(1500), error), (
+                name,
+                key,
+            )
             assert values.std() == pytest.approx(deviation, rel=0.15, abs=0.01), (name, key)
 
 
@@ -116,7 +167,9 @@ def check_signs(pair: str, sizes: list[int], runs: int) -> None:
     """Share of runs in which the first ranker is ahead, within five binomial standard errors."""
     a, b = {"A": ("LIN", "RAND"), "C": ("COI0", "COI1")}[pair]
     recorded = theory()["pairs"]["geometric_to_1e6"][pair]
-    tables = distinguish_many(MODELS[a], MODELS[b], SIGNS.values(), sizes=sizes, runs=runs, rng=[4, ord(pair)])
+    tables = distinguish_many(
+        MODELS[a], MODELS[b], SIGNS.values(), sizes=sizes, runs=runs, rng=[4, ord(pair)]
+    )
     for table, key in zip(tables, SIGNS, strict=True):
         expected = dict(recorded[key]["p_f0_better"])
         for size, hits in zip(sizes, table.counts["a_better"].tolist(), strict=True):

@@ -21,8 +21,22 @@ MODELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "K2A": lambda s: 0.7 - 1.6 * (1 - s) + 1.8 * (1 - s) ** 2,
     "K2B": lambda s: 0.5 + 0 * s,
 }
-DISCOUNTS = {"log": "log2", "r^-0.5": "zipf(0.5)", "r^-0.8": "zipf(0.8)", "1/r": "zipf(1)", "b0.5": "zipf(0.5)", "b1": "zipf(1)"}
-CUTOFFS = {"full": None, "k=.2n": "0.2n", "k=.7n": "0.7n", "k=sqrt": "sqrt(n)", "1": None, "sqrt": "sqrt(n)"}
+DISCOUNTS = {
+    "log": "log2",
+    "r^-0.5": "zipf(0.5)",
+    "r^-0.8": "zipf(0.8)",
+    "1/r": "zipf(1)",
+    "b0.5": "zipf(0.5)",
+    "b1": "zipf(1)",
+}
+CUTOFFS = {
+    "full": None,
+    "k=.2n": "0.2n",
+    "k=.7n": "0.7n",
+    "k=sqrt": "sqrt(n)",
+    "1": None,
+    "sqrt": "sqrt(n)",
+}
 TOP, MIDDLE = (lambda s: 0.05 + 0.35 * s**2), (lambda s: 0.2 + 0.2 * s)
 
 
@@ -38,9 +52,14 @@ def asked_of(key: str) -> tuple[str, str | None, str]:
         return "linear", None, "Linear discount"
     number, *options = key.split("_")
     values = {"beta": None, "c": None} | {
-        name: part.removeprefix(name) for part in options for name in ("beta", "c") if part.startswith(name)
+        name: part.removeprefix(name)
+        for part in options
+        for name in ("beta", "c")
+        if part.startswith(name)
     }
-    discount = f"zipf({values['beta']})" if values["beta"] else "zipf(1)" if number == "T9" else "log2"
+    discount = (
+        f"zipf({values['beta']})" if values["beta"] else "zipf(1)" if number == "T9" else "log2"
+    )
     cutoff = f"{values['c']}n" if values["c"] else "sqrt(n)" if number == "T11" else None
     return discount, cutoff, f"Theorem {number[1:]}"
 
@@ -53,7 +72,10 @@ def test_limits() -> None:
                 continue
             discount, cutoff, theorem = asked_of(key)
             found = limit(MODELS[name], discount=discount, cutoff=cutoff)
-            assert (found.theorem, found.value) == (theorem, pytest.approx(expected, abs=1e-12)), (name, key)
+            assert (found.theorem, found.value) == (theorem, pytest.approx(expected, abs=1e-12)), (
+                name,
+                key,
+            )
 
 
 def test_pseudo_expectations() -> None:
@@ -62,7 +84,9 @@ def test_pseudo_expectations() -> None:
         name, n = key.split("|")
         for discount, expected in values.items():
             for corrected, field in ((False, "N_D"), (True, "corrected")):
-                found = pseudo_expectation(MODELS[name], int(n), DISCOUNTS[discount], corrected=corrected)
+                found = pseudo_expectation(
+                    MODELS[name], int(n), DISCOUNTS[discount], corrected=corrected
+                )
                 assert found == pytest.approx(expected[field], abs=1e-12), (key, discount, field)
 
 
@@ -71,7 +95,9 @@ def test_pseudo_expectations_above_cutoffs() -> None:
     for row in theory()["simulated"]:
         cutoff, discount = row["measure"].split("|")
         for corrected, field in ((False, "pseudo"), (True, "corrected")):
-            found = pseudo_expectation(MODELS[row["model"]], row["n"], DISCOUNTS[discount], CUTOFFS[cutoff], corrected)
+            found = pseudo_expectation(
+                MODELS[row["model"]], row["n"], DISCOUNTS[discount], CUTOFFS[cutoff], corrected
+            )
             assert found == pytest.approx(row[field], abs=1e-12), row
 
 
@@ -88,8 +114,12 @@ def test_graded_limits_and_means() -> None:
         cutoff = CUTOFFS.get(row["cut"], f"{row['cut']}n")
         found = limit(model, discount=discount, cutoff=cutoff, gain=gain)
         assert found.value == pytest.approx(row["limit"], abs=1e-12), row
-        assert found.theorem == (row["thm"].replace("T", "Theorem ") if found.stated else "Theorem 9")
-        assert pseudo_expectation(model, row["n"], discount, cutoff, gain=gain) == pytest.approx(row["corrected"], abs=1e-12), row
+        assert found.theorem == (
+            row["thm"].replace("T", "Theorem ") if found.stated else "Theorem 9"
+        )
+        assert pseudo_expectation(model, row["n"], discount, cutoff, gain=gain) == pytest.approx(
+            row["corrected"], abs=1e-12
+        ), row
 
 
 def test_constants() -> None:
@@ -106,7 +136,9 @@ def test_lemma_22() -> None:
     for pair, expected in theory()["lemma22"].items():
         found = expansion(*(MODELS[name] for name in pair.split("-")))
         assert (found.order, found.p) == (expected["K"], pytest.approx(expected["p"], abs=1e-12))
-        assert (found.without_p, found.coefficient) == pytest.approx((expected["a_eq25"], expected["a_over_p"]), abs=1e-12)
+        assert (found.without_p, found.coefficient) == pytest.approx(
+            (expected["a_eq25"], expected["a_over_p"]), abs=1e-12
+        )
         for digits, difference, scaled in expected["seq"]:
             assert found.difference(10**digits) == pytest.approx(difference, rel=1e-11, abs=1e-15)
             assert found.scaled(10**digits) == pytest.approx(scaled, abs=1e-11)

@@ -45,13 +45,19 @@ class Call:
 
 def judged(fixture: Fixture) -> dict[str, dict[str, float]]:
     """Grades by query and document."""
-    grades = {query: {d: grade for d, _, grade in rows if grade is not None} for query, rows in fixture.queries.items()}
+    grades = {
+        query: {d: grade for d, _, grade in rows if grade is not None}
+        for query, rows in fixture.queries.items()
+    }
     return {query: documents for query, documents in grades.items() if documents}
 
 
 def returned(fixture: Fixture) -> dict[str, dict[str, float]]:
     """Scores by query and document; of a document listed twice the last."""
-    scores = {query: {d: score for d, score, _ in rows if score is not None} for query, rows in fixture.queries.items()}
+    scores = {
+        query: {d: score for d, score, _ in rows if score is not None}
+        for query, rows in fixture.queries.items()
+    }
     return {query: documents for query, documents in scores.items() if documents}
 
 
@@ -65,7 +71,10 @@ def arrays(fixture: Fixture) -> Iterator[tuple[str, list[float], list[float]]]:
 
 def whole(grades: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, int]]:
     """Grades as trec_eval and what wraps it take them."""
-    return {query: {d: math.trunc(grade) for d, grade in documents.items()} for query, documents in grades.items()}
+    return {
+        query: {d: math.trunc(grade) for d, grade in documents.items()}
+        for query, documents in grades.items()
+    }
 
 
 def all_grades(fixture: Fixture) -> list[float]:
@@ -77,7 +86,9 @@ def is_safe_for_trec_eval(fixture: Fixture, cutoff: int | None) -> bool:
     """A query whose grades are all negative hangs or kills pytrec_eval; it takes no fractions and
     no document twice.
     """
-    documents = [[d for d, score, _ in rows if score is not None] for rows in fixture.queries.values()]
+    documents = [
+        [d for d, score, _ in rows if score is not None] for rows in fixture.queries.values()
+    ]
     return (
         all(max(grades.values()) >= 0 for grades in judged(fixture).values())
         and all(grade == math.trunc(grade) for grade in all_grades(fixture))
@@ -94,7 +105,9 @@ def pytrec_eval_measure(fixture: Fixture, measure: str) -> Values:
     """Any measure of pytrec_eval by its own name."""
     import pytrec_eval
 
-    results = pytrec_eval.RelevanceEvaluator(whole(judged(fixture)), {measure}).evaluate(returned(fixture))
+    results = pytrec_eval.RelevanceEvaluator(whole(judged(fixture)), {measure}).evaluate(
+        returned(fixture)
+    )
     return {query: values[measure.replace(".", "_")] for query, values in results.items()}
 
 
@@ -107,7 +120,9 @@ def ir_measures_value(measure: str) -> Function:
         text = measure.replace("{k}", "" if cutoff is None else f"@{cutoff}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", (DeprecationWarning, ResourceWarning))
-            found = ir_measures.iter_calc([ir_measures.parse_measure(text)], whole(judged(fixture)), returned(fixture))
+            found = ir_measures.iter_calc(
+                [ir_measures.parse_measure(text)], whole(judged(fixture)), returned(fixture)
+            )
             return {metric.query_id: metric.value for metric in found}
 
     return call
@@ -129,12 +144,18 @@ def sklearn_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
     """``ndcg_score([labels], [scores], k=k)``."""
     from sklearn.metrics import ndcg_score
 
-    return {query: float(ndcg_score([labels], [scores], k=cutoff)) for query, labels, scores in arrays(fixture)}
+    return {
+        query: float(ndcg_score([labels], [scores], k=cutoff))
+        for query, labels, scores in arrays(fixture)
+    }
 
 
 def is_fit_for_sklearn(fixture: Fixture, cutoff: int | None) -> bool:
     """It refuses lists of one document, infinite scores and negative labels."""
-    return all(len(labels) > 1 and min(labels) >= 0 and np.isfinite(scores).all() for _, labels, scores in arrays(fixture))
+    return all(
+        len(labels) > 1 and min(labels) >= 0 and np.isfinite(scores).all()
+        for _, labels, scores in arrays(fixture)
+    )
 
 
 def lightgbm_ndcg(**options: Any) -> Function:
@@ -157,9 +178,18 @@ def lightgbm_ndcg(**options: Any) -> Function:
             }
             params |= {"min_data_in_bin": 1, "feature_pre_filter": False}
             items = lightgbm.Dataset(
-                np.arange(len(labels), dtype=float).reshape(-1, 1), labels, group=[len(labels)], init_score=np.array(scores), params=params
+                np.arange(len(labels), dtype=float).reshape(-1, 1),
+                labels,
+                group=[len(labels)],
+                init_score=np.array(scores),
+                params=params,
             )
-            booster = lightgbm.Booster({**params, "label_gain": params.get("label_gain", "")} if "label_gain" in params else params, items)
+            booster = lightgbm.Booster(
+                {**params, "label_gain": params.get("label_gain", "")}
+                if "label_gain" in params
+                else params,
+                items,
+            )
             values[query] = booster.eval_train()[0][2]
         return values
 
@@ -168,7 +198,11 @@ def lightgbm_ndcg(**options: Any) -> Function:
 
 def is_fit_for_lightgbm(fixture: Fixture, cutoff: int | None) -> bool:
     """Whole labels from 0 to 30."""
-    return all(0 <= label <= 30 and label == int(label) for _, labels, _ in arrays(fixture) for label in labels)
+    return all(
+        0 <= label <= 30 and label == int(label)
+        for _, labels, _ in arrays(fixture)
+        for label in labels
+    )
 
 
 def xgboost_ndcg(suffix: str = "", *, exponential: bool = True) -> Function:
@@ -183,9 +217,19 @@ def xgboost_ndcg(suffix: str = "", *, exponential: bool = True) -> Function:
         values: Values = {}
         for query, labels, scores in arrays(fixture):
             items = xgboost.DMatrix(
-                np.zeros((len(labels), 1)), labels, group=[len(labels)], base_margin=np.array(scores, np.float32), nthread=1
+                np.zeros((len(labels), 1)),
+                labels,
+                group=[len(labels)],
+                base_margin=np.array(scores, np.float32),
+                nthread=1,
             )
-            params = {"objective": "rank:ndcg", "eval_metric": metric, "ndcg_exp_gain": exponential, "nthread": 1, "verbosity": 0}
+            params = {
+                "objective": "rank:ndcg",
+                "eval_metric": metric,
+                "ndcg_exp_gain": exponential,
+                "nthread": 1,
+                "verbosity": 0,
+            }
             values[query] = float(xgboost.Booster(params, [items]).eval(items).rpartition(":")[2])
         return values
 
@@ -194,15 +238,45 @@ def xgboost_ndcg(suffix: str = "", *, exponential: bool = True) -> Function:
 
 def is_fit_for_xgboost(fixture: Fixture, cutoff: int | None) -> bool:
     """Whole labels from 0 to 31."""
-    return all(0 <= label <= 31 and label == int(label) for _, labels, _ in arrays(fixture) for label in labels)
+    return all(
+        0 <= label <= 31 and label == int(label)
+        for _, labels, _ in arrays(fixture)
+        for label in labels
+    )
 
 
 DEFAULT_CALLS: tuple[Call, ...] = (
-    Call("pytrec_eval-terrier", "RelevanceEvaluator ndcg", "pytrec-eval-terrier", pytrec_eval_ndcg, is_safe_for_trec_eval),
-    Call("ir_measures", "nDCG@k", "ir-measures", ir_measures_value("nDCG{k}"), is_safe_for_trec_eval),
-    Call("ir_measures", "nDCG(dcg='exp-log2')@k", "ir-measures", ir_measures_value("nDCG(dcg='exp-log2'){k}"), is_fit_for_gdeval),
-    Call("scikit-learn", "ndcg_score(ignore_ties=False)", "scikit-learn", sklearn_ndcg, is_fit_for_sklearn),
-    Call("lightgbm", "metric=ndcg default label_gain", "lightgbm", lightgbm_ndcg(), is_fit_for_lightgbm),
+    Call(
+        "pytrec_eval-terrier",
+        "RelevanceEvaluator ndcg",
+        "pytrec-eval-terrier",
+        pytrec_eval_ndcg,
+        is_safe_for_trec_eval,
+    ),
+    Call(
+        "ir_measures", "nDCG@k", "ir-measures", ir_measures_value("nDCG{k}"), is_safe_for_trec_eval
+    ),
+    Call(
+        "ir_measures",
+        "nDCG(dcg='exp-log2')@k",
+        "ir-measures",
+        ir_measures_value("nDCG(dcg='exp-log2'){k}"),
+        is_fit_for_gdeval,
+    ),
+    Call(
+        "scikit-learn",
+        "ndcg_score(ignore_ties=False)",
+        "scikit-learn",
+        sklearn_ndcg,
+        is_fit_for_sklearn,
+    ),
+    Call(
+        "lightgbm",
+        "metric=ndcg default label_gain",
+        "lightgbm",
+        lightgbm_ndcg(),
+        is_fit_for_lightgbm,
+    ),
     Call(
         "lightgbm",
         "metric=ndcg label_gain=0,1,2,..",
@@ -210,7 +284,24 @@ DEFAULT_CALLS: tuple[Call, ...] = (
         lightgbm_ndcg(label_gain=",".join(map(str, range(31)))),
         is_fit_for_lightgbm,
     ),
-    Call("xgboost", "eval_metric=ndcg[@k], ndcg_exp_gain=True", "xgboost-cpu", xgboost_ndcg(), is_fit_for_xgboost),
-    Call("xgboost", "eval_metric=ndcg[@k]-, ndcg_exp_gain=True", "xgboost-cpu", xgboost_ndcg("-"), is_fit_for_xgboost),
-    Call("xgboost", "eval_metric=ndcg[@k], ndcg_exp_gain=False", "xgboost-cpu", xgboost_ndcg(exponential=False)),
+    Call(
+        "xgboost",
+        "eval_metric=ndcg[@k], ndcg_exp_gain=True",
+        "xgboost-cpu",
+        xgboost_ndcg(),
+        is_fit_for_xgboost,
+    ),
+    Call(
+        "xgboost",
+        "eval_metric=ndcg[@k]-, ndcg_exp_gain=True",
+        "xgboost-cpu",
+        xgboost_ndcg("-"),
+        is_fit_for_xgboost,
+    ),
+    Call(
+        "xgboost",
+        "eval_metric=ndcg[@k], ndcg_exp_gain=False",
+        "xgboost-cpu",
+        xgboost_ndcg(exponential=False),
+    ),
 )

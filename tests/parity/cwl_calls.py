@@ -57,9 +57,12 @@ def numbers(text: str, grades: Gains) -> dict[str, float]:
     values = metric.get_scores()
     found = dict(zip(("EU", "ETU", "EC", "ETC", "ED"), values, strict=True))
     residuals = (
-        metric.residual_expected_utility, metric.residual_expected_total_utility, metric.residual_expected_cost,
-        metric.residual_expected_total_cost, metric.residual_expected_items,
-    )  # fmt: skip
+        metric.residual_expected_utility,
+        metric.residual_expected_total_utility,
+        metric.residual_expected_cost,
+        metric.residual_expected_total_cost,
+        metric.residual_expected_items,
+    )
     found |= {f"residual-{name}": value for name, value in zip(NUMBERS, residuals, strict=True)}
     return {name: float(value) for name, value in found.items()}
 
@@ -69,9 +72,18 @@ def lists(seed: int, count: int) -> dict[str, Gains]:
     judged documents.
     """
     draw = random.Random(seed)
-    found: dict[str, Gains] = {"none": [], "unjudged": [None], "one": [3.0], "satisfied": [1.0, 2.0, 3.0, 3.0, None, 3.0]}
+    found: dict[str, Gains] = {
+        "none": [],
+        "unjudged": [None],
+        "one": [3.0],
+        "satisfied": [1.0, 2.0, 3.0, 3.0, None, 3.0],
+    }
     for number in range(count - len(found)):
         length = draw.choice((2, 5, 12, 40, 200, 1200))
-        kinds = draw.choice(((0, 0, 0, 1), (0, 1, 2, 3), (None, None, 0, 1, 2, 3), (None,) * 20 + (0, 0, 1, 2)))
-        found[f"{number}"] = [None if grade is None else float(grade) for grade in draw.choices(kinds, k=length)]
+        kinds = draw.choice(
+            ((0, 0, 0, 1), (0, 1, 2, 3), (None, None, 0, 1, 2, 3), (None,) * 20 + (0, 0, 1, 2))
+        )
+        found[f"{number}"] = [
+            None if grade is None else float(grade) for grade in draw.choices(kinds, k=length)
+        ]
     return found

@@ -19,7 +19,10 @@ STABLE_UP_TO = 15
 
 def short_or_untied(fixture: Fixture, cutoff: int | None) -> bool:
     """True if an unstable sort cannot show."""
-    return all(len(scores) <= STABLE_UP_TO or len(set(scores)) == len(scores) for _, _, scores in arrays(fixture))
+    return all(
+        len(scores) <= STABLE_UP_TO or len(set(scores)) == len(scores)
+        for _, _, scores in arrays(fixture)
+    )
 
 
 def is_small(fixture: Fixture, cutoff: int | None) -> bool:
@@ -44,7 +47,9 @@ def sorted_labels(labels: Sequence[float], scores: Sequence[float]) -> list[floa
 
 def has_each_once(fixture: Fixture, cutoff: int | None) -> bool:
     """True if no document comes twice."""
-    documents = [[d for d, score, _ in rows if score is not None] for rows in fixture.queries.values()]
+    documents = [
+        [d for d, score, _ in rows if score is not None] for rows in fixture.queries.values()
+    ]
     return all(len(ids) == len(set(ids)) for ids in documents)
 
 
@@ -56,7 +61,13 @@ def ranx_ndcg(metric: str) -> Function:
 
         run = ranx.Run.from_dict(returned(fixture))
         name = metric if cutoff is None else f"{metric}@{cutoff}"
-        ranx.evaluate(ranx.Qrels.from_dict({q: {d: int(g) for d, g in one.items()} for q, one in judged(fixture).items()}), run, name)
+        ranx.evaluate(
+            ranx.Qrels.from_dict(
+                {q: {d: int(g) for d, g in one.items()} for q, one in judged(fixture).items()}
+            ),
+            run,
+            name,
+        )
         return {query: float(value) for query, value in run.scores[name].items()}
 
     return call
@@ -64,7 +75,11 @@ def ranx_ndcg(metric: str) -> Function:
 
 def is_fit_for_ranx(fixture: Fixture, cutoff: int | None) -> bool:
     """It wants the same queries on both sides, and a list short enough for its sort."""
-    return set(judged(fixture)) == set(returned(fixture)) and short_or_untied(fixture, cutoff) and is_small(fixture, cutoff)
+    return (
+        set(judged(fixture)) == set(returned(fixture))
+        and short_or_untied(fixture, cutoff)
+        and is_small(fixture, cutoff)
+    )
 
 
 def catboost_ndcg(metric: str) -> Function:
@@ -74,7 +89,10 @@ def catboost_ndcg(metric: str) -> Function:
         from catboost.utils import eval_metric
 
         name = metric if cutoff is None else f"{metric};top={cutoff}"
-        return {query: eval_metric(labels, scores, name, group_id=[0] * len(labels))[0] for query, labels, scores in arrays(fixture)}
+        return {
+            query: eval_metric(labels, scores, name, group_id=[0] * len(labels))[0]
+            for query, labels, scores in arrays(fixture)
+        }
 
     return call
 
@@ -87,7 +105,11 @@ def torchmetrics_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
     # The numbers are those of float32; whole labels are passed as such, for the function refuses no
     # other binary case.
     return {
-        query: float(retrieval_normalized_dcg(torch.tensor(scores, dtype=torch.float32), torch.tensor(labels), top_k=cutoff))
+        query: float(
+            retrieval_normalized_dcg(
+                torch.tensor(scores, dtype=torch.float32), torch.tensor(labels), top_k=cutoff
+            )
+        )
         for query, labels, scores in arrays(fixture)
     }
 
@@ -100,7 +122,12 @@ def ignite_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
     values: Values = {}
     for query, labels, scores in arrays(fixture):
         metric = NDCG(top_k=[min(cutoff or len(labels), len(labels))], ignore_zero_hits=False)
-        metric.update((torch.tensor([scores], dtype=torch.float32), torch.tensor([labels], dtype=torch.float32)))
+        metric.update(
+            (
+                torch.tensor([scores], dtype=torch.float32),
+                torch.tensor([labels], dtype=torch.float32),
+            )
+        )
         values[query] = float(metric.compute()[0])
     return values
 
@@ -110,7 +137,10 @@ def rax_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
     import jax.numpy as jnp
     import rax
 
-    return {query: float(rax.ndcg_metric(jnp.array(scores), jnp.array(labels), topn=cutoff)) for query, labels, scores in arrays(fixture)}
+    return {
+        query: float(rax.ndcg_metric(jnp.array(scores), jnp.array(labels), topn=cutoff))
+        for query, labels, scores in arrays(fixture)
+    }
 
 
 def keras_rs_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
@@ -130,7 +160,9 @@ def is_fit_for_keras_rs(fixture: Fixture, cutoff: int | None) -> bool:
     """On torch it shifts scores by 1e-6 x place to break ties, which moves near-ties; it masks
     negative labels.
     """
-    gaps = [abs(a - b) for _, _, scores in arrays(fixture) for a in scores for b in scores if a != b]
+    gaps = [
+        abs(a - b) for _, _, scores in arrays(fixture) for a in scores for b in scores if a != b
+    ]
     return (
         is_small(fixture, cutoff)
         and min(gaps, default=1.0) > 1e-3
@@ -151,9 +183,11 @@ def allrank_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
 
     return {
         query: float(
-            ndcg(torch.tensor([scores], dtype=torch.float32), torch.tensor([labels], dtype=torch.float32), ats=[cutoff or len(labels)])[
-                0, 0
-            ]
+            ndcg(
+                torch.tensor([scores], dtype=torch.float32),
+                torch.tensor([labels], dtype=torch.float32),
+                ats=[cutoff or len(labels)],
+            )[0, 0]
         )
         for query, labels, scores in arrays(fixture)
     }
@@ -166,7 +200,10 @@ def pyltr_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
         import pyltr
 
     metric = pyltr.metrics.NDCG(k=cutoff or 10**6, gain_type="exp2")
-    return {query: float(metric.evaluate(query, np.array(sorted_labels(labels, scores)))) for query, labels, scores in arrays(fixture)}
+    return {
+        query: float(metric.evaluate(query, np.array(sorted_labels(labels, scores))))
+        for query, labels, scores in arrays(fixture)
+    }
 
 
 def has_no_all_negative(fixture: Fixture, cutoff: int | None) -> bool:
@@ -185,14 +222,20 @@ def lenskit_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
     for query, scores in returned(fixture).items():
         lists.add(ItemList(item_ids=by_score(scores), ordered=True), query=query)
     for query, grades in judged(fixture).items():
-        ratings.add(ItemList(item_ids=list(grades), rating=np.array(list(grades.values()))), query=query)
+        ratings.add(
+            ItemList(item_ids=list(grades), rating=np.array(list(grades.values()))), query=query
+        )
     analysis = RunAnalysis()
     analysis.add_metric(NDCG(n=cutoff, gain="rating"))
     with warnings.catch_warnings():
         # 0 / 0 where no rating is above 0, filled with 0 later
         warnings.simplefilter("ignore", RuntimeWarning)
         found = analysis.measure(lists, ratings).list_metrics(fill_missing=True)
-    return {str(query): float(value) for query, value in found.iloc[:, 0].items() if query in judged(fixture)}
+    return {
+        str(query): float(value)
+        for query, value in found.iloc[:, 0].items()
+        if query in judged(fixture)
+    }
 
 
 def trectools_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
@@ -203,16 +246,25 @@ def trectools_ndcg(fixture: Fixture, cutoff: int | None) -> Values:
     from trectools import TrecEval, TrecQrel, TrecRun
 
     run, qrels = TrecRun(), TrecQrel()
-    lines = [(q, "Q0", d, 0, score, "tag") for q, rows in returned(fixture).items() for d, score in rows.items()]
+    lines = [
+        (q, "Q0", d, 0, score, "tag")
+        for q, rows in returned(fixture).items()
+        for d, score in rows.items()
+    ]
     run.run_data = pd.DataFrame(lines, columns=["query", "q0", "docid", "rank", "score", "system"])
-    run.run_data = run.run_data.sort_values(["query", "score", "docid"], ascending=[True, False, True]).reset_index(drop=True)
+    run.run_data = run.run_data.sort_values(
+        ["query", "score", "docid"], ascending=[True, False, True]
+    ).reset_index(drop=True)
     qrels.qrels_data = pd.DataFrame(
-        [(q, 0, d, grade) for q, grades in judged(fixture).items() for d, grade in grades.items()], columns=["query", "q0", "docid", "rel"]
+        [(q, 0, d, grade) for q, grades in judged(fixture).items() for d, grade in grades.items()],
+        columns=["query", "q0", "docid", "rel"],
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = TrecEval(run, qrels).get_ndcg(depth=cutoff or 1000, per_query=True)
-    shown = {query: float(value) for query, value in found.iloc[:, 0].items() if not math.isnan(value)}
+    shown = {
+        query: float(value) for query, value in found.iloc[:, 0].items() if not math.isnan(value)
+    }
     return {query: shown.get(query, 0.0) for query in returned(fixture)}
 
 
@@ -226,7 +278,11 @@ def rankkit_ndcg(gain: str) -> Function:
 
         scores = returned(fixture)
         values: dict[str, Any] = {
-            query: rankkit.ndcg(rankkit.Run(query, tuple(by_score(scores[query])), grades), k=cutoff or 10**6, gain=gain)
+            query: rankkit.ndcg(
+                rankkit.Run(query, tuple(by_score(scores[query])), grades),
+                k=cutoff or 10**6,
+                gain=gain,
+            )
             for query, grades in judged(fixture).items()
             if query in scores
         }
@@ -245,7 +301,10 @@ def ntcireval_ndcg(base: int) -> Function:
         for query, grades in judged(fixture).items():
             top = int(max(grades.values()))
             counts = [sum(grade == level for grade in grades.values()) for level in range(top + 1)]
-            ranking = [(d, int(grades[d]) if d in grades else None) for d in by_score(returned(fixture)[query])]
+            ranking = [
+                (d, int(grades[d]) if d in grades else None)
+                for d in by_score(returned(fixture)[query])
+            ]
             values[query] = nDCG(counts, list(range(1, top + 1)), base, cutoff).compute(ranking)
         return values
 
@@ -254,13 +313,25 @@ def ntcireval_ndcg(base: int) -> Function:
 
 def is_fit_for_ntcireval(fixture: Fixture, cutoff: int | None) -> bool:
     """Whole grades from 0, one above 0 in every query, every query answered, no document twice."""
-    small = set(judged(fixture)) <= set(returned(fixture)) and is_whole(fixture, cutoff) and max(all_grades(fixture), default=0) < 100
-    return small and has_each_once(fixture, cutoff) and all(min(g.values()) >= 0 < max(g.values()) for g in judged(fixture).values())
+    small = (
+        set(judged(fixture)) <= set(returned(fixture))
+        and is_whole(fixture, cutoff)
+        and max(all_grades(fixture), default=0) < 100
+    )
+    return (
+        small
+        and has_each_once(fixture, cutoff)
+        and all(min(g.values()) >= 0 < max(g.values()) for g in judged(fixture).values())
+    )
 
 
 def is_fit_for_rankkit(fixture: Fixture, cutoff: int | None) -> bool:
     """Grades from 0, no document twice."""
-    return min(all_grades(fixture), default=0) >= 0 and has_each_once(fixture, cutoff) and is_small(fixture, cutoff)
+    return (
+        min(all_grades(fixture), default=0) >= 0
+        and has_each_once(fixture, cutoff)
+        and is_small(fixture, cutoff)
+    )
 
 
 def is_fit_for_lenskit(fixture: Fixture, cutoff: int | None) -> bool:
@@ -272,13 +343,42 @@ def is_fit_for_lenskit(fixture: Fixture, cutoff: int | None) -> bool:
 
 HEAVY_CALLS: tuple[Call, ...] = (
     Call("ranx", "evaluate(Qrels,Run,'ndcg')", "ranx", ranx_ndcg("ndcg"), is_fit_for_ranx),
-    Call("ranx", "evaluate(Qrels,Run,'ndcg_burges')", "ranx", ranx_ndcg("ndcg_burges"), is_fit_for_ranx),
-    Call("catboost", "NDCG:type=Base;denominator=LogPosition", "catboost", catboost_ndcg("NDCG:type=Base;denominator=LogPosition")),
-    Call("catboost", "NDCG:type=Exp;denominator=LogPosition", "catboost", catboost_ndcg("NDCG:type=Exp;denominator=LogPosition"), is_small),
+    Call(
+        "ranx",
+        "evaluate(Qrels,Run,'ndcg_burges')",
+        "ranx",
+        ranx_ndcg("ndcg_burges"),
+        is_fit_for_ranx,
+    ),
+    Call(
+        "catboost",
+        "NDCG:type=Base;denominator=LogPosition",
+        "catboost",
+        catboost_ndcg("NDCG:type=Base;denominator=LogPosition"),
+    ),
+    Call(
+        "catboost",
+        "NDCG:type=Exp;denominator=LogPosition",
+        "catboost",
+        catboost_ndcg("NDCG:type=Exp;denominator=LogPosition"),
+        is_small,
+    ),
     Call("torchmetrics", "functional.retrieval_normalized_dcg", "torchmetrics", torchmetrics_ndcg),
-    Call("pytorch-ignite", "NDCG(gain_function='exp_rank',ignore_zero_hits=False)", "pytorch-ignite", ignite_ndcg, is_small),
+    Call(
+        "pytorch-ignite",
+        "NDCG(gain_function='exp_rank',ignore_zero_hits=False)",
+        "pytorch-ignite",
+        ignite_ndcg,
+        is_small,
+    ),
     Call("rax", "ndcg_metric default gain 2^y-1", "rax", rax_ndcg, is_small),
-    Call("keras-rs", "metrics.NDCG(shuffle_ties=False) torch backend", "keras-rs", keras_rs_ndcg, is_fit_for_keras_rs),
+    Call(
+        "keras-rs",
+        "metrics.NDCG(shuffle_ties=False) torch backend",
+        "keras-rs",
+        keras_rs_ndcg,
+        is_fit_for_keras_rs,
+    ),
     Call(
         "allrank",
         "models.metrics.ndcg default gain 2^x-1",
@@ -287,8 +387,20 @@ HEAVY_CALLS: tuple[Call, ...] = (
         lambda fixture, cutoff: short_or_untied(fixture, cutoff) and is_small(fixture, cutoff),
     ),
     Call("pyltr", "NDCG(gain_type='exp2') caller sorts", "pyltr", pyltr_ndcg, has_no_all_negative),
-    Call("lenskit", "NDCG(gain='rating') default LogRankWeight", "lenskit", lenskit_ndcg, is_fit_for_lenskit),
+    Call(
+        "lenskit",
+        "NDCG(gain='rating') default LogRankWeight",
+        "lenskit",
+        lenskit_ndcg,
+        is_fit_for_lenskit,
+    ),
     Call("trectools", "get_ndcg(trec_eval=True)", "trectools", trectools_ndcg, has_each_once),
     Call("rankkit", "ndcg(gain='exp')", "rankkit", rankkit_ndcg("exp"), is_fit_for_rankkit),
-    Call("pyNTCIREVAL", "nDCG (original J&K), log base 2", "pyNTCIREVAL", ntcireval_ndcg(2), is_fit_for_ntcireval),
+    Call(
+        "pyNTCIREVAL",
+        "nDCG (original J&K), log base 2",
+        "pyNTCIREVAL",
+        ntcireval_ndcg(2),
+        is_fit_for_ntcireval,
+    ),
 )

@@ -27,7 +27,9 @@ def topics(seed: int, count: int) -> list[Topic]:
     found: list[Topic] = []
     while len(found) < count:
         documents = [f"d{number}" for number in range(rng.randint(3, 40))]
-        judged = {document: rng.choice([0, 0, 1, 1, 2, 3]) for document in documents if rng.random() < 0.7}
+        judged = {
+            document: rng.choice([0, 0, 1, 1, 2, 3]) for document in documents if rng.random() < 0.7
+        }
         ranked = rng.sample(documents, rng.randint(1, len(documents)))
         if any(judged.values()) and judged.keys() & set(ranked):
             found.append({"judged": judged, "ranked": ranked})
@@ -41,35 +43,59 @@ def metrics(gain: str) -> dict[str, Metric]:
     option = "" if gain == "linear" else f"gain={gain}"
 
     def text(name: str, *options: str, cutoff: int | None = None) -> str:
-        return name + (f"({','.join(filter(None, options))})" if any(options) else "") + (f"@{cutoff}" if cutoff else "")
+        return (
+            name
+            + (f"({','.join(filter(None, options))})" if any(options) else "")
+            + (f"@{cutoff}" if cutoff else "")
+        )
 
     calls: dict[str, Metric] = {}
     for beta in (0, 1, 10):
         weight = "" if beta == 1 else f"beta={beta}"
-        calls[text("O", weight, option)] = lambda levels, gains, beta=beta: peer.OMeasure(levels, gains, beta)
-        calls[text("P+", weight, option)] = lambda levels, gains, beta=beta: peer.PPlusMeasure(levels, gains, beta)
-        calls[text("NCU", weight, option)] = lambda levels, gains, beta=beta: peer.NCUguBR(levels, gains, gains, beta)
+        calls[text("O", weight, option)] = lambda levels, gains, beta=beta: peer.OMeasure(
+            levels, gains, beta
+        )
+        calls[text("P+", weight, option)] = lambda levels, gains, beta=beta: peer.PPlusMeasure(
+            levels, gains, beta
+        )
+        calls[text("NCU", weight, option)] = lambda levels, gains, beta=beta: peer.NCUguBR(
+            levels, gains, gains, beta
+        )
         for gamma in (0.5, 0.95):
             calls[text("NCU", weight, option, f"gamma={gamma}", "stop=rank-biased")] = (
-                lambda levels, gains, beta=beta, gamma=gamma: peer.NCUrbBR(levels, gains, gamma, beta)
-            )  # fmt: skip
+                lambda levels, gains, beta=beta, gamma=gamma: peer.NCUrbBR(
+                    levels, gains, gamma, beta
+                )
+            )
         for cutoff in (None, 1, 5, 10):
             calls[text("Q", weight, option, cutoff=cutoff)] = (
-                lambda levels, gains, beta=beta, cutoff=cutoff: peer.QMeasure(levels, gains, beta, cutoff)
-            )  # fmt: skip
+                lambda levels, gains, beta=beta, cutoff=cutoff: peer.QMeasure(
+                    levels, gains, beta, cutoff
+                )
+            )
     calls[text("NCUguP", option)] = lambda levels, gains: peer.NCUguP(levels, gains, gains)
-    calls[text("NCU", option, "stops={0:0,1:1,2:5,3:6}")] = lambda levels, gains: peer.NCUguBR(levels, gains, [1, 5, 6], 1)
+    calls[text("NCU", option, "stops={0:0,1:1,2:5,3:6}")] = lambda levels, gains: peer.NCUguBR(
+        levels, gains, [1, 5, 6], 1
+    )
     calls[text("NCUrbP", option)] = lambda levels, gains: peer.NCUrbP(levels, gains, 0.95)
     for cutoff in (None, 1, 5, 10):
-        calls[text("nERR", option, "max_rel=3", cutoff=cutoff)] = lambda levels, gains, cutoff=cutoff: peer.nERR(levels, gains, cutoff)
-        calls[text("MSnDCG", option, cutoff=cutoff)] = lambda levels, gains, cutoff=cutoff: peer.MSnDCG(levels, gains, cutoff)
+        calls[text("nERR", option, "max_rel=3", cutoff=cutoff)] = (
+            lambda levels, gains, cutoff=cutoff: peer.nERR(levels, gains, cutoff)
+        )
+        calls[text("MSnDCG", option, cutoff=cutoff)] = lambda levels, gains, cutoff=cutoff: (
+            peer.MSnDCG(levels, gains, cutoff)
+        )
     return calls
 
 
 def peer_values(topic: Topic) -> dict[str, float]:
     """Every metric of a topic, by the text of our measure."""
     levels = [sum(level == wanted for level in topic["judged"].values()) for wanted in range(4)]
-    ranked: Sequence[tuple[str, int | None]] = [(document, topic["judged"].get(document)) for document in topic["ranked"]]
+    ranked: Sequence[tuple[str, int | None]] = [
+        (document, topic["judged"].get(document)) for document in topic["ranked"]
+    ]
     return {
-        text: float(make(levels, gains).compute(ranked)) for gain, gains in GAINS.items() for text, make in metrics(gain).items()
-    }  # fmt: skip
+        text: float(make(levels, gains).compute(ranked))
+        for gain, gains in GAINS.items()
+        for text, make in metrics(gain).items()
+    }

@@ -25,7 +25,12 @@ from tests.unit.test_stats_replicates import A, B
 
 def rows(table, names):
     """One row a value, with the code of each axis; `all` is the one group of the mixed model."""
-    return pd.DataFrame([{**dict(zip(names, place, strict=True)), "y": value, "all": 1} for place, value in np.ndenumerate(table)])
+    return pd.DataFrame(
+        [
+            {**dict(zip(names, place, strict=True)), "y": value, "all": 1}
+            for place, value in np.ndenumerate(table)
+        ]
+    )
 
 
 def mixed(formula, frame, effects, scale):
@@ -33,9 +38,22 @@ def mixed(formula, frame, effects, scale):
     parts = {name: f"0 + C({name})" for name in effects}
     model = mixedlm(formula, frame.assign(y=frame["y"] * scale), groups="all", vc_formula=parts)
     found = model.fit(reml=True, method=["powell"], xtol=1e-13, ftol=1e-15, maxiter=100_000)
-    found = model.fit(reml=True, method="nm", start_params=found.params_object, xtol=1e-12, ftol=1e-14, maxiter=100_000)
+    found = model.fit(
+        reml=True,
+        method="nm",
+        start_params=found.params_object,
+        xtol=1e-12,
+        ftol=1e-14,
+        maxiter=100_000,
+    )
     components = dict(zip(model.exog_vc.names, (found.vcomp / scale**2).tolist(), strict=True))
-    print(components, "residual", found.scale / scale**2, "standard errors", (found.bse / scale).to_dict())
+    print(
+        components,
+        "residual",
+        found.scale / scale**2,
+        "standard errors",
+        (found.bse / scale).to_dict(),
+    )
 
 
 def corrections() -> None:
@@ -48,7 +66,10 @@ def power() -> None:
     for n, d, alpha, *_ in POWERS:
         print(n, d, alpha, test.power(d, n, alpha), test.power(d, n, alpha, alternative="larger"))
     for d, wanted, alpha, *_ in SIZES:
-        sizes = [test.solve_power(d, None, alpha, wanted, alternative=side) for side in ("two-sided", "larger")]
+        sizes = [
+            test.solve_power(d, None, alpha, wanted, alternative=side)
+            for side in ("two-sided", "larger")
+        ]
         print(d, wanted, alpha, *sizes)
     for n, wanted, alpha, _ in EFFECTS:
         print(n, wanted, alpha, test.solve_power(None, n, alpha, wanted))
@@ -57,7 +78,12 @@ def power() -> None:
 def hsd() -> None:
     fit = ols("y ~ C(q) + C(s)", rows(GRAFTS, ("q", "s"))).fit()
     error = np.sqrt(fit.mse_resid / len(GRAFTS))
-    print("mean square", fit.mse_resid, "least difference", studentized_range.ppf(0.95, 4, fit.df_resid) * error)
+    print(
+        "mean square",
+        fit.mse_resid,
+        "least difference",
+        studentized_range.ppf(0.95, 4, fit.df_resid) * error,
+    )
     means = GRAFTS.mean(axis=0)
     for a, b in itertools.combinations(range(4), 2):
         print(a, b, studentized_range.sf(abs(means[b] - means[a]) / error, 4, fit.df_resid))
@@ -68,7 +94,9 @@ def components() -> None:
     mixed("y ~ 1", crossed, ("q", "s"), 1)
     print(pingouin.intraclass_corr(crossed, targets="s", raters="q", ratings="y").to_string())
     nested = rows(NESTED, ("q", "s", "r"))
-    nested = nested.assign(r=nested["r"] + BRENNAN.size * nested["s"], qs=nested["q"] + BRENNAN.size * nested["s"])
+    nested = nested.assign(
+        r=nested["r"] + BRENNAN.size * nested["s"], qs=nested["q"] + BRENNAN.size * nested["s"]
+    )
     mixed("y ~ 1", nested, ("q", "s", "r", "qs"), 1)
 
 

@@ -32,13 +32,19 @@ def samples() -> dict[str, list[float]]:
     }
 
 
-def errors(differences: np.ndarray, weights: np.ndarray, clusters: np.ndarray) -> dict[str, list[float]]:
+def errors(
+    differences: np.ndarray, weights: np.ndarray, clusters: np.ndarray
+) -> dict[str, list[float]]:
     """Mean and standard error under each design."""
     constant = np.ones(differences.size)
     fits = {
         "weights": sm.WLS(differences, constant, weights=weights).fit(cov_type="HC1"),
-        "clusters": sm.OLS(differences, constant).fit(cov_type="cluster", cov_kwds={"groups": clusters}),
-        "weights and clusters": sm.WLS(differences, constant, weights=weights).fit(cov_type="cluster", cov_kwds={"groups": clusters}),
+        "clusters": sm.OLS(differences, constant).fit(
+            cov_type="cluster", cov_kwds={"groups": clusters}
+        ),
+        "weights and clusters": sm.WLS(differences, constant, weights=weights).fit(
+            cov_type="cluster", cov_kwds={"groups": clusters}
+        ),
     }
     return {name: [float(fit.params[0]), float(fit.bse[0])] for name, fit in fits.items()}
 
@@ -47,11 +53,18 @@ def main() -> None:
     """Write the file."""
     data = samples()
     a, b, weights, clusters = (np.array(part) for part in data.values())
-    record = {"statsmodels": statsmodels.__version__, "data": data, "errors": errors(b - a, weights, clusters), "tost": {}}
+    record = {
+        "statsmodels": statsmodels.__version__,
+        "data": data,
+        "errors": errors(b - a, weights, clusters),
+        "tost": {},
+    }
     for margin in (0.01, 0.05):
         p, (_, p_low, _), (_, p_high, _) = ttost_paired(b, a, -margin, margin)
         record["tost"][str(margin)] = [float(p), float(p_low), float(p_high)]
-    (HERE / "statsmodels_recorded.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    (HERE / "statsmodels_recorded.json").write_text(
+        json.dumps(record, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

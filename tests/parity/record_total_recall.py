@@ -16,14 +16,21 @@ import sys
 
 def values(program: dict[str, type], length: int, ranks: list[int], total: int) -> dict[str, float]:
     """Its counts and its area, every document shown."""
-    measures = [program[name]("q", length, total) for name in ("CountBasedMeasures", "AreaBasedMeasures")]
+    measures = [
+        program[name]("q", length, total) for name in ("CountBasedMeasures", "AreaBasedMeasures")
+    ]
     for measure in measures:
         for rank in range(1, length + 1):
             relevant = int(rank in ranks)
             measure.update(relevant, relevant, "NF")
         measure.finalize()
     count, area = measures
-    return {"last_rel": count.last_rel, "wss_95": count.wss_95, "wss_100": count.wss_100, "norm_area": area.norm_area}
+    return {
+        "last_rel": count.last_rel,
+        "wss_95": count.wss_95,
+        "wss_100": count.wss_100,
+        "norm_area": area.norm_area,
+    }
 
 
 def main() -> None:
@@ -32,7 +39,16 @@ def main() -> None:
         length = rng.randint(5, 300)
         ranks = sorted(rng.sample(range(1, length + 1), rng.randint(1, min(length, 45))))
         total = len(ranks) + (rng.randint(1, 3) if number % 5 == 4 else 0)
-        lines.append(json.dumps({"length": length, "ranks": ranks, "total": total, "values": values(program, length, ranks, total)}))
+        lines.append(
+            json.dumps(
+                {
+                    "length": length,
+                    "ranks": ranks,
+                    "total": total,
+                    "values": values(program, length, ranks, total),
+                }
+            )
+        )
     sys.stdout.write("[\n" + ",\n".join(lines) + "\n]\n")
 
 

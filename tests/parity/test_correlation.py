@@ -6,7 +6,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from idealrank.measures.correlation import overlap_sums, pair_counts, tau_ap, tau_ap_direction, tau_b, weighted_tau
+from idealrank.measures.correlation import (
+    overlap_sums,
+    pair_counts,
+    tau_ap,
+    tau_ap_direction,
+    tau_b,
+    weighted_tau,
+)
 from tests.conftest import shared_file
 
 Column = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -22,14 +29,18 @@ def ircor(function: str, x: Column, y: Column) -> float:
         "tau_a": lambda: (counts.concordant - counts.discordant) / counts.total,
         "tauAP": lambda: tau_ap(query, -y, -x, 1),
         "tauAP_a": lambda: tau_ap(query, -y, -x, 1),
-        "tauAP_b": lambda: (tau_ap_direction(query, -x, -y, 1) + tau_ap_direction(query, -y, -x, 1)) / 2,
+        "tauAP_b": lambda: (
+            (tau_ap_direction(query, -x, -y, 1) + tau_ap_direction(query, -y, -x, 1)) / 2
+        ),
     }
     return float(found[function.split(maxsplit=1)[0]]()[0])
 
 
 def test_ircor() -> None:
     """Eleven values, to the four decimals that its tests print."""
-    table = json.loads(shared_file("data", "peer-cases", "rank_correlation_ircor.json").read_text(encoding="utf-8"))
+    table = json.loads(
+        shared_file("data", "peer-cases", "rank_correlation_ircor.json").read_text(encoding="utf-8")
+    )
     assert len(table["cases"]) == 11
     for case in table["cases"]:
         columns = table["sets"][case["set"]]
@@ -53,15 +64,28 @@ def test_scipy(levels: int) -> None:
             one, two = first[query == code], second[query == code]
             theirs = (np.nan, np.nan)
             if one.size > 1:
-                theirs = stats.kendalltau(one, two).statistic, stats.weightedtau(-one, -two).statistic
-            assert [values[code] for values in ours] == pytest.approx(theirs, abs=1e-12, nan_ok=True)
+                theirs = (
+                    stats.kendalltau(one, two).statistic,
+                    stats.weightedtau(-one, -two).statistic,
+                )
+            assert [values[code] for values in ours] == pytest.approx(
+                theirs, abs=1e-12, nan_ok=True
+            )
 
 
 def naive_tau_ap(rank: Column, reference: Column) -> float:
     """The definition, for an order without ties."""
     order = np.argsort(rank)
     terms = [
-        sum(1.0 if reference[j] < reference[order[i]] else 0.5 if reference[j] == reference[order[i]] else 0.0 for j in order[:i]) / i
+        sum(
+            1.0
+            if reference[j] < reference[order[i]]
+            else 0.5
+            if reference[j] == reference[order[i]]
+            else 0.0
+            for j in order[:i]
+        )
+        / i
         for i in range(1, rank.size)
     ]
     return 2 * sum(terms) / (rank.size - 1) - 1
@@ -74,9 +98,15 @@ def test_tau_ap_of_ties_is_the_mean_over_their_orders() -> None:
     rng = np.random.default_rng(1)
     for _ in range(20):
         rank, reference = rng.integers(0, 3, 6), rng.integers(0, 4, 6)
-        orders = {tuple(order) for order in permutations(range(6)) if (np.diff(rank[list(order)]) >= 0).all()}
+        orders = {
+            tuple(order)
+            for order in permutations(range(6))
+            if (np.diff(rank[list(order)]) >= 0).all()
+        }
         values = [naive_tau_ap(np.argsort(order).astype(float), reference) for order in orders]
-        assert tau_ap(np.zeros(6, np.int64), rank, reference, 1)[0] == pytest.approx(np.mean(values), abs=1e-12)
+        assert tau_ap(np.zeros(6, np.int64), rank, reference, 1)[0] == pytest.approx(
+            np.mean(values), abs=1e-12
+        )
 
 
 def naive_overlap(one: list[int], two: list[int], depth: int, p: float) -> float:
@@ -89,7 +119,9 @@ def test_overlap_sums_are_those_of_sets() -> None:
     rng = np.random.default_rng(2)
     for p in (0.5, 0.9, 0.98):
         one, two = (rng.permutation(30)[:size].tolist() for size in (20, 12))
-        deeper = np.array([max(one.index(item), two.index(item)) + 1 for item in set(one) & set(two)])
+        deeper = np.array(
+            [max(one.index(item), two.index(item)) + 1 for item in set(one) & set(two)]
+        )
         for depth in (1, 5, 12, 20):
             found = overlap_sums(np.zeros(deeper.size, np.int64), deeper, np.array([depth]), p)[0]
             assert found == pytest.approx(naive_overlap(one, two, depth, p), abs=1e-12)

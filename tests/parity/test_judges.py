@@ -43,18 +43,35 @@ def test_coefficients_and_errors_are_those_of_irrcac(peer: str, weights: str) ->
     cac, pandas = imported("irrCAC.raw").CAC, imported("pandas")
     for seed, raters in ((1, 2), (2, 4)):
         ratings = graded(seed, raters)
-        expected = getattr(cac(pandas.DataFrame(ratings), weights=weights, categories=[0.0, 1.0, 2.0, 3.0], digits=15), peer)()["est"]
+        expected = getattr(
+            cac(
+                pandas.DataFrame(ratings),
+                weights=weights,
+                categories=[0.0, 1.0, 2.0, 3.0],
+                digits=15,
+            ),
+            peer,
+        )()["est"]
         options: dict[str, Any] = {"weights": None if weights == "identity" else weights}
         if peer == "krippendorff":
             if weights == "linear":
                 continue  # no level of Krippendorff's has these distances
             options = {"level": {"identity": "nominal", "quadratic": "interval"}[weights]}
         statistic = "conger_kappa" if peer == "conger" and raters > 2 else IRR[peer]
-        found = agreement(ratings, statistic, **options, categories=[0, 1, 2, 3], interval=True, variance="analytic")  # type: ignore[call-overload]
+        found = agreement(
+            ratings,
+            statistic,
+            **options,
+            categories=[0, 1, 2, 3],
+            interval=True,
+            variance="analytic",
+        )  # type: ignore[call-overload]
         assert found.value == pytest.approx(expected["coefficient_value"], abs=1e-9)
         # Of two raters ours is the asymptotic error of Fleiss, Cohen and Everitt, as statsmodels
         # has it; irrCAC divides by n - 1.
-        of_two = np.sqrt((len(ratings) - 1) / len(ratings)) if peer == "conger" and raters == 2 else 1.0
+        of_two = (
+            np.sqrt((len(ratings) - 1) / len(ratings)) if peer == "conger" and raters == 2 else 1.0
+        )
         assert found.standard_error == pytest.approx(of_two * expected["se"], abs=1e-9)
 
 
@@ -69,8 +86,12 @@ def test_kappa_is_that_of_scikit_learn_and_statsmodels(weights: Any) -> None:
 
     found = agreement(ratings, "cohen_kappa", weights=weights, interval=True, variance="analytic")
 
-    assert found.value == pytest.approx(metrics.cohen_kappa_score(first, second, weights=weights), abs=1e-12)
-    assert (found.value, found.standard_error) == pytest.approx((expected.kappa, expected.std_kappa), abs=1e-12)
+    assert found.value == pytest.approx(
+        metrics.cohen_kappa_score(first, second, weights=weights), abs=1e-12
+    )
+    assert (found.value, found.standard_error) == pytest.approx(
+        (expected.kappa, expected.std_kappa), abs=1e-12
+    )
 
 
 def test_fleiss_kappa_is_that_of_statsmodels() -> None:
@@ -88,14 +109,20 @@ def test_alpha_is_that_of_truescore(level: Any) -> None:
     assert agreement(ratings, "krippendorff_alpha", level=level) == pytest.approx(
         truescore.krippendorff_alpha(ratings.T, level=level), abs=1e-12
     )
-    assert agreement(ratings, "gwet_ac1") == pytest.approx(truescore.gwet_ac1(*ratings.T), abs=1e-12)
+    assert agreement(ratings, "gwet_ac1") == pytest.approx(
+        truescore.gwet_ac1(*ratings.T), abs=1e-12
+    )
 
 
 def judged(seed: int, n: int = 400, labelled: int = 60) -> tuple[Any, Any, Any]:
     """Values of a human and of a judge, and which are labelled."""
     rng = np.random.default_rng(seed)
     human = rng.beta(1, 2, n)
-    return human, np.clip(human + rng.normal(0.05, 0.2, n), 0, 1), rng.choice(n, labelled, replace=False)
+    return (
+        human,
+        np.clip(human + rng.normal(0.05, 0.2, n), 0, 1),
+        rng.choice(n, labelled, replace=False),
+    )
 
 
 @pytest.mark.parametrize("weight", [None, 0.0, 0.4, 1.0])
@@ -122,12 +149,23 @@ def test_corrected_means_are_those_of_truescore(by_query: bool) -> None:
     if by_query:
         chosen = np.flatnonzero(clusters < 7)
     others = np.setdiff1d(np.arange(human.size), chosen)
-    expected = truescore.ppi_estimate(judge, human[chosen], chosen, clusters=clusters if by_query else None)
+    expected = truescore.ppi_estimate(
+        judge, human[chosen], chosen, clusters=clusters if by_query else None
+    )
 
     groups = (clusters[chosen], clusters[others]) if by_query else None
-    found = correct(human[chosen], judge[chosen], judge[others], clusters=groups, tuning="ppi++", quantile="t" if by_query else "z")
+    found = correct(
+        human[chosen],
+        judge[chosen],
+        judge[others],
+        clusters=groups,
+        tuning="ppi++",
+        quantile="t" if by_query else "z",
+    )
 
-    assert (found.estimate, found.weight) == pytest.approx((expected.point, expected.lambda_), abs=1e-12)
+    assert (found.estimate, found.weight) == pytest.approx(
+        (expected.point, expected.lambda_), abs=1e-12
+    )
     assert found.interval == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
@@ -142,7 +180,9 @@ def test_shares_by_the_delta_method_are_those_of_truescore() -> None:
     chosen = np.arange(100)
 
     expected = truescore.rogan_gladen_estimate(judge.astype(int), human[chosen].astype(int), chosen)
-    found = corrected_share(human[chosen].astype(int), judge[chosen].astype(int), judge.astype(int), interval="delta")
+    found = corrected_share(
+        human[chosen].astype(int), judge[chosen].astype(int), judge.astype(int), interval="delta"
+    )
 
     assert found.estimate == pytest.approx(expected.point, abs=1e-12)
     assert found.interval == pytest.approx((expected.low, expected.high), abs=1e-9)

@@ -12,19 +12,35 @@ from tests.parity.calls import DEFAULT_CALLS, Call, arrays, judged, pytrec_eval_
 
 SLOW = {"lightgbm"}  # a booster a query costs 40 ms
 TREC_MEASURES = (
-    "ndcg", "ndcg_cut.10", "map", "map_cut.10", "recip_rank", "P.5", "P.10", "recall.10", "recall.100", "set_recall", "num_q", "num_ret",
-    "num_rel", "num_rel_ret",
-)  # fmt: skip
+    "ndcg",
+    "ndcg_cut.10",
+    "map",
+    "map_cut.10",
+    "recip_rank",
+    "P.5",
+    "P.10",
+    "recall.10",
+    "recall.100",
+    "set_recall",
+    "num_q",
+    "num_ret",
+    "num_rel",
+    "num_rel_ret",
+)
 
 
 def pydocs(run: str, n_queries: int | None = None) -> Fixture:
     """A ranker's run over Python's documentation with its judgments."""
-    fields = [line.split() for line in (PYDOCS / "qrels.txt").read_text(encoding="utf-8").splitlines()]
+    fields = [
+        line.split() for line in (PYDOCS / "qrels.txt").read_text(encoding="utf-8").splitlines()
+    ]
     grades = {(query, document): float(grade) for query, _, document, grade in fields}
     queries: dict[str, list[Row]] = {}
     for line in (PYDOCS / run).read_text(encoding="utf-8").splitlines():
         query, _, document, _, score, _ = line.split()
-        queries.setdefault(query, []).append((document, float(score), grades.get((query, document))))
+        queries.setdefault(query, []).append(
+            (document, float(score), grades.get((query, document)))
+        )
     seen = {(query, row[0]) for query, rows in queries.items() for row in rows}
     for (query, document), grade in grades.items():
         if (query, document) not in seen:
@@ -80,13 +96,28 @@ def test_pytrec_eval_on_random_lists(measure: str) -> None:
     for seed in range(12):
         fixture = random_fixture(seed)
         expected = pytrec_eval_measure(fixture, measure)
-        values = ir.evaluate(judged(fixture), returned(fixture), [measure], "trec_eval-9").per_query()
+        values = ir.evaluate(
+            judged(fixture), returned(fixture), [measure], "trec_eval-9"
+        ).per_query()
         for query, value in expected.items():
             assert values[query][str(ir.parse_measure(measure))] == pytest.approx(value, abs=1e-12)
 
 
 @pytest.mark.parametrize(
-    "measure", ["AP", "AP@3", "AP(rel=2)", "RR", "P@5", "P(rel=3)@5", "R@3", "R(rel=2)@10", "nDCG@5", "NumRet", "NumRelRet"]
+    "measure",
+    [
+        "AP",
+        "AP@3",
+        "AP(rel=2)",
+        "RR",
+        "P@5",
+        "P(rel=3)@5",
+        "R@3",
+        "R(rel=2)@10",
+        "nDCG@5",
+        "NumRet",
+        "NumRelRet",
+    ],
 )
 def test_ir_measures_spells_and_computes_the_same(measure: str) -> None:
     """The same text gives the same number in both, per query; a missing query counts 0."""
@@ -94,9 +125,14 @@ def test_ir_measures_spells_and_computes_the_same(measure: str) -> None:
 
     fixture = random_fixture(5)
     fixture = Fixture({**fixture.queries, "900": [("d1", None, 1.0)]})
-    grades = {query: {d: int(grade) for d, grade in documents.items()} for query, documents in judged(fixture).items()}
+    grades = {
+        query: {d: int(grade) for d, grade in documents.items()}
+        for query, documents in judged(fixture).items()
+    }
     values = ir.evaluate(grades, returned(fixture), [measure], "ir_measures").per_query()
-    for metric in ir_measures.iter_calc([ir_measures.parse_measure(measure)], grades, returned(fixture)):
+    for metric in ir_measures.iter_calc(
+        [ir_measures.parse_measure(measure)], grades, returned(fixture)
+    ):
         assert values[metric.query_id][measure] == pytest.approx(metric.value, abs=1e-12)
 
 
@@ -111,10 +147,22 @@ def test_the_mean_of_lightgbm_over_many_lists() -> None:
         labels += one
         scores += two
         sizes.append(len(one))
-    params = {"objective": "lambdarank", "metric": "ndcg", "eval_at": [1, 3, 10], "verbosity": -1, "num_threads": 1}
+    params = {
+        "objective": "lambdarank",
+        "metric": "ndcg",
+        "eval_at": [1, 3, 10],
+        "verbosity": -1,
+        "num_threads": 1,
+    }
     items = lightgbm.Dataset(
-        np.arange(len(labels), dtype=float).reshape(-1, 1), labels, group=sizes, init_score=np.array(scores), params=params
+        np.arange(len(labels), dtype=float).reshape(-1, 1),
+        labels,
+        group=sizes,
+        init_score=np.array(scores),
+        params=params,
     )
     for _, name, value, _ in lightgbm.Booster(params, items).eval_train():
         cutoff = int(name.rpartition("@")[2])
-        assert ir.ndcg(labels, scores, cutoff, sizes, convention="lightgbm").mean() == pytest.approx(value, abs=1e-12)
+        assert ir.ndcg(
+            labels, scores, cutoff, sizes, convention="lightgbm"
+        ).mean() == pytest.approx(value, abs=1e-12)

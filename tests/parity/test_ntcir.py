@@ -10,7 +10,9 @@ import idealrank as ir
 from tests.golden.harness import quietly
 from tests.parity.ntcir_calls import Topic, peer_values, topics
 
-RECORDED: list[dict[str, Any]] = json.loads(Path(__file__).with_name("ntcir_recorded.json").read_text(encoding="utf-8"))
+RECORDED: list[dict[str, Any]] = json.loads(
+    Path(__file__).with_name("ntcir_recorded.json").read_text(encoding="utf-8")
+)
 
 
 def assert_equal(topic: Topic, values: dict[str, float]) -> None:
@@ -36,4 +38,6 @@ def test_live() -> None:
     for topic in topics(7, 200):
         assert_equal(topic, peer_values(topic))
     for record in RECORDED:
-        assert peer_values({"judged": record["judged"], "ranked": record["ranked"]}) == pytest.approx(record["values"], abs=1e-12)
+        assert peer_values(
+            {"judged": record["judged"], "ranked": record["ranked"]}
+        ) == pytest.approx(record["values"], abs=1e-12)

@@ -21,7 +21,9 @@ def test_optuna_maximises_a_measure_by_query() -> None:
     table = np.column_stack([qid, features])
 
     def value(trial: optuna.Trial) -> float:
-        ranker = QueryRanker(Ridge(alpha=trial.suggest_float("alpha", 1e-2, 1e6, log=True)), measure="nDCG@5")
+        ranker = QueryRanker(
+            Ridge(alpha=trial.suggest_float("alpha", 1e-2, 1e6, log=True)), measure="nDCG@5"
+        )
         return float(cross_val_score(ranker, table, labels, cv=QueryKFold(4)).mean())
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)

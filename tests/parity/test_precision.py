@@ -51,7 +51,14 @@ def named(names: list[str], rel: float | None = None) -> dict[str, Measure]:
     return {name: replace(ir.parse_measure(name), rel=rel) for name in names}  # type: ignore[call-arg]
 
 
-def differing(printed: Printed, names: list[str], qrels: object, run: object, convention: str, rel: float | None = None) -> list[str]:
+def differing(
+    printed: Printed,
+    names: list[str],
+    qrels: object,
+    run: object,
+    convention: str,
+    rel: float | None = None,
+) -> list[str]:
     """What we would print otherwise; every name must have been printed."""
     assert set(names) <= {name for name, _ in printed}
     measures = named(names, rel)
@@ -63,28 +70,57 @@ def test_the_test_folder_of_trec_eval_10(output: str) -> None:
     made = OUTPUTS[output]
     names = OFFICIAL if output in ("out.test", "out.comment.test") else ALL_TREC
 
-    assert differing(folder_output(output), names, folder_file(made.qrels), folder_file(made.run), "trec_eval-10", made.rel) == []
+    assert (
+        differing(
+            folder_output(output),
+            names,
+            folder_file(made.qrels),
+            folder_file(made.run),
+            "trec_eval-10",
+            made.rel,
+        )
+        == []
+    )
 
 
 def test_lists_cut_at_100() -> None:
     run = first_documents("results.trunc", 100)
 
-    assert differing(folder_output("out.test.aqcM"), ALL_TREC, folder_file("qrels.test"), run, "trec_eval-10") == []
+    assert (
+        differing(
+            folder_output("out.test.aqcM"), ALL_TREC, folder_file("qrels.test"), run, "trec_eval-10"
+        )
+        == []
+    )
 
 
 def test_parameters_of_ones_own() -> None:
     printed, names = folder_output("out.test.meas_params"), [*OWN, "success_5", *TENTHS[1:3]]
 
-    assert differing(printed, names, folder_file("qrels.test"), folder_file("results.test"), "trec_eval-10") == []
+    assert (
+        differing(
+            printed, names, folder_file("qrels.test"), folder_file("results.test"), "trec_eval-10"
+        )
+        == []
+    )
 
 
-@pytest.mark.parametrize(("version", "convention"), [("9.0.4", "trec_eval-9"), ("10", "trec_eval-10")])
+@pytest.mark.parametrize(
+    ("version", "convention"), [("9.0.4", "trec_eval-9"), ("10", "trec_eval-10")]
+)
 @pytest.mark.parametrize("level", [1, 2])
 def test_dl19_by_both_versions(version: str, convention: str, level: int) -> None:
     rel = None if level == 1 else 2.0
     printed = dl19_output(version, level)
 
-    found = differing(printed, ALL_TREC, dl19_file(DL19_QRELS), dl19_file(DL19_RUN), f"{convention},missing=zero", rel)
+    found = differing(
+        printed,
+        ALL_TREC,
+        dl19_file(DL19_QRELS),
+        dl19_file(DL19_RUN),
+        f"{convention},missing=zero",
+        rel,
+    )
 
     assert found == []
 
@@ -92,12 +128,21 @@ def test_dl19_by_both_versions(version: str, convention: str, level: int) -> Non
 def test_the_versions_differ_in_recall_points_alone() -> None:
     """Otherwise the switch would not be proven by the outputs."""
     nine, ten = dl19_output("9.0.4", 1), dl19_output("10", 1)
-    changed = {name for (name, query), text in nine.items() if ten[name, query] != text and name in ALL_TREC}
+    changed = {
+        name
+        for (name, query), text in nine.items()
+        if ten[name, query] != text and name in ALL_TREC
+    }
 
     # Half of a whole number, and all of it, are rounded alike by both.
     assert changed == {*TENTHS[1:5], *TENTHS[6:10], "11pt_avg"}
     measures = named(ALL_TREC)
-    evaluation = ir.evaluate(dl19_file(DL19_QRELS), dl19_file(DL19_RUN), measures.values(), "trec_eval-10,recall_points=truncated")
+    evaluation = ir.evaluate(
+        dl19_file(DL19_QRELS),
+        dl19_file(DL19_RUN),
+        measures.values(),
+        "trec_eval-10,recall_points=truncated",
+    )
     assert differences(nine, measures, evaluation) == []
 
 
@@ -111,11 +156,17 @@ def test_the_names_are_trec_evals(name: str) -> None:
 # Asked with their parameters, and the key under which the answer comes.
 ASKED = {
     **{name: name for name in ("Rprec", "11pt_avg", *SETS)},
-    **{f"iprec_at_recall.{level}": f"iprec_at_recall_{level:.2f}" for level in (0.0, 0.1, 0.15, 0.25, 0.3, 0.5, 0.7, 0.95, 1.0)},
-    **{f"Rprec_mult.{mult}": f"Rprec_mult_{mult:.2f}" for mult in (0.04, 0.2, 0.35, 0.6, 1.0, 1.4, 3.0)},
+    **{
+        f"iprec_at_recall.{level}": f"iprec_at_recall_{level:.2f}"
+        for level in (0.0, 0.1, 0.15, 0.25, 0.3, 0.5, 0.7, 0.95, 1.0)
+    },
+    **{
+        f"Rprec_mult.{mult}": f"Rprec_mult_{mult:.2f}"
+        for mult in (0.04, 0.2, 0.35, 0.6, 1.0, 1.4, 3.0)
+    },
     **{f"success.{rank}": f"success_{rank}" for rank in (1, 2, 5)},
     **{f"relative_P.{rank}": f"relative_P_{rank}" for rank in (1, 3, 10, 50)},
-}  # fmt: skip
+}
 
 
 def by_pytrec_eval(fixture: Fixture, asked: set[str], level: int) -> dict[str, dict[str, float]]:
@@ -124,10 +175,13 @@ def by_pytrec_eval(fixture: Fixture, asked: set[str], level: int) -> dict[str, d
     for text in asked:
         name, _, parameter = text.partition(".")
         words.setdefault(name, []).extend([parameter] if parameter else [])
-    joined = {name + ("." + ",".join(parameters) if parameters else "") for name, parameters in words.items()}
-    found: dict[str, dict[str, float]] = pytrec_eval.RelevanceEvaluator(whole(judged(fixture)), joined, relevance_level=level).evaluate(
-        returned(fixture)
-    )
+    joined = {
+        name + ("." + ",".join(parameters) if parameters else "")
+        for name, parameters in words.items()
+    }
+    found: dict[str, dict[str, float]] = pytrec_eval.RelevanceEvaluator(
+        whole(judged(fixture)), joined, relevance_level=level
+    ).evaluate(returned(fixture))
     return found
 
 
@@ -137,17 +191,24 @@ def test_pytrec_eval_on_random_lists_with_ties(level: int) -> None:
     for fixture in (*map(random_fixture, range(20)), long_fixture(3)):
         expected = by_pytrec_eval(fixture, set(ASKED), level)
 
-        values = ir.evaluate(judged(fixture), returned(fixture), measures.values(), "trec_eval-9").per_query()
+        values = ir.evaluate(
+            judged(fixture), returned(fixture), measures.values(), "trec_eval-9"
+        ).per_query()
 
         for query, by_name in expected.items():
             for name, measure in measures.items():
-                assert values[query][str(measure)] == pytest.approx(by_name[name], abs=1e-12), (query, name)
+                assert values[query][str(measure)] == pytest.approx(by_name[name], abs=1e-12), (
+                    query,
+                    name,
+                )
 
 
 @pytest.mark.parametrize("beta", ["0.5", "2", "3"])
 def test_pytrec_eval_weighs_recall_as_we_do(beta: str) -> None:
     for fixture in map(random_fixture, range(6)):
-        values = ir.evaluate(judged(fixture), returned(fixture), [f"set_F_{beta}"], "trec_eval-9").per_query()
+        values = ir.evaluate(
+            judged(fixture), returned(fixture), [f"set_F_{beta}"], "trec_eval-9"
+        ).per_query()
         for query, by_name in by_pytrec_eval(fixture, {f"set_F.{beta}"}, 1).items():
             assert values[query][f"SetF(beta={beta})"] == pytest.approx(by_name["set_F"], abs=1e-12)
 
@@ -157,18 +218,41 @@ def test_pytrec_eval_gives_the_logarithm_that_gm_map_averages() -> None:
     for fixture in map(random_fixture, range(12)):
         logs = [values["gm_map"] for values in by_pytrec_eval(fixture, {"gm_map"}, 1).values()]
 
-        mean = ir.evaluate(judged(fixture), returned(fixture), "gm_map", "trec_eval-9").mean()["GMAP"]
+        mean = ir.evaluate(judged(fixture), returned(fixture), "gm_map", "trec_eval-9").mean()[
+            "GMAP"
+        ]
 
         assert mean == pytest.approx(math.exp(math.fsum(logs) / len(logs)), rel=1e-12)
 
 
 IR_MEASURES = [
-    "Rprec", "RPrec", "Rprec(rel=2)", "Rprec(judged_only=True)", "Success@1", "Success@5", "Success(rel=2)@3",
+    "Rprec",
+    "RPrec",
+    "Rprec(rel=2)",
+    "Rprec(judged_only=True)",
+    "Success@1",
+    "Success@5",
+    "Success(rel=2)@3",
     "Success(judged_only=True)@2",
-    "IPrec@0.1", "IPrec@0.5", "IPrec(judged_only=True)@0.3", "SetP", "SetP(rel=2)", "SetP(judged_only=True)", "SetRelP",
-    "SetP(relative=True)", "SetP(rel=2,relative=True)", "SetR", "SetR(rel=2)", "SetF", "SetF(beta=2.5)", "SetF(beta=0.5,rel=2)",
-    "SetF(judged_only=True)", "SetAP", "SetAP(rel=2)", "SetAP(judged_only=True)",
-]  # fmt: skip
+    "IPrec@0.1",
+    "IPrec@0.5",
+    "IPrec(judged_only=True)@0.3",
+    "SetP",
+    "SetP(rel=2)",
+    "SetP(judged_only=True)",
+    "SetRelP",
+    "SetP(relative=True)",
+    "SetP(rel=2,relative=True)",
+    "SetR",
+    "SetR(rel=2)",
+    "SetF",
+    "SetF(beta=2.5)",
+    "SetF(beta=0.5,rel=2)",
+    "SetF(judged_only=True)",
+    "SetAP",
+    "SetAP(rel=2)",
+    "SetAP(judged_only=True)",
+]
 
 
 @pytest.mark.parametrize("text", IR_MEASURES)
@@ -181,19 +265,29 @@ def test_ir_measures_spells_and_computes_the_same(text: str) -> None:
 
         found = ir.evaluate(grades, returned(fixture), text, "ir_measures")
 
-        metrics = ir_measures.iter_calc([ir_measures.parse_measure(text)], grades, returned(fixture))
+        metrics = ir_measures.iter_calc(
+            [ir_measures.parse_measure(text)], grades, returned(fixture)
+        )
         expected = {metric.query_id: metric.value for metric in metrics}
-        assert dict(zip(found.queries, found[text], strict=True)) == pytest.approx(expected, abs=1e-12)
+        assert dict(zip(found.queries, found[text], strict=True)) == pytest.approx(
+            expected, abs=1e-12
+        )
 
 
 def test_every_name_of_ir_measures_for_these_families_is_read() -> None:
     """From its own registry, so that none is forgotten."""
-    names = [name for name in ir_measures.measures.registry if re.match(r"Set|Rprec|RPrec|Success|IPrec", name)]
+    names = [
+        name
+        for name in ir_measures.measures.registry
+        if re.match(r"Set|Rprec|RPrec|Success|IPrec", name)
+    ]
 
     assert len(names) == 9
     for name in names:
         after = {"Success": "@5", "IPrec": "@0.1"}.get(name, "")
-        assert ir.parse_measure(name + after) == ir.parse_measure(str(ir_measures.parse_measure(name + after)))
+        assert ir.parse_measure(name + after) == ir.parse_measure(
+            str(ir_measures.parse_measure(name + after))
+        )
 
 
 @pytest.mark.parametrize("b", [0.5, 1.0, 2.0])
@@ -207,5 +301,10 @@ def test_scikit_learn_has_the_square_of_the_weight(b: float) -> None:
         values = ir.evaluate(judged(fixture), returned(fixture), ir.SetF(beta=b**2), "trec_eval-9")
         for query, value in zip(values.queries, values.values[:, 0], strict=True):
             rows = fixture.queries[query]
-            labels, answers = [(grade or 0) >= 1 for *_, grade in rows], [score is not None for _, score, _ in rows]
-            assert value == pytest.approx(fbeta_score(labels, answers, beta=b, zero_division=0.0), abs=1e-12)
+            labels, answers = (
+                [(grade or 0) >= 1 for *_, grade in rows],
+                [score is not None for _, score, _ in rows],
+            )
+            assert value == pytest.approx(
+                fbeta_score(labels, answers, beta=b, zero_division=0.0), abs=1e-12
+            )

@@ -40,7 +40,9 @@ def test_every_printed_digit(name: str, convention: str) -> None:
     assert {measure for measure, _ in printed} - set(measures) == NOT_NUMBERS
     # num_q too
     assert len(measures) == 1 + (N_ASSESSOR_MEASURES if "jg" in name else N_PREFERENCE_MEASURES)
-    evaluation = ir.evaluate(table_of(name, folder_file(judgments)), folder_file(run), measures.values(), convention)
+    evaluation = ir.evaluate(
+        table_of(name, folder_file(judgments)), folder_file(run), measures.values(), convention
+    )
     assert differences(printed, measures, evaluation) == []
 
 

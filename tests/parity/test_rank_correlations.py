@@ -63,13 +63,21 @@ def test_long_lists() -> None:
     rng = np.random.default_rng(5)
     reference, predicted = rng.integers(0, 300, 50_000), rng.random(50_000)
     predicted += reference / 300
-    found = [ir.kendall(reference, predicted), ir.kendall(reference, predicted, "c"), ir.spearman(reference, predicted)]
+    found = [
+        ir.kendall(reference, predicted),
+        ir.kendall(reference, predicted, "c"),
+        ir.spearman(reference, predicted),
+    ]
     assert found == pytest.approx(scipy_values(reference, predicted), abs=1e-12)
 
 
 @pytest.mark.parametrize(("hypothesis", "b", "a", "c"), TAU)
-def test_the_lists_of_the_rankdcg_paper(hypothesis: list[float], b: float, a: float, c: float) -> None:
-    assert [ir.kendall(L, hypothesis, variant) for variant in "bac"] == pytest.approx([b, a, c], abs=1e-15)
+def test_the_lists_of_the_rankdcg_paper(
+    hypothesis: list[float], b: float, a: float, c: float
+) -> None:
+    assert [ir.kendall(L, hypothesis, variant) for variant in "bac"] == pytest.approx(
+        [b, a, c], abs=1e-15
+    )
 
 
 def test_perfect_agreement_is_exactly_1() -> None:
@@ -82,11 +90,21 @@ def test_perfect_agreement_is_exactly_1() -> None:
     assert ir.kendall(L, L, "a") == pytest.approx(7 / 9)
 
 
-@pytest.mark.parametrize(("reference", "predicted"), [([], []), ([1], [2]), ([1, 1], [1, 2]), ([1, 2], [3, 3])])
+@pytest.mark.parametrize(
+    ("reference", "predicted"), [([], []), ([1], [2]), ([1, 1], [1, 2]), ([1, 2], [3, 3])]
+)
 def test_no_value_where_nothing_differs(reference: list[float], predicted: list[float]) -> None:
     """NaN; tau-a of two items, one list tied, is 0 by its definition."""
-    assert np.isnan([ir.kendall(reference, predicted), ir.kendall(reference, predicted, "c"), ir.spearman(reference, predicted)]).all()
-    assert ir.kendall(reference, predicted, "a") == pytest.approx(0.0 if len(reference) == 2 else np.nan, nan_ok=True)
+    assert np.isnan(
+        [
+            ir.kendall(reference, predicted),
+            ir.kendall(reference, predicted, "c"),
+            ir.spearman(reference, predicted),
+        ]
+    ).all()
+    assert ir.kendall(reference, predicted, "a") == pytest.approx(
+        0.0 if len(reference) == 2 else np.nan, nan_ok=True
+    )
 
 
 def test_the_narrowest_numbers() -> None:
@@ -100,7 +118,10 @@ def test_layouts() -> None:
     assert isinstance(ir.kendall([1, 2], [1, 2]), float)
     assert isinstance(ir.spearman([1, 2], [1, 2]), float)
     assert ir.kendall([1, 2, 2, 1], [1, 2, 1, 2], "b", [2, 2]).tolist() == [1.0, -1.0]
-    assert ir.spearman([[1, 2, -1], [2, 1, 0]], [[1, 2, 9], [1, 2, 3]], padding=-1).tolist() == [1.0, -1.0]
+    assert ir.spearman([[1, 2, -1], [2, 1, 0]], [[1, 2, 9], [1, 2, 3]], padding=-1).tolist() == [
+        1.0,
+        -1.0,
+    ]
 
 
 def test_refused() -> None:
@@ -112,11 +133,18 @@ def test_refused() -> None:
         ir.kendall([1, 2], [1, 2, 3])
 
 
-def run_values(grades: list[float], scores: list[float], measures: list[str], ties: str) -> list[float]:
+def run_values(
+    grades: list[float], scores: list[float], measures: list[str], ties: str
+) -> list[float]:
     """Measures of one query of judged documents, one unjudged among them."""
     judged = {f"d{place}": grade for place, grade in enumerate(grades)}
     run = {"unjudged": max(scores)} | {f"d{place}": score for place, score in enumerate(scores)}
-    means = ir.evaluate({"q": judged}, {"q": run}, measures, ir.Convention.of("standard", negative="kept", ties=ties)).mean()
+    means = ir.evaluate(
+        {"q": judged},
+        {"q": run},
+        measures,
+        ir.Convention.of("standard", negative="kept", ties=ties),
+    ).mean()
     return [means[measure] for measure in measures]
 
 
@@ -125,19 +153,33 @@ def test_a_run_without_ties_against_scipy() -> None:
     rng = np.random.default_rng(8)
     for _ in range(20):
         grades, scores = rng.integers(0, 4, 12).astype(float), rng.permutation(12).astype(float)
-        found = run_values(grades.tolist(), scores.tolist(), ["GradeTau", "GradeTau(variant=c)", "GradeRho"], "docid")
-        assert found == pytest.approx(scipy_values(grades, scores), abs=1e-12)
-        assert run_values(grades.tolist(), scores.tolist(), ["GradeTau(variant=a)"], "docid") == pytest.approx(
-            [naive_tau_a(grades, scores)]
+        found = run_values(
+            grades.tolist(),
+            scores.tolist(),
+            ["GradeTau", "GradeTau(variant=c)", "GradeRho"],
+            "docid",
         )
+        assert found == pytest.approx(scipy_values(grades, scores), abs=1e-12)
+        assert run_values(
+            grades.tolist(), scores.tolist(), ["GradeTau(variant=a)"], "docid"
+        ) == pytest.approx([naive_tau_a(grades, scores)])
 
 
 def test_tied_scores_of_a_run_are_the_mean_over_their_orders() -> None:
     """SciPy's value of every order of the tied documents."""
     grades, scores = np.array([3.0, 1, 0, 1, 2]), np.array([2.0, 2, 1, 1, 1])
-    orders = [np.array(order) for order in permutations(range(5)) if (np.diff(scores[list(order)]) <= 0).all()]
+    orders = [
+        np.array(order)
+        for order in permutations(range(5))
+        if (np.diff(scores[list(order)]) <= 0).all()
+    ]
     values = [scipy_values(grades[order], -np.arange(5)) for order in orders]
-    found = run_values(grades.tolist(), scores.tolist(), ["GradeTau", "GradeTau(variant=c)", "GradeRho"], "expected")
+    found = run_values(
+        grades.tolist(),
+        scores.tolist(),
+        ["GradeTau", "GradeTau(variant=c)", "GradeRho"],
+        "expected",
+    )
     assert found == pytest.approx(np.mean(values, axis=0), abs=1e-12)
 
 
@@ -149,16 +191,24 @@ def test_f_of_the_first_k_against_scikit_learn(k: int) -> None:
     from sklearn.metrics import f1_score, fbeta_score
 
     rng = np.random.default_rng(k)
-    labels, scores = rng.integers(0, 2, (50, 8)), rng.permuted(np.tile(np.arange(8.0), (50, 1)), axis=1)
+    labels, scores = (
+        rng.integers(0, 2, (50, 8)),
+        rng.permuted(np.tile(np.arange(8.0), (50, 1)), axis=1),
+    )
     labels[:, 0] = 1
     shown = scores >= 8 - k
     found = ir.evaluate(labels, scores, [ir.F(cutoff=k), ir.F(cutoff=k, beta=4)]).values
-    theirs = [(f1_score(label, one), fbeta_score(label, one, beta=2)) for label, one in zip(labels, shown, strict=True)]
+    theirs = [
+        (f1_score(label, one), fbeta_score(label, one, beta=2))
+        for label, one in zip(labels, shown, strict=True)
+    ]
     np.testing.assert_allclose(found, theirs, rtol=0, atol=1e-12)
 
 
 def test_spellings_of_f() -> None:
     """As it is published: F1@10."""
-    assert {str(ir.parse_measure(text)) for text in ("F1@10", "f1_score@10", "f_measure@10", "F@10")} == {"F@10"}
+    assert {
+        str(ir.parse_measure(text)) for text in ("F1@10", "f1_score@10", "f_measure@10", "F@10")
+    } == {"F@10"}
     with pytest.raises(OptionError, match="F needs a cutoff, as in F@10"):
         ir.parse_measure("f1")

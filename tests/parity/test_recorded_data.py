@@ -23,7 +23,11 @@ CASES = ("data", "peer-cases")
 
 def rows_of(path: Path) -> Iterator[dict[str, str]]:
     """Rows of a CSV file, compressed or not."""
-    text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text(encoding="utf-8")
+    text = (
+        gzip.decompress(path.read_bytes()).decode()
+        if path.suffix == ".gz"
+        else path.read_text(encoding="utf-8")
+    )
     return csv.DictReader(io.StringIO(text))
 
 
@@ -43,9 +47,14 @@ def cases_in(name: str) -> list[dict[str, Any]]:
 
 def test_lightgbm_reference_values() -> None:
     """NDCG of a trained model's predictions on 50 queries, as LightGBM 4.7.0 logged it."""
-    reference = json.loads(shared_file("data", "lightgbm-rank", "reference", "lightgbm_metrics.json").read_text())["metrics"]
+    reference = json.loads(
+        shared_file("data", "lightgbm-rank", "reference", "lightgbm_metrics.json").read_text()
+    )["metrics"]
     rows = list(rows_of(shared_file("data", "lightgbm-rank", "reference", "test_predictions.csv")))
-    labels, scores = np.array([float(row["label"]) for row in rows]), np.array([float(row["score"]) for row in rows])
+    labels, scores = (
+        np.array([float(row["label"]) for row in rows]),
+        np.array([float(row["score"]) for row in rows]),
+    )
     names = [f"ndcg@{cutoff}" for cutoff in (1, 2, 3, 5, 10, 20, 100)]
     evaluation = ir.evaluate(labels, scores, names, "lightgbm", qid=[row["query"] for row in rows])
     for name in names:
@@ -65,13 +74,21 @@ def test_lenskit_java_values() -> None:
         truth.setdefault(row["user"], {})[row["item"]] = float(row["rating"])
     lists: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for row in rows_of(shared_file(*folder, "topn-java-recs.csv.gz")):
-        lists.setdefault((row["Algorithm"], row["user"]), []).append((int(row["rank"]), row["item"]))
+        lists.setdefault((row["Algorithm"], row["user"]), []).append(
+            (int(row["rank"]), row["item"])
+        )
     compared = 0
     for row in rows_of(shared_file(*folder, "topn-java-metrics.csv")):
         ranked = [item for _, item in sorted(lists.get((row["Algorithm"], row["user"]), []))]
         if ranked and row["user"] in truth:
             # The Java program takes any rated item for relevant, also one rated 0.5.
-            means = quietly(ir.evaluate, {"q": truth[row["user"]]}, {"q": ranked}, ["nDCG", "RR(rel=0.5)"], "lenskit").mean()
+            means = quietly(
+                ir.evaluate,
+                {"q": truth[row["user"]]},
+                {"q": ranked},
+                ["nDCG", "RR(rel=0.5)"],
+                "lenskit",
+            ).mean()
             assert means["nDCG"] == pytest.approx(float(row["Java.nDCG"]), abs=1e-12)
             assert means["RR(rel=0.5)"] == pytest.approx(float(row["Java.RecipRank"]), abs=1e-12)
             compared += 1
@@ -91,15 +108,23 @@ def test_ties_of_a_real_run_against_all_orders(measure: str) -> None:
         query, _, document, grade = line.split()
         grades.setdefault(query, {})[document] = float(grade)
     rows: dict[str, list[tuple[str, float]]] = {}
-    for line in shared_file("data", "haystack-quepid", "solr-no-vector.run").read_text().splitlines():
+    for line in (
+        shared_file("data", "haystack-quepid", "solr-no-vector.run").read_text().splitlines()
+    ):
         query, _, document, _, score, _ = line.split()
         rows.setdefault(query, []).append((document, float(score)))
-    rows = {query: ranked[:8] for query, ranked in rows.items() if query in grades and len({s for _, s in ranked[:8]}) > 2}
+    rows = {
+        query: ranked[:8]
+        for query, ranked in rows.items()
+        if query in grades and len({s for _, s in ranked[:8]}) > 2
+    }
     tied = 0
     for ties in ("expected", "best", "worst"):
         convention = ir.Convention.of("standard", ties=ties)
         run = {query: dict(ranked) for query, ranked in rows.items()}
-        evaluation = ir.evaluate({query: grades[query] for query in rows}, run, [measure], convention)
+        evaluation = ir.evaluate(
+            {query: grades[query] for query in rows}, run, [measure], convention
+        )
         tied = evaluation.coverage.tied_queries
         resolved = str(ir.parse_measure(measure).under(convention))
         for query, value in zip(evaluation.queries, evaluation[measure], strict=True):
@@ -110,18 +135,41 @@ def test_ties_of_a_real_run_against_all_orders(measure: str) -> None:
 
 # --- cases of others' test suites -----------------------------------------------------------------
 
-OURS = ("nDCG", "P", "R", "AP", "RR", "NumQ", "NumRel", "NumRet", "SetR", "Rprec", "Success", "IPrec", "SetP", "SetF", "SetAP")
+OURS = (
+    "nDCG",
+    "P",
+    "R",
+    "AP",
+    "RR",
+    "NumQ",
+    "NumRel",
+    "NumRet",
+    "SetR",
+    "Rprec",
+    "Success",
+    "IPrec",
+    "SetP",
+    "SetF",
+    "SetAP",
+)
 CONVENTIONS = {"pytrec_eval": "ir_measures", "gdeval": "gdeval", "cwl_eval": "ir_measures"}
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in cases_in("ir_measures_cases.json") if case.get("measure", "P").split("@")[0].split("(")[0] in OURS]
+    "case",
+    [
+        case
+        for case in cases_in("ir_measures_cases.json")
+        if case.get("measure", "P").split("@")[0].split("(")[0] in OURS
+    ],
 )
 def test_cases_of_ir_measures(case: dict[str, Any]) -> None:
     """Its own test suite, where the measure is one of ours; NumRet(rel=1) is our NumRelRet, SetR
     our R.
     """
-    data = json.loads(shared_file(*CASES, "ir_measures_cases.json").read_text())["data"][case["data"]]
+    data = json.loads(shared_file(*CASES, "ir_measures_cases.json").read_text())["data"][
+        case["data"]
+    ]
     qrels: dict[str, dict[str, float]] = {}
     run: dict[str, dict[str, float]] = {}
     for query, document, grade, *_ in data[0]:
@@ -136,7 +184,11 @@ def test_cases_of_ir_measures(case: dict[str, Any]) -> None:
     text = text.replace("NumRet(rel", "NumRelRet(rel").replace("SetR", "R")
     measure = ir.parse_measure(text)
     evaluation = ir.evaluate(qrels, run, [measure], convention)
-    value = evaluation.mean()[str(measure)] if case["query"] == "all" else evaluation.per_query()[case["query"]][str(measure)]
+    value = (
+        evaluation.mean()[str(measure)]
+        if case["query"] == "all"
+        else evaluation.per_query()[case["query"]][str(measure)]
+    )
     assert value == pytest.approx(case["expected"], abs=case["tol"])
 
 
@@ -177,7 +229,8 @@ TF = {
     [
         case
         for case in cases_in("tf_ranking_metrics.jsonl")
-        if not case or (case["metric"] in TF and case["what"] == "value" and case["weights"] is None)
+        if not case
+        or (case["metric"] in TF and case["what"] == "value" and case["weights"] is None)
     ],
 )
 def test_cases_of_tf_ranking(case: dict[str, Any]) -> None:
@@ -193,7 +246,9 @@ def test_cases_of_tf_ranking(case: dict[str, Any]) -> None:
         cutoff = case["params"]["topn"] or (length if name == "P" else None)
         # its precision divides by no more than the list has
         cutoff = min(cutoff, length) if name == "P" and cutoff else cutoff
-        options = {"discount": [table[str(rank)] for rank in range(1, len(labels) + 1)]} if table else {}
+        options = (
+            {"discount": [table[str(rank)] for rank in range(1, len(labels) + 1)]} if table else {}
+        )
         measure = ir.MEASURES[name](cutoff=cutoff, **options)
         found = ir.evaluate([labels], [scores], [measure], "keras-rs", mask=[mask]).values[0, 0]
         assert found == pytest.approx(case["expected"][row][0], abs=1e-6)

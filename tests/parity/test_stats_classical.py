@@ -69,9 +69,15 @@ def test_wilcoxon(n: int, kind: str, alternative: str) -> None:
         differences = b[:, column] - a[:, column]
         tied = np.unique(np.abs(differences)).size < n or (differences == 0).any()
         method = "asymptotic" if tied or n > 50 else "exact"
-        expected = peer.wilcoxon(differences, zero_method="pratt", alternative=alternative, method=method)
+        expected = peer.wilcoxon(
+            differences, zero_method="pratt", alternative=alternative, method=method
+        )
         statistic = found.statistic[column]
-        positive = statistic if alternative != "two-sided" else min(statistic, (n * (n + 1) - zeros_sum(differences)) / 2 - statistic)
+        positive = (
+            statistic
+            if alternative != "two-sided"
+            else min(statistic, (n * (n + 1) - zeros_sum(differences)) / 2 - statistic)
+        )
         assert positive == pytest.approx(expected.statistic, abs=1e-9)
         assert found.p[column] == pytest.approx(expected.pvalue, rel=1e-9)
 
@@ -139,15 +145,32 @@ def test_unpaired_permutations(kind: str, alternative: str) -> None:
     """
     a, b = values(6, kind)[0], values(12, kind)[1][6:]
     found = unpaired_permutation(a, b, alternative=alternative)
-    expected = peer.permutation_test((b, a), mean_difference, alternative=alternative, n_resamples=np.inf, axis=0, vectorized=True)
+    expected = peer.permutation_test(
+        (b, a),
+        mean_difference,
+        alternative=alternative,
+        n_resamples=np.inf,
+        axis=0,
+        vectorized=True,
+    )
     assert found.p == pytest.approx(expected.pvalue, rel=1e-12)
     a, b = values(40, kind)[0], values(30, kind)[1]
     found = unpaired_permutation(a, b, alternative=alternative, n_resamples=4999, rng=1)
-    expected = peer.permutation_test((b, a), mean_difference, alternative=alternative, n_resamples=4999, axis=0, vectorized=True, rng=2)
+    expected = peer.permutation_test(
+        (b, a),
+        mean_difference,
+        alternative=alternative,
+        n_resamples=4999,
+        axis=0,
+        vectorized=True,
+        rng=2,
+    )
     assert found.p == pytest.approx(expected.pvalue, abs=5 * (0.5 / 4999) ** 0.5)
 
 
-RECORD = json.loads((Path(__file__).parent / "statsmodels_recorded.json").read_text(encoding="utf-8"))
+RECORD = json.loads(
+    (Path(__file__).parent / "statsmodels_recorded.json").read_text(encoding="utf-8")
+)
 
 
 @pytest.mark.parametrize("named", ["weights", "clusters", "weights and clusters"])
@@ -160,7 +183,9 @@ def test_errors_under_designs_are_those_of_statsmodels(named: str) -> None:
     assert found.se == pytest.approx(error, rel=1e-12)
     if design.weights is None:  # for the others, see `tests/cli/test_evaluate_weights.py`
         interval = difference_interval(data["a"], data["b"], design=design)
-        assert interval.width / 2 / peer.t.ppf(0.975, design.n_units - 1) == pytest.approx(error, rel=1e-12)
+        assert interval.width / 2 / peer.t.ppf(0.975, design.n_units - 1) == pytest.approx(
+            error, rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("margin", [0.01, 0.05])

@@ -16,9 +16,15 @@ def test_exact_sign_flips(alternative: str, n: int) -> None:
     generator = np.random.default_rng(n)
     a, b = generator.random((2, n))
     theirs = stats.permutation_test(
-        (b - a,), lambda values, axis: values.mean(axis=axis), permutation_type="samples", alternative=alternative, vectorized=True
+        (b - a,),
+        lambda values, axis: values.mean(axis=axis),
+        permutation_type="samples",
+        alternative=alternative,
+        vectorized=True,
     )
-    assert permutation_test(a, b, alternative=alternative).p == pytest.approx(theirs.pvalue, abs=1e-14)
+    assert permutation_test(a, b, alternative=alternative).p == pytest.approx(
+        theirs.pvalue, abs=1e-14
+    )
 
 
 def test_drawn_sign_flips() -> None:
@@ -29,10 +35,18 @@ def test_drawn_sign_flips() -> None:
     a = generator.random((60, 3))
     b = a + generator.normal([0.0, 0.03, 0.08], 0.2, size=(60, 3))
     theirs = stats.permutation_test(
-        (b - a,), lambda values, axis: values.mean(axis=axis), permutation_type="samples", n_resamples=9999, vectorized=True, rng=1
+        (b - a,),
+        lambda values, axis: values.mean(axis=axis),
+        permutation_type="samples",
+        n_resamples=9999,
+        vectorized=True,
+        rng=1,
     )
     ours = permutation_test(a, b, rng=1).p
-    assert (np.abs(ours - theirs.pvalue) < 4 * np.sqrt(theirs.pvalue * (1 - theirs.pvalue) * (1 / 9999 + 1 / 100_000)) + 1e-4).all()
+    assert (
+        np.abs(ours - theirs.pvalue)
+        < 4 * np.sqrt(theirs.pvalue * (1 - theirs.pvalue) * (1 / 9999 + 1 / 100_000)) + 1e-4
+    ).all()
 
 
 def test_many_queries_agree_with_the_t_test() -> None:

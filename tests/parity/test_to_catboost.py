@@ -22,8 +22,13 @@ X = RNG.normal(size=(QID.size, 4))
 Y = np.clip(np.round(X[:, 0] + RNG.normal(0, 0.7, QID.size)), 0, 3)
 TRAIN, TEST = slice(0, 320), slice(320, 480)
 OPTIONS = {
-    "loss_function": "YetiRank", "iterations": 4, "verbose": 0, "thread_count": 1, "allow_writing_files": False, "random_seed": 1,
-}  # fmt: skip
+    "loss_function": "YetiRank",
+    "iterations": 4,
+    "verbose": 0,
+    "thread_count": 1,
+    "allow_writing_files": False,
+    "random_seed": 1,
+}
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
@@ -57,7 +62,11 @@ def test_the_convention_catboost_reports_the_values_of_its_own_metric() -> None:
 
 def letor(path: Path, first: int, last: int) -> str:
     rows = np.flatnonzero((first <= QID) & (last > QID))
-    lines = (f"{Y[row]:g} qid:{QID[row]} " + " ".join(f"{place}:{value:.6f}" for place, value in enumerate(X[row], 1)) for row in rows)
+    lines = (
+        f"{Y[row]:g} qid:{QID[row]} "
+        + " ".join(f"{place}:{value:.6f}" for place, value in enumerate(X[row], 1))
+        for row in rows
+    )
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return str(path)
 
@@ -65,20 +74,29 @@ def letor(path: Path, first: int, last: int) -> str:
 def test_train_reports_what_evaluate_reports_of_the_model_it_wrote(tmp_path: Path) -> None:
     from catboost import CatBoost
 
-    out, texts, splits = tmp_path / "out", ["nDCG@5", "AP"], {"train": (0, 30), "valid": (30, 45), "test": (45, 60)}
+    out, texts, splits = (
+        tmp_path / "out",
+        ["nDCG@5", "AP"],
+        {"train": (0, 30), "valid": (30, 45), "test": (45, 60)},
+    )
     config = {
         "data": {name: letor(tmp_path / f"{name}.svm", *ends) for name, ends in splits.items()},
         "model": {"library": "catboost", "rounds": 30, "params": {"depth": 3, "thread_count": 1}},
         "evaluation": {"measures": texts, "early_stopping": {"rounds": 3, "measure": "nDCG@5"}},
-        "seed": 1, "output": str(out),
-    }  # fmt: skip
+        "seed": 1,
+        "output": str(out),
+    }
     (tmp_path / "ranker.json").write_text(json.dumps(config), encoding="utf-8")
     said = idealrank("train", "ranker.json", cwd=tmp_path)
     assert said.code == 0, said.err
     assert f"under convention {DEFAULT_CONVENTION}" in said.out
     assert said.err == ""
-    report, curve = (json.loads((out / f"{name}.json").read_text()) for name in ("evaluation", "curve"))
-    again = ir.evaluate(config["data"]["test"], str(out / "test.run"), texts, DEFAULT_CONVENTION).mean()
+    report, curve = (
+        json.loads((out / f"{name}.json").read_text()) for name in ("evaluation", "curve")
+    )
+    again = ir.evaluate(
+        config["data"]["test"], str(out / "test.run"), texts, DEFAULT_CONVENTION
+    ).mean()
     assert {text: found["mean"] for text, found in report["measures"].items()} == dict(again)
     own = ir.evaluate(config["data"]["test"], str(out / "test.run"), texts, "catboost").mean()
     assert {text: found["own"]["mean"] for text, found in report["measures"].items()} == dict(own)
@@ -96,8 +114,10 @@ def test_train_reports_what_evaluate_reports_of_the_model_it_wrote(tmp_path: Pat
 
 def test_train_refuses_an_objective_for_catboost(tmp_path: Path) -> None:
     config = {
-        "data": {"train": letor(tmp_path / "train.svm", 0, 30)}, "model": {"library": "catboost"}, "objective": {"cutoff": 10},
-    }  # fmt: skip
+        "data": {"train": letor(tmp_path / "train.svm", 0, 30)},
+        "model": {"library": "catboost"},
+        "objective": {"cutoff": 10},
+    }
     (tmp_path / "ranker.json").write_text(json.dumps(config), encoding="utf-8")
     said = idealrank("train", "ranker.json", cwd=tmp_path)
     assert said.code == 2
@@ -111,9 +131,16 @@ def test_train_refuses_an_objective_for_catboost(tmp_path: Path) -> None:
         ({"grow_policy": "x"}, "CatBoost: Key 'x' not found in enum EGrowPolicy"),
     ],
 )
-def test_what_catboost_refuses_is_said_without_the_place_in_its_source(tmp_path: Path, params: dict[str, Any], message: str) -> None:
-    (tmp_path / "train.svm").write_text("2 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:3\n0 qid:2 1:1\n", encoding="utf-8")
-    config = {"data": {"train": "train.svm"}, "model": {"library": "catboost", "rounds": 2, "params": {"thread_count": 1} | params}}
+def test_what_catboost_refuses_is_said_without_the_place_in_its_source(
+    tmp_path: Path, params: dict[str, Any], message: str
+) -> None:
+    (tmp_path / "train.svm").write_text(
+        "2 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:3\n0 qid:2 1:1\n", encoding="utf-8"
+    )
+    config = {
+        "data": {"train": "train.svm"},
+        "model": {"library": "catboost", "rounds": 2, "params": {"thread_count": 1} | params},
+    }
     (tmp_path / "ranker.json").write_text(json.dumps(config), encoding="utf-8")
     said = idealrank("train", "ranker.json", cwd=tmp_path)
     assert said.code == 2

@@ -9,7 +9,9 @@ import pytest
 import idealrank as ir
 from tests.golden.harness import quietly
 
-RECORDED: list[dict[str, Any]] = json.loads(Path(__file__).with_name("total_recall_recorded.json").read_text(encoding="utf-8"))
+RECORDED: list[dict[str, Any]] = json.loads(
+    Path(__file__).with_name("total_recall_recorded.json").read_text(encoding="utf-8")
+)
 
 
 def found(record: dict[str, Any]) -> dict[str, float]:
@@ -17,7 +19,12 @@ def found(record: dict[str, Any]) -> dict[str, float]:
     run = [f"d{rank}" for rank in range(1, record["length"] + 1)]
     missing = [f"m{number}" for number in range(record["total"] - len(record["ranks"]))]
     qrels = {"q": dict.fromkeys([*(f"d{rank}" for rank in record["ranks"]), *missing], 1)}
-    texts = {"last_rel": "LastRel", "wss_95": "WSS(count=nearest)@0.95", "wss_100": "WSS@1", "norm_area": "RecallArea"}
+    texts = {
+        "last_rel": "LastRel",
+        "wss_95": "WSS(count=nearest)@0.95",
+        "wss_100": "WSS@1",
+        "norm_area": "RecallArea",
+    }
     means = quietly(ir.evaluate, qrels, {"q": run}, list(texts.values())).mean()
     return {name: means[text] for name, text in texts.items()}
 

@@ -42,7 +42,10 @@ OUTPUTS: Mapping[str, Output] = {
 }
 """Outputs that are one evaluation of two files, nothing else being asked."""
 
-DL19_QRELS, DL19_RUN = "qrels.dl19-passage.txt.gz", "run.msmarco-v1-passage.bm25-default.dl19.txt.gz"
+DL19_QRELS, DL19_RUN = (
+    "qrels.dl19-passage.txt.gz",
+    "run.msmarco-v1-passage.bm25-default.dl19.txt.gz",
+)
 
 # What trec_eval means where the bare name is another tool's measure too; its rbp does not look at
 # -l.
@@ -76,14 +79,25 @@ def first_documents(name: str, count: int) -> Run:
     for line in folder_file(name).read_text(encoding="utf-8").splitlines():
         query, _, document, _, score, *_ = line.split()
         ranked.setdefault(query, []).append((float(score), document))
-    return Run({query: {document: score for score, document in sorted(rows, reverse=True)[:count]} for query, rows in ranked.items()})
+    return Run(
+        {
+            query: {document: score for score, document in sorted(rows, reverse=True)[:count]}
+            for query, rows in ranked.items()
+        }
+    )
 
 
 def read_printed(path: Path) -> Printed:
     """The lines of an output; a value may hold blanks, as the text of ``relstring`` does."""
-    text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text(encoding="utf-8")
+    text = (
+        gzip.decompress(path.read_bytes()).decode()
+        if path.suffix == ".gz"
+        else path.read_text(encoding="utf-8")
+    )
     fields = (line.split(None, 2) for line in text.splitlines())
-    return {(name, query): value for name, query, value in (line for line in fields if len(line) == 3)}
+    return {
+        (name, query): value for name, query, value in (line for line in fields if len(line) == 3)
+    }
 
 
 def offered(printed: Printed, *, rel: float | None = None) -> dict[str, Measure]:
@@ -97,18 +111,30 @@ def offered(printed: Printed, *, rel: float | None = None) -> dict[str, Measure]
         except OptionError:
             continue
         if measure.aggregate != "text":
-            has_threshold = rel is not None and hasattr(measure, "rel") and name not in WITHOUT_THRESHOLD
+            has_threshold = (
+                rel is not None and hasattr(measure, "rel") and name not in WITHOUT_THRESHOLD
+            )
             measures[name] = replace(measure, rel=rel) if has_threshold else measure  # type: ignore[call-arg]
     return measures
 
 
-def differences(printed: Printed, measures: Mapping[str, Measure], evaluation: Evaluation, *, but: Iterable[str] = ()) -> list[str]:
+def differences(
+    printed: Printed,
+    measures: Mapping[str, Measure],
+    evaluation: Evaluation,
+    *,
+    but: Iterable[str] = (),
+) -> list[str]:
     """Every value that we would print otherwise."""
     means, queries = evaluation.mean(), evaluation.per_query()
     lines = []
     for (name, query), text in printed.items():
         if name in measures and name not in but:
-            value = means[str(measures[name])] if query == "all" else queries[query][str(measures[name])]
+            value = (
+                means[str(measures[name])]
+                if query == "all"
+                else queries[query][str(measures[name])]
+            )
             found = "none" if value is None else f"{value:.4f}" if "." in text else f"{value:.0f}"
             if found != text:
                 lines.append(f"{name} of {query}: printed {text}, found {found}")

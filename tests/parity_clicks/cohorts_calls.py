@@ -11,28 +11,48 @@ from statsmodels.stats.power import NormalIndPower
 
 given = np.load(sys.argv[1])
 rows = pd.DataFrame({name: given[name] for name in ("user", "variant", "clicks")})
-users = rows.groupby(["user", "variant"], as_index=False).agg(clicks=("clicks", "sum"), lists=("clicks", "size"))
+users = rows.groupby(["user", "variant"], as_index=False).agg(
+    clicks=("clicks", "sum"), lists=("clicks", "size")
+)
 grades, discounts = np.array([0, 0, 1, 1, 2, 3]), 1 / np.log2([2, 3, 4])
 users["lists_before"], users["clicks_before"] = 1.0, given["before"][users.user]
 rows["ndcg"] = grades[given["shown"]] @ discounts / (np.array([3, 2, 1]) @ discounts)
-measured = rows.groupby(["user", "variant"], as_index=False).agg(ndcg=("ndcg", "sum"), lists=("ndcg", "size"))
-own = pd.DataFrame({"user": np.arange(given["before"].size), "variant": given["side"], "value": given["value"], "before": given["before"]})
-how = {"equal_var": False, "use_t": False}
-ratio = tt.Experiment(clicks=tt.RatioOfMeans("clicks", "lists", **how), split=tt.SampleRatio(method="norm", correction=False)).analyze(
-    users
+measured = rows.groupby(["user", "variant"], as_index=False).agg(
+    ndcg=("ndcg", "sum"), lists=("ndcg", "size")
 )
+own = pd.DataFrame(
+    {
+        "user": np.arange(given["before"].size),
+        "variant": given["side"],
+        "value": given["value"],
+        "before": given["before"],
+    }
+)
+how = {"equal_var": False, "use_t": False}
+ratio = tt.Experiment(
+    clicks=tt.RatioOfMeans("clicks", "lists", **how),
+    split=tt.SampleRatio(method="norm", correction=False),
+).analyze(users)
 ratio_cuped = tt.Experiment(
-    clicks=tt.RatioOfMeans("clicks", "lists", numer_covariate="clicks_before", denom_covariate="lists_before", **how)
+    clicks=tt.RatioOfMeans(
+        "clicks", "lists", numer_covariate="clicks_before", denom_covariate="lists_before", **how
+    )
 ).analyze(users)
 ndcg = tt.Experiment(ndcg=tt.RatioOfMeans("ndcg", "lists", **how)).analyze(measured)
-cuped = tt.Experiment(value=tt.Mean("value", "before", **how), plain=tt.Mean("value", **how)).analyze(own)
+cuped = tt.Experiment(
+    value=tt.Mean("value", "before", **how), plain=tt.Mean("value", **how)
+).analyze(own)
 
 
 def effect(found):
     return {
-        "control": found.control, "treatment": found.treatment, "effect": found.effect_size, "low": found.effect_size_ci_lower,
-        "high": found.effect_size_ci_upper, "p": found.pvalue,
-    }  # fmt: skip
+        "control": found.control,
+        "treatment": found.treatment,
+        "effect": found.effect_size,
+        "low": found.effect_size_ci_lower,
+        "high": found.effect_size_ci_upper,
+        "p": found.pvalue,
+    }
 
 
 model = sm.OLS(rows.clicks, sm.add_constant(rows.variant.astype(float))).fit(

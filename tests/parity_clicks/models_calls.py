@@ -37,7 +37,10 @@ def fitted(model, batch):
 def harvested(frame):
     torch.manual_seed(1)
     estimators = {"pivot": PivotEstimator(), "all-pairs": AllPairsEstimator(epochs=1500)}
-    return {name: one(frame).sort_values("position").examination.tolist() for name, one in estimators.items()}
+    return {
+        name: one(frame).sort_values("position").examination.tolist()
+        for name, one in estimators.items()
+    }
 
 
 given = np.load(sys.argv[1])
@@ -45,9 +48,11 @@ pair, clicks = given["pair"], given["clicks"]
 n, ranks = pair.shape
 places = np.tile(np.arange(1, ranks + 1), (n, 1))
 batch = {
-    "positions": jnp.array(places), "query_doc_ids": jnp.array(pair), "clicks": jnp.array(clicks, jnp.float32),
+    "positions": jnp.array(places),
+    "query_doc_ids": jnp.array(pair),
+    "clicks": jnp.array(clicks, jnp.float32),
     "mask": jnp.ones((n, ranks), bool),
-}  # fmt: skip
+}
 size = int(pair.max()) + 1
 pbm = PositionBasedModel(positions=ranks + 1, query_doc_pairs=size, rngs=nnx.Rngs(1))
 cascade = CascadeModel(query_doc_pairs=size, rngs=nnx.Rngs(1))
@@ -55,10 +60,16 @@ found = {"pbm": fitted(pbm, batch)}
 fitted(cascade, {**batch, "clicks": jnp.array(given["first_clicks"], jnp.float32)})
 every = {"query_doc_ids": jnp.arange(size)[None], "mask": jnp.ones((1, size), bool)}
 one_list = {**batch, "positions": jnp.arange(1, ranks + 1)[None]}
-frame = pd.DataFrame({
-    "query_id": 0, "doc_id": given["design_pair"].reshape(-1), "click": given["design_clicks"].reshape(-1).astype(int),
-    "position": np.tile(np.arange(1, given["design_pair"].shape[1] + 1), len(given["design_pair"])),
-})  # fmt: skip
+frame = pd.DataFrame(
+    {
+        "query_id": 0,
+        "doc_id": given["design_pair"].reshape(-1),
+        "click": given["design_clicks"].reshape(-1).astype(int),
+        "position": np.tile(
+            np.arange(1, given["design_pair"].shape[1] + 1), len(given["design_pair"])
+        ),
+    }
+)
 print(
     json.dumps(
         found

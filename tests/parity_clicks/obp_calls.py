@@ -13,7 +13,13 @@ from obp import ope
 def values(reward, action, pscore, target, predicted):
     """Values of a policy of one place, by each estimator."""
     n = len(target)
-    shared = {"reward": reward, "action": action, "pscore": pscore, "action_dist": target[:, :, None], "position": np.zeros(n, int)}
+    shared = {
+        "reward": reward,
+        "action": action,
+        "pscore": pscore,
+        "action_dist": target[:, :, None],
+        "position": np.zeros(n, int),
+    }
     model = {**shared, "estimated_rewards_by_reg_model": predicted[:, :, None]}
     return {
         "ips": ope.InverseProbabilityWeighting().estimate_policy_value(**shared),
@@ -38,10 +44,14 @@ def slates(rewards, target, logged):
     for name, (standard, independent, interaction) in {
         "": (ope.SlateStandardIPS, ope.SlateIndependentIPS, ope.SlateRewardInteractionIPS),
         "sn": (
-            ope.SelfNormalizedSlateStandardIPS, ope.SelfNormalizedSlateIndependentIPS, ope.SelfNormalizedSlateRewardInteractionIPS,
+            ope.SelfNormalizedSlateStandardIPS,
+            ope.SelfNormalizedSlateIndependentIPS,
+            ope.SelfNormalizedSlateRewardInteractionIPS,
         ),
-    }.items():  # fmt: skip
-        found[f"{name}ips"] = standard(len_list=length).estimate_policy_value(**shared, pscore=whole[0], evaluation_policy_pscore=whole[1])
+    }.items():
+        found[f"{name}ips"] = standard(len_list=length).estimate_policy_value(
+            **shared, pscore=whole[0], evaluation_policy_pscore=whole[1]
+        )
         found[f"{name}iips"] = independent(len_list=length).estimate_policy_value(
             **shared, pscore_item_position=place[0], evaluation_policy_pscore_item_position=place[1]
         )
@@ -56,14 +66,19 @@ def sample(campaign):
     path = Path(obp.__file__).parent / "dataset" / "obd" / "bts" / campaign / f"{campaign}.csv"
     with path.open() as file:
         rows = list(csv.DictReader(file))
-    return {name: [float(row[name]) for row in rows] for name in ("item_id", "click", "propensity_score")}
+    return {
+        name: [float(row[name]) for row in rows]
+        for name in ("item_id", "click", "propensity_score")
+    }
 
 
 given = np.load(sys.argv[1])
 print(
     json.dumps(
         {
-            "values": values(*(given[name] for name in ("reward", "action", "pscore", "target", "predicted"))),
+            "values": values(
+                *(given[name] for name in ("reward", "action", "pscore", "target", "predicted"))
+            ),
             "slates": slates(given["slate_rewards"], given["slate_target"], given["slate_logged"]),
             "samples": {campaign: sample(campaign) for campaign in ("all", "men")},
         }

@@ -29,7 +29,11 @@ def asked(name: str, script: str, folder: Path, **arrays: Any) -> Any:
     assert python.is_file(), f"{python} is missing; `make test-peers` makes it"
     command = [str(python), "-W", "ignore", str(Path(__file__).with_name(script)), str(path)]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"], "MPLCONFIGDIR": str(folder)}
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": os.environ["PATH"], "MPLCONFIGDIR": str(folder)},
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout.splitlines()[-1])

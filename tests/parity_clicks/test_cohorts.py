@@ -20,15 +20,22 @@ def arrays() -> dict[str, np.ndarray]:
     level = rng.gamma(2, 1, 400)
     before = level + rng.normal(0, 1, 400)
     return {
-        "user": user, "variant": side[user], "clicks": rng.poisson(level[user] * (1 + 0.2 * side[user])), "side": side, "before": before,
-        "value": level + 0.3 * side + rng.normal(0, 1, 400), "shown": lists_of(user, side),
-    }  # fmt: skip
+        "user": user,
+        "variant": side[user],
+        "clicks": rng.poisson(level[user] * (1 + 0.2 * side[user])),
+        "side": side,
+        "before": before,
+        "value": level + 0.3 * side + rng.normal(0, 1, 400),
+        "shown": lists_of(user, side),
+    }
 
 
 def lists_of(user: np.ndarray, side: np.ndarray) -> np.ndarray:
     """Three of six documents for each list; B leans to the later ones, which are better."""
     rng = np.random.default_rng(9)
-    return np.argsort(rng.normal(0, 2, (user.size, 6)) - np.arange(6) * side[user][:, None], axis=1)[:, :3]
+    return np.argsort(
+        rng.normal(0, 2, (user.size, 6)) - np.arange(6) * side[user][:, None], axis=1
+    )[:, :3]
 
 
 GRADES = [0, 0, 1, 1, 2, 3]
@@ -44,7 +51,9 @@ def normal(found: Effect) -> tuple[float, float]:
     Student's of the smaller cohort.
     """
     wide = stats.t.ppf(0.975, min(found.n_a, found.n_b) - 1) * found.standard_error
-    assert found.interval == pytest.approx((found.difference - wide, found.difference + wide), rel=1e-9)
+    assert found.interval == pytest.approx(
+        (found.difference - wide, found.difference + wide), rel=1e-9
+    )
     narrow = stats.norm.ppf(0.975) * found.standard_error
     return found.difference - narrow, found.difference + narrow
 
@@ -55,12 +64,21 @@ def numbers(found: Effect) -> dict[str, float]:
     """
     low, high = normal(found)
     p = 2 * stats.norm.sf(abs(found.difference) / found.standard_error)
-    return {"control": found.mean_a, "treatment": found.mean_b, "effect": found.difference, "low": low, "high": high, "p": p}
+    return {
+        "control": found.mean_a,
+        "treatment": found.mean_b,
+        "effect": found.difference,
+        "low": low,
+        "high": high,
+        "p": p,
+    }
 
 
 def by_list() -> Effect:
     given = arrays()
-    return ab_effect(given["clicks"], np.where(given["variant"] == 1, "B", "A"), users=given["user"])
+    return ab_effect(
+        given["clicks"], np.where(given["variant"] == 1, "B", "A"), users=given["user"]
+    )
 
 
 def test_ratios_by_user_are_the_same(said: Any) -> None:
@@ -83,10 +101,14 @@ def test_means_with_and_without_a_covariate_are_the_same(said: Any) -> None:
 def test_ratios_by_user_with_a_covariate_are_the_same(said: Any) -> None:
     given = arrays()
     cohort = np.where(given["variant"] == 1, "B", "A")
-    found = ab_effect(given["clicks"], cohort, users=given["user"], covariate=given["before"][given["user"]])
+    found = ab_effect(
+        given["clicks"], cohort, users=given["user"], covariate=given["before"][given["user"]]
+    )
     theirs = said["ratio_cuped"]
     assert found.variance_reduction > 0.2
-    assert (found.difference, *normal(found)) == pytest.approx((theirs["effect"], theirs["low"], theirs["high"]), rel=1e-6)
+    assert (found.difference, *normal(found)) == pytest.approx(
+        (theirs["effect"], theirs["low"], theirs["high"]), rel=1e-6
+    )
 
 
 def test_errors_are_those_of_a_clustered_regression(said: Any) -> None:
@@ -99,7 +121,12 @@ def test_errors_are_those_of_a_clustered_regression(said: Any) -> None:
 
 def test_measures_of_a_log_by_user_are_the_same(said: Any) -> None:
     given = arrays()
-    log = Sessions.from_arrays(["q"] * given["user"].size, given["shown"], np.zeros(given["shown"].shape, int), user=given["user"])
+    log = Sessions.from_arrays(
+        ["q"] * given["user"].size,
+        given["shown"],
+        np.zeros(given["shown"].shape, int),
+        user=given["user"],
+    )
     qrels = {"q": {str(document): grade for document, grade in enumerate(GRADES)}}
     found = cohort_effects(log, np.where(given["variant"] == 1, "B", "A"), qrels, "nDCG@3")
     assert numbers(found.effects["nDCG@3"]) == pytest.approx(said["ndcg"], rel=1e-9)

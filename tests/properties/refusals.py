@@ -8,7 +8,10 @@ def offers_expected(measure: Measure, convention: Convention) -> bool:
     """True if there is an expected value over tie orders: the class says it, and floored terms have
     none.
     """
-    return measure.ties != "not offered" and getattr(measure.under(convention), "rounding", "none") != "floor-2"
+    return (
+        measure.ties != "not offered"
+        and getattr(measure.under(convention), "rounding", "none") != "floor-2"
+    )
 
 
 def within_offer(measure: Measure, convention: Convention, instead: str = "input") -> Convention:

@@ -20,13 +20,27 @@ def values_and_hits(measure: Measure) -> list[tuple[float, int, int]]:
     latter by plain counting.
     """
     rng = np.random.default_rng(11)
-    qrels = {str(query): {f"d{place}": int(grade) for place, grade in enumerate(rng.integers(0, 3, 9))} for query in range(QUERIES)}
-    run = {query: [f"d{place}" for place in rng.permutation(12)[: int(rng.integers(1, 9))]] for query in qrels}
-    values = quietly(evaluate, Qrels(qrels), Run(run), measure, Convention.of("standard")).per_query()
+    qrels = {
+        str(query): {f"d{place}": int(grade) for place, grade in enumerate(rng.integers(0, 3, 9))}
+        for query in range(QUERIES)
+    }
+    run = {
+        query: [f"d{place}" for place in rng.permutation(12)[: int(rng.integers(1, 9))]]
+        for query in qrels
+    }
+    values = quietly(
+        evaluate, Qrels(qrels), Run(run), measure, Convention.of("standard")
+    ).per_query()
     least = getattr(measure, "rel", None) or 1
-    good = {query: {document for document, grade in grades.items() if grade >= least} for query, grades in qrels.items()}
+    good = {
+        query: {document for document, grade in grades.items() if grade >= least}
+        for query, grades in qrels.items()
+    }
     found = {query: len(good[query].intersection(run[query][:CUTOFF])) for query in qrels}
-    return [(float(next(iter(values[query].values()))), found[query], len(good[query])) for query in qrels]
+    return [
+        (float(next(iter(values[query].values()))), found[query], len(good[query]))
+        for query in qrels
+    ]
 
 
 @pytest.mark.parametrize("rel", [None, 2])

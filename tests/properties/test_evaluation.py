@@ -40,7 +40,9 @@ MEASURES = (
 )
 
 
-def evaluated(qrels: Qrels, run: Run, convention: "Convention | str" = "standard", threads: int = 0) -> Evaluation:
+def evaluated(
+    qrels: Qrels, run: Run, convention: "Convention | str" = "standard", threads: int = 0
+) -> Evaluation:
     """All measures at once."""
     evaluation: Evaluation = quietly(evaluate, qrels, run, MEASURES, convention, threads=threads)
     return evaluation
@@ -55,12 +57,20 @@ def same_bits(one: Evaluation, other: Evaluation) -> None:
 
 def qrels_text(qrels: Grades) -> bytes:
     """TREC judgments."""
-    return "".join(f"{query} 0 {document} {grade!r}\n" for query, grades in qrels.items() for document, grade in grades.items()).encode()
+    return "".join(
+        f"{query} 0 {document} {grade!r}\n"
+        for query, grades in qrels.items()
+        for document, grade in grades.items()
+    ).encode()
 
 
 def run_lines(run: Scores) -> list[bytes]:
     """TREC run lines with a useless rank column."""
-    return [f"{query} Q0 {document} 0 {score!r} tag\n".encode() for query, scores in run.items() for document, score in scores.items()]
+    return [
+        f"{query} Q0 {document} 0 {score!r} tag\n".encode()
+        for query, scores in run.items()
+        for document, score in scores.items()
+    ]
 
 
 def read_qrels(text: bytes) -> Qrels:
@@ -74,12 +84,20 @@ def read_run(lines: list[bytes]) -> Run:
 
 
 @given(judgments(), runs(), conventions(unjudged="not-relevant", missing="zero", negative="zero"))
-def test_mapping_columns_and_text_give_the_same_bits(qrels: Grades, run: Scores, convention: Convention) -> None:
+def test_mapping_columns_and_text_give_the_same_bits(
+    qrels: Grades, run: Scores, convention: Convention
+) -> None:
     """A dict of dict, three columns, and TREC text in one or in two buffers."""
     convention = Convention.of(convention, rounding="none")
     expected = evaluated(Qrels(qrels), Run(run), convention)
-    rows = [(query, document, score) for query, scores in run.items() for document, score in scores.items()]
-    columns = Run.from_columns([row[0] for row in rows], [row[1] for row in rows], np.array([row[2] for row in rows]))
+    rows = [
+        (query, document, score)
+        for query, scores in run.items()
+        for document, score in scores.items()
+    ]
+    columns = Run.from_columns(
+        [row[0] for row in rows], [row[1] for row in rows], np.array([row[2] for row in rows])
+    )
     lines = run_lines(run)
     cut = len(lines) // 2
     parts = Run.from_text(_kernel.Text([b"".join(lines[:cut]), b"".join(lines[cut:])], "run"))
@@ -87,15 +105,26 @@ def test_mapping_columns_and_text_give_the_same_bits(qrels: Grades, run: Scores,
         same_bits(evaluated(read_qrels(qrels_text(qrels)), table, convention), expected)
 
 
-@given(judgments(), runs(), st.randoms(use_true_random=False), st.sampled_from(("docid", "docid-ascending", "expected", "best", "worst")))
-def test_lines_in_any_order_give_the_same_bits(qrels: Grades, run: Scores, rng: random.Random, ties: str) -> None:
+@given(
+    judgments(),
+    runs(),
+    st.randoms(use_true_random=False),
+    st.sampled_from(("docid", "docid-ascending", "expected", "best", "worst")),
+)
+def test_lines_in_any_order_give_the_same_bits(
+    qrels: Grades, run: Scores, rng: random.Random, ties: str
+) -> None:
     """Lines of one query scattered over the file; under expected ties sums run in another order, so
     the last bit may differ.
     """
     lines = run_lines(run)
     rng.shuffle(lines)
-    found = evaluated(Qrels(qrels), read_run(lines), Convention.of("standard", ties=ties)).per_query()
-    expected = evaluated(Qrels(qrels), read_run(run_lines(run)), Convention.of("standard", ties=ties)).per_query()
+    found = evaluated(
+        Qrels(qrels), read_run(lines), Convention.of("standard", ties=ties)
+    ).per_query()
+    expected = evaluated(
+        Qrels(qrels), read_run(run_lines(run)), Convention.of("standard", ties=ties)
+    ).per_query()
     if ties.startswith("docid"):
         assert repr(sorted(found.items())) == repr(sorted(expected.items()))
     for query, values in expected.items():
@@ -104,26 +133,55 @@ def test_lines_in_any_order_give_the_same_bits(qrels: Grades, run: Scores, rng: 
 
 @given(
     lists(),
-    st.sampled_from(("lightgbm", "xgboost", "sklearn", "catboost", "torchmetrics", "pyltr", "linear-2010", "standard,ties=expected")),
+    st.sampled_from(
+        (
+            "lightgbm",
+            "xgboost",
+            "sklearn",
+            "catboost",
+            "torchmetrics",
+            "pyltr",
+            "linear-2010",
+            "standard,ties=expected",
+        )
+    ),
 )
 def test_arrays_and_mappings_agree(queries: list[list[tuple[float, float]]], preset: str) -> None:
     """Labels and scores against the same lists with ids, where every document is judged and
     returned.
     """
     queries = [items for items in queries if items] or [[(1.0, 0.0)]]
-    qrels = {str(q): {f"d{i}": label for i, (label, _) in enumerate(items)} for q, items in enumerate(queries)}
-    run = {str(q): {f"d{i}": score for i, (_, score) in enumerate(items)} for q, items in enumerate(queries)}
-    labels, scores = (np.array([item[part] for items in queries for item in items]) for part in (0, 1))
-    arrays = quietly(evaluate_lists, Lists.from_arrays(labels, scores, group=[len(items) for items in queries]), MEASURES, preset)
+    qrels = {
+        str(q): {f"d{i}": label for i, (label, _) in enumerate(items)}
+        for q, items in enumerate(queries)
+    }
+    run = {
+        str(q): {f"d{i}": score for i, (_, score) in enumerate(items)}
+        for q, items in enumerate(queries)
+    }
+    labels, scores = (
+        np.array([item[part] for items in queries for item in items]) for part in (0, 1)
+    )
+    arrays = quietly(
+        evaluate_lists,
+        Lists.from_arrays(labels, scores, group=[len(items) for items in queries]),
+        MEASURES,
+        preset,
+    )
     tables = evaluated(Qrels(qrels), Run(run), preset)
     np.testing.assert_allclose(arrays.values, tables.values, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(arrays.scored, tables.scored)
 
 
 @given(
-    judgments(), runs(), conventions(unjudged="not-relevant", missing="zero", negative="zero"), st.sets(st.sampled_from(("q1", "q2", "q3")))
+    judgments(),
+    runs(),
+    conventions(unjudged="not-relevant", missing="zero", negative="zero"),
+    st.sets(st.sampled_from(("q1", "q2", "q3"))),
 )
-def test_parts_merge_to_the_whole(qrels: Grades, run: Scores, convention: Convention, left: set[str]) -> None:
+def test_parts_merge_to_the_whole(
+    qrels: Grades, run: Scores, convention: Convention, left: set[str]
+) -> None:
     """Split by query, evaluated apart and merged: the same values, means and counts."""
     convention = Convention.of(convention, rounding="none")
     parts = []
@@ -151,12 +209,20 @@ def test_parts_that_do_not_fit_are_refused() -> None:
 
 def large_run(rng: random.Random, n_queries: int, depth: int) -> tuple[Grades, list[bytes]]:
     """Judgments and run lines, enough for several pieces of work; scores tie often."""
-    qrels = {f"q{q}": {f"d{rng.randrange(200)}": float(rng.randrange(4)) for _ in range(15)} for q in range(n_queries)}
-    run = {query: {f"d{d}": round(rng.random(), 2) for d in rng.sample(range(200), depth)} for query in qrels}
+    qrels = {
+        f"q{q}": {f"d{rng.randrange(200)}": float(rng.randrange(4)) for _ in range(15)}
+        for q in range(n_queries)
+    }
+    run = {
+        query: {f"d{d}": round(rng.random(), 2) for d in rng.sample(range(200), depth)}
+        for query in qrels
+    }
     return qrels, run_lines(run)
 
 
-@pytest.mark.parametrize("scattered", [pytest.param(False, marks=pytest.mark.slow), True], ids=["together", "scattered"])
+@pytest.mark.parametrize(
+    "scattered", [pytest.param(False, marks=pytest.mark.slow), True], ids=["together", "scattered"]
+)
 def test_any_number_of_threads_gives_the_same_bits(scattered: bool) -> None:
     """One, two and five threads on four megabytes of text, lines of a query together or scattered
     over the file.
@@ -178,8 +244,16 @@ def test_any_number_of_threads_gives_the_same_bits(scattered: bool) -> None:
 def test_arrays_have_the_same_bits_for_any_number_of_threads() -> None:
     """Twenty thousand lists of ten, with ties."""
     rng = np.random.default_rng(7)
-    labels, scores = rng.integers(0, 4, (20_000, 10)), rng.integers(0, 6, (20_000, 10)).astype(float)
-    values = [evaluate_lists(Lists.from_arrays(labels, scores), ["nDCG@5", "AP", "RR"], threads=threads).values for threads in (1, 2, 5)]
+    labels, scores = (
+        rng.integers(0, 4, (20_000, 10)),
+        rng.integers(0, 6, (20_000, 10)).astype(float),
+    )
+    values = [
+        evaluate_lists(
+            Lists.from_arrays(labels, scores), ["nDCG@5", "AP", "RR"], threads=threads
+        ).values
+        for threads in (1, 2, 5)
+    ]
     np.testing.assert_array_equal(values[0], values[1])
     np.testing.assert_array_equal(values[0], values[2])
 
@@ -198,18 +272,27 @@ def test_the_mean_is_exact_in_any_order() -> None:
     st.lists(measures(), min_size=2, max_size=4, unique=True),
     conventions(unjudged="not-relevant", missing="zero", negative="zero"),
 )
-def test_measures_do_not_disturb_each_other(qrels: Grades, run: Scores, asked: list[Measure], convention: Convention) -> None:
+def test_measures_do_not_disturb_each_other(
+    qrels: Grades, run: Scores, asked: list[Measure], convention: Convention
+) -> None:
     """Together the deepest decides how many hits are kept; each value has the bits that it has
     alone.
     """
-    assume(convention.alignment.ties != "expected" or all(offers_expected(one, convention) for one in asked))
+    assume(
+        convention.alignment.ties != "expected"
+        or all(offers_expected(one, convention) for one in asked)
+    )
     together = quietly(evaluate, Qrels(qrels), Run(run), asked, convention)
     for measure in asked:
         alone = quietly(evaluate, Qrels(qrels), Run(run), [measure], convention)
         np.testing.assert_array_equal(together[measure], alone[measure])
 
 
-@given(lists(), st.lists(measures(), min_size=2, max_size=4, unique=True), conventions(negative="zero", rounding="none"))
+@given(
+    lists(),
+    st.lists(measures(), min_size=2, max_size=4, unique=True),
+    conventions(negative="zero", rounding="none"),
+)
 def test_measures_of_arrays_do_not_disturb_each_other(
     queries: list[list[tuple[float, float]]], asked: list[Measure], convention: Convention
 ) -> None:
@@ -220,8 +303,12 @@ def test_measures_of_arrays_do_not_disturb_each_other(
     if convention.alignment.ties.startswith("docid"):
         convention = Convention.of(convention, ties="expected")
     asked = [measure for measure in asked if offers_expected(measure, convention)]
-    labels, scores = (np.array([item[part] for items in queries for item in items]) for part in (0, 1))
+    labels, scores = (
+        np.array([item[part] for items in queries for item in items]) for part in (0, 1)
+    )
     held = Lists.from_arrays(labels, scores, group=[len(items) for items in queries])
     for measure in asked:
-        together, alone = (quietly(evaluate_lists, held, one, convention)[measure] for one in (asked, [measure]))
+        together, alone = (
+            quietly(evaluate_lists, held, one, convention)[measure] for one in (asked, [measure])
+        )
         np.testing.assert_allclose(together, alone, rtol=1e-12, atol=1e-12)

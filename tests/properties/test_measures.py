@@ -20,7 +20,9 @@ from tests.golden.harness import quietly
 from tests.properties.refusals import offers_expected, within_offer
 
 OF_GRADES = [name for name, cls in MEASURES.items() if not cls.needs and cls.aggregate != "text"]
-BETTER_IS_MORE = [name for name in OF_GRADES if MEASURES[name].direction == 1 and MEASURES[name].ideal_is_best]
+BETTER_IS_MORE = [
+    name for name in OF_GRADES if MEASURES[name].direction == 1 and MEASURES[name].ideal_is_best
+]
 # Floored terms may lose a hundredth in the ideal order that another order keeps, so only unrounded
 # values are bounded and ordered.
 EXACT = {"rounding": "none"}
@@ -35,7 +37,11 @@ def evaluated(qrels: Grades, run: Scores, measure: Measure, convention: Conventi
 
 def unrounded(measure: Measure) -> Measure:
     """The same measure without rounding."""
-    return replace(measure, rounding="none") if any(field.name == "rounding" for field in fields(measure)) else measure
+    return (
+        replace(measure, rounding="none")
+        if any(field.name == "rounding" for field in fields(measure))
+        else measure
+    )
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -64,7 +70,9 @@ def test_the_text_reads_back(name: str, data: st.DataObject) -> None:
 def test_values_stay_within_the_bounds(name: str, data: st.DataObject) -> None:
     """For grades of 0 or more; NaN is the policy of that name."""
     measure = unrounded(data.draw(measures([MEASURES[name]])))
-    drawn = data.draw(conventions(duplicates="error", unjudged="not-relevant", missing="zero", **EXACT))
+    drawn = data.draw(
+        conventions(duplicates="error", unjudged="not-relevant", missing="zero", **EXACT)
+    )
     convention = within_offer(measure, drawn)
     values = evaluated(data.draw(judgments()), data.draw(runs()), measure, convention).values
     low, high = measure.bounds
@@ -90,9 +98,17 @@ def test_no_order_beats_the_ideal_order(name: str, data: st.DataObject) -> None:
     # To a measure with a threshold an unjudged document is worth less than any judged one; to a
     # gain it is worth 0.
     worth = {
-        d: float(gain(np.array([grades[d]]))[0]) if gain and d in grades else grades.get(d, 0.0 if gain else -math.inf) for d in run["q1"]
+        d: float(gain(np.array([grades[d]]))[0])
+        if gain and d in grades
+        else grades.get(d, 0.0 if gain else -math.inf)
+        for d in run["q1"]
     }
-    ideal = {"q1": {d: -float(place) for place, d in enumerate(sorted(worth, key=lambda d: (-worth[d], d not in grades)))}}
+    ideal = {
+        "q1": {
+            d: -float(place)
+            for place, d in enumerate(sorted(worth, key=lambda d: (-worth[d], d not in grades)))
+        }
+    }
     best = evaluated(qrels, ideal, measure, convention).values[0, 0]
     value = evaluated(qrels, run, measure, convention).values[0, 0]
     assert value <= best + 1e-12 or math.isnan(best)
@@ -104,11 +120,18 @@ def test_the_ideal_list_has_ndcg_1(cutoff: int | str | None, qrels: Grades, pres
     """Under every preset: all judged documents returned, best first, in every query with a relevant
     one.
     """
-    run = {query: {d: -float(place) for place, d in enumerate(sorted(grades, key=lambda d: -grades[d]))} for query, grades in qrels.items()}
+    run = {
+        query: {
+            d: -float(place) for place, d in enumerate(sorted(grades, key=lambda d: -grades[d]))
+        }
+        for query, grades in qrels.items()
+    }
     measure = MEASURES["nDCG"](cutoff=cutoff)  # type: ignore[arg-type]
     evaluation = evaluated(qrels, run, measure, Convention.of(preset))
     linear = str(evaluation.convention.switches()["discount"]) == "linear"
-    for query, value in zip(evaluation.queries, evaluation["nDCG" if cutoff is None else f"nDCG@{cutoff}"], strict=True):
+    for query, value in zip(
+        evaluation.queries, evaluation["nDCG" if cutoff is None else f"nDCG@{cutoff}"], strict=True
+    ):
         lone = linear and len(qrels[query]) == 1  # the only weight, n - 1, is 0
         uncut = preset == "quepid" and cutoff is not None
         if max(qrels[query].values()) > 0 and not lone and not uncut:
@@ -123,13 +146,32 @@ def test_names_of_documents_do_not_matter(name: str, data: st.DataObject) -> Non
     """Other ids in the same places give the same bits, unless ties go by id."""
     measure = data.draw(measures([MEASURES[name]]))
     expected = offers_expected(measure, Convention.of("standard"))
-    ties = data.draw(st.sampled_from(("input", "expected") if expected else ("input", "best", "worst")))
-    convention = data.draw(conventions(ties=ties, duplicates="error", unjudged="not-relevant", missing="zero", negative="zero", **EXACT))
+    ties = data.draw(
+        st.sampled_from(("input", "expected") if expected else ("input", "best", "worst"))
+    )
+    convention = data.draw(
+        conventions(
+            ties=ties,
+            duplicates="error",
+            unjudged="not-relevant",
+            missing="zero",
+            negative="zero",
+            **EXACT,
+        )
+    )
     qrels, run = data.draw(judgments()), data.draw(runs())
-    other = {query: {f"x{d[::-1]}": grade for d, grade in grades.items()} for query, grades in qrels.items()}
-    renamed = {query: {f"x{d[::-1]}": score for d, score in scores.items()} for query, scores in run.items()}
+    other = {
+        query: {f"x{d[::-1]}": grade for d, grade in grades.items()}
+        for query, grades in qrels.items()
+    }
+    renamed = {
+        query: {f"x{d[::-1]}": score for d, score in scores.items()}
+        for query, scores in run.items()
+    }
     np.testing.assert_array_equal(
-        evaluated(qrels, run, measure, convention).values, evaluated(other, renamed, measure, convention).values, strict=True
+        evaluated(qrels, run, measure, convention).values,
+        evaluated(other, renamed, measure, convention).values,
+        strict=True,
     )
 
 
@@ -137,14 +179,20 @@ def test_names_of_documents_do_not_matter(name: str, data: st.DataObject) -> Non
 @pytest.mark.parametrize("name", OF_GRADES)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
-def test_the_order_of_tied_documents_does_not_matter_when_ties_are_averaged(name: str, data: st.DataObject) -> None:
+def test_the_order_of_tied_documents_does_not_matter_when_ties_are_averaged(
+    name: str, data: st.DataObject
+) -> None:
     """Expected values do not see in which order tied documents came."""
     measure = unrounded(data.draw(measures([MEASURES[name]])))
-    drawn = Convention.of("standard", ties=data.draw(st.sampled_from(("expected", "best", "worst"))))
+    drawn = Convention.of(
+        "standard", ties=data.draw(st.sampled_from(("expected", "best", "worst")))
+    )
     convention = within_offer(measure, drawn, instead="worst")
     qrels, run = data.draw(judgments()), data.draw(runs(scores=(1.0, 2.0)))
     turned = {query: dict(reversed(scores.items())) for query, scores in run.items()}
-    found, expected = (evaluated(qrels, table, measure, convention).per_query() for table in (turned, run))
+    found, expected = (
+        evaluated(qrels, table, measure, convention).per_query() for table in (turned, run)
+    )
     for query, values in expected.items():
         assert found[query] == pytest.approx(values, abs=1e-12, nan_ok=True)
 
@@ -156,7 +204,16 @@ def test_the_order_of_tied_documents_does_not_matter_when_ties_are_averaged(name
 def test_queries_are_independent(name: str, data: st.DataObject) -> None:
     """A query's value has the same bits alone as among others, and twice in a row."""
     measure = data.draw(measures([MEASURES[name]]))
-    convention = data.draw(conventions(duplicates="error", unjudged="not-relevant", missing="zero", negative="zero", ties="input", **EXACT))
+    convention = data.draw(
+        conventions(
+            duplicates="error",
+            unjudged="not-relevant",
+            missing="zero",
+            negative="zero",
+            ties="input",
+            **EXACT,
+        )
+    )
     qrels, run = data.draw(judgments()), data.draw(runs())
     together = evaluated(qrels, run, measure, convention).per_query()
     assert repr(evaluated(qrels, run, measure, convention).per_query()) == repr(together)

@@ -39,8 +39,15 @@ OF_GRADES = [name for name, cls in MEASURES.items() if not cls.needs and cls.agg
 
 
 def test_every_family_has_its_oracles_in_the_file_of_its_name() -> None:
-    expected = {family: {cls.name for cls in classes} & {*OF_GRADES} for family, classes in families().items()}
-    found = {family: {*tables["VALUES"]} for family, tables in naive.FAMILIES.items() if "VALUES" in tables}
+    expected = {
+        family: {cls.name for cls in classes} & {*OF_GRADES}
+        for family, classes in families().items()
+    }
+    found = {
+        family: {*tables["VALUES"]}
+        for family, tables in naive.FAMILIES.items()
+        if "VALUES" in tables
+    }
 
     assert found == {family: names for family, names in expected.items() if names}
 
@@ -50,19 +57,32 @@ def rows() -> st.SearchStrategy[Rows]:
     """Runs whose lists may hold a document twice."""
     item = st.tuples(st.sampled_from(DOCUMENTS), st.sampled_from(SCORES))
     unique = st.lists(item, min_size=1, max_size=5, unique_by=lambda row: row[0])
-    return st.dictionaries(st.sampled_from(("q1", "q2", "q3")), unique | st.lists(item, min_size=1, max_size=5), min_size=1)
+    return st.dictionaries(
+        st.sampled_from(("q1", "q2", "q3")),
+        unique | st.lists(item, min_size=1, max_size=5),
+        min_size=1,
+    )
 
 
 def run_of(table: Rows) -> Run:
     """A run with its rows in this order."""
-    flat = [(query, document, score) for query, ranked in table.items() for document, score in ranked]
-    return Run.from_columns([row[0] for row in flat], [row[1] for row in flat], np.array([row[2] for row in flat]))
+    flat = [
+        (query, document, score) for query, ranked in table.items() for document, score in ranked
+    ]
+    return Run.from_columns(
+        [row[0] for row in flat], [row[1] for row in flat], np.array([row[2] for row in flat])
+    )
 
 
-def expected_of(qrels: Grades, run: Rows, measure: Measure, convention: Convention) -> Values | None:
+def expected_of(
+    qrels: Grades, run: Rows, measure: Measure, convention: Convention
+) -> Values | None:
     """What the oracle says; None when it refuses the input or no query counts."""
     try:
-        return naive.evaluate(qrels, run, str(measure.under(convention)), convention.switches()) or None
+        return (
+            naive.evaluate(qrels, run, str(measure.under(convention)), convention.switches())
+            or None
+        )
     except naive.NaiveError:
         return None
 
@@ -100,7 +120,9 @@ def test_tables_equal_the_definition(name: str, data: st.DataObject) -> None:
     convention = within_offer(measure, data.draw(conventions(), label="convention"))
     grades = WHOLE_GRADES if "{" in str(measure) else GRADES
     qrels, run = data.draw(judgments(grades=grades), label="qrels"), data.draw(rows(), label="run")
-    assert_same(found_in(qrels, run, measure, convention), expected_of(qrels, run, measure, convention))
+    assert_same(
+        found_in(qrels, run, measure, convention), expected_of(qrels, run, measure, convention)
+    )
 
 
 @pytest.mark.spread(24)
@@ -113,12 +135,20 @@ def test_ties_equal_the_mean_best_and_worst_of_all_orders(name: str, data: st.Da
     """
     measure = data.draw(measures([MEASURES[name]]), label="measure")
     ties = data.draw(st.sampled_from(("expected", "best", "worst")))
-    drawn = data.draw(conventions(ties=ties, duplicates="first", rounding="none"), label="convention")
+    drawn = data.draw(
+        conventions(ties=ties, duplicates="first", rounding="none"), label="convention"
+    )
     convention = within_offer(measure, drawn, instead="worst")
     item = st.tuples(st.sampled_from(DOCUMENTS), st.sampled_from((1.0, 1.0, 2.0)))
-    run = {"q1": data.draw(st.lists(item, min_size=2, max_size=6, unique_by=lambda row: row[0]), label="run")}
+    run = {
+        "q1": data.draw(
+            st.lists(item, min_size=2, max_size=6, unique_by=lambda row: row[0]), label="run"
+        )
+    }
     qrels = data.draw(judgments(grades=WHOLE_GRADES, queries=["q1"]), label="qrels")
-    assert_same(found_in(qrels, run, measure, convention), expected_of(qrels, run, measure, convention))
+    assert_same(
+        found_in(qrels, run, measure, convention), expected_of(qrels, run, measure, convention)
+    )
 
 
 STRADDLING_CUTOFFS = (2, 3, 4)
@@ -130,13 +160,23 @@ def straddling_ties() -> tuple[Grades, Rows]:
 
     A document stands above the tie, one below, and one relevant document is not returned.
     """
-    tied = [grades for grades in combinations_with_replacement((None, 0, 1, 3), 4) if sum(bool(grade) for grade in grades) >= 3]
+    tied = [
+        grades
+        for grades in combinations_with_replacement((None, 0, 1, 3), 4)
+        if sum(bool(grade) for grade in grades) >= 3
+    ]
     qrels: Grades = {}
     run: Rows = {}
     for number, (grades, first) in enumerate(product(tied, (0, 2))):
-        judged = {f"d{place}": float(grade) for place, grade in enumerate(grades) if grade is not None}
+        judged = {
+            f"d{place}": float(grade) for place, grade in enumerate(grades) if grade is not None
+        }
         qrels[f"q{number}"] = {"first": float(first), **judged, "last": 1.0, "missing": 2.0}
-        run[f"q{number}"] = [("first", 2.0), *((f"d{place}", 1.0) for place in range(4)), ("last", 0.0)]
+        run[f"q{number}"] = [
+            ("first", 2.0),
+            *((f"d{place}", 1.0) for place in range(4)),
+            ("last", 0.0),
+        ]
     return qrels, run
 
 
@@ -153,14 +193,18 @@ def straddled(name: str) -> list[Measure]:
 @pytest.mark.spread(67)
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 @pytest.mark.parametrize("name", OF_GRADES)
-def test_a_tie_across_the_cutoff_equals_the_mean_best_and_worst_of_all_orders(name: str, ties: str) -> None:
+def test_a_tie_across_the_cutoff_equals_the_mean_best_and_worst_of_all_orders(
+    name: str, ties: str
+) -> None:
     """Not drawn but enumerated: examples rarely hold three relevant documents in one tie, where a
     wrong order of gains shows.
     """
     qrels, run = straddling_ties()
     for measure in straddled(name):
         convention = within_offer(measure, Convention.of("standard", ties=ties), instead="worst")
-        assert_same(found_in(qrels, run, measure, convention), expected_of(qrels, run, measure, convention))
+        assert_same(
+            found_in(qrels, run, measure, convention), expected_of(qrels, run, measure, convention)
+        )
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -169,12 +213,19 @@ def test_a_tie_across_the_cutoff_equals_the_mean_best_and_worst_of_all_orders(na
 def test_every_preset_equals_the_definition(preset: str, data: st.DataObject) -> None:
     """The presets' own combinations of switches, for NDCG at several cutoffs."""
     measure = data.draw(measures([NDCG]).map(lambda m: NDCG(cutoff=m.cutoff)), label="measure")
-    qrels, run = data.draw(judgments(grades=WHOLE_GRADES), label="qrels"), data.draw(rows(), label="run")
+    qrels, run = (
+        data.draw(judgments(grades=WHOLE_GRADES), label="qrels"),
+        data.draw(rows(), label="run"),
+    )
     convention = Convention.of(preset)
-    assert_same(found_in(qrels, run, measure, convention), expected_of(qrels, run, measure, convention))
+    assert_same(
+        found_in(qrels, run, measure, convention), expected_of(qrels, run, measure, convention)
+    )
 
 
-def naive_lists(queries: Sequence[Sequence[tuple[float, float]]], measure: Measure, convention: Convention) -> Values | None:
+def naive_lists(
+    queries: Sequence[Sequence[tuple[float, float]]], measure: Measure, convention: Convention
+) -> Values | None:
     """The oracle on arrays: every item is judged and returned."""
     switches = convention.switches()
     switches["ties"] = "expected" if switches["ties"].startswith("docid") else switches["ties"]
@@ -185,7 +236,9 @@ def naive_lists(queries: Sequence[Sequence[tuple[float, float]]], measure: Measu
         grades = {f"d{i}": label for i, (label, _) in enumerate(items)}
         ranked = [(f"d{i}", score) for i, (_, score) in enumerate(items)]
         try:
-            query = replace(naive.prepare(grades, ranked, {**switches, "ties": order}), complete=True)
+            query = replace(
+                naive.prepare(grades, ranked, {**switches, "ties": order}), complete=True
+            )
             values[str(number)] = naive.value(text, query, order)
         except naive.NaiveError:
             return None
@@ -214,9 +267,14 @@ def test_arrays_equal_the_definition(name: str, data: st.DataObject) -> None:
     scores = np.array([score for items in queries for _, score in items])
     try:
         evaluation = quietly(
-            evaluate_lists, Lists.from_arrays(labels, scores, group=[len(items) for items in queries]), [measure], convention
+            evaluate_lists,
+            Lists.from_arrays(labels, scores, group=[len(items) for items in queries]),
+            [measure],
+            convention,
         )
-        found: Values | None = {query: next(iter(values.values())) for query, values in evaluation.per_query().items()}
+        found: Values | None = {
+            query: next(iter(values.values())) for query, values in evaluation.per_query().items()
+        }
     except InputError:
         found = None
     assert_same(found, naive_lists(queries, measure, convention))

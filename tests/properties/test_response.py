@@ -25,14 +25,20 @@ LISTS = settings().max_examples
 def instances(name: str, rng: np.random.Generator) -> list[Measure]:
     """Some choices of options that keep the response of the class."""
     cls = MEASURES[name]
-    values = {option: given for option, given in option_values(cls).items() if option != "judged_only"}
+    values = {
+        option: given for option, given in option_values(cls).items() if option != "judged_only"
+    }
     found = []
     for _ in range(4):
         try:
-            one = cls(**{option: given[int(rng.integers(len(given)))] for option, given in values.items()})
+            one = cls(
+                **{option: given[int(rng.integers(len(given)))] for option, given in values.items()}
+            )
         except ValueError:  # not every option goes with every other
             continue
-        plain = getattr(one, "rounding", None) in (None, "none") and getattr(one, "no_relevant", None) in (None, "zero", "quotient")
+        plain = getattr(one, "rounding", None) in (None, "none") and getattr(
+            one, "no_relevant", None
+        ) in (None, "zero", "quotient")
         if plain and one.response != "unknown" and getattr(one, "ideal", None) != "returned":
             found.append(one)
     return found
@@ -43,7 +49,9 @@ def test_values_respond_to_grades_as_their_class_says(name: str) -> None:
     rng = np.random.default_rng([*name.encode()])
     for measure in instances(name, rng):
         for ties in ("docid", "expected", "best", "worst"):
-            convention = within_offer(measure, Convention.of("standard", ties=ties), instead="worst")
+            convention = within_offer(
+                measure, Convention.of("standard", ties=ties), instead="worst"
+            )
             qrels: dict[str, dict[str, float]] = {}
             run: dict[str, dict[str, float]] = {}
             # the value of the first is at most that of the second
@@ -53,7 +61,13 @@ def test_values_respond_to_grades_as_their_class_says(name: str) -> None:
             values = quietly(evaluate, Qrels(qrels), Run(run), measure, convention).per_query()
             of = {query: float(next(iter(row.values()))) for query, row in values.items()}
             for lower, higher in least:
-                assert of[lower] <= of[higher] + 1e-11, (str(measure), ties, qrels[lower], qrels[higher], run[lower])
+                assert of[lower] <= of[higher] + 1e-11, (
+                    str(measure),
+                    ties,
+                    qrels[lower],
+                    qrels[higher],
+                    run[lower],
+                )
 
 
 def _add_list(
@@ -69,11 +83,27 @@ def _add_list(
     not lower the value.
     """
     size = int(rng.integers(1, 8))
-    scores = dict(zip((f"d{place}" for place in range(size)), np.sort(rng.integers(0, 4, size))[::-1].astype(float).tolist(), strict=True))
-    grades = {document: float(rng.integers(0, 4) * (rng.random() < 0.7)) for document in scores if rng.random() < 0.75}
-    grades |= {f"o{place}": float(rng.integers(0, 4)) for place in range(int(rng.integers(0, 3)))} | {"z": 0.0}
+    scores = dict(
+        zip(
+            (f"d{place}" for place in range(size)),
+            np.sort(rng.integers(0, 4, size))[::-1].astype(float).tolist(),
+            strict=True,
+        )
+    )
+    grades = {
+        document: float(rng.integers(0, 4) * (rng.random() < 0.7))
+        for document in scores
+        if rng.random() < 0.75
+    }
+    grades |= {
+        f"o{place}": float(rng.integers(0, 4)) for place in range(int(rng.integers(0, 3)))
+    } | {"z": 0.0}
     ranking = Run({"q": scores}).ranking("q", convention.alignment)
-    ranks = ranking.first.tolist() if convention.alignment.ties in ("expected", "best", "worst") else range(1, size + 1)
+    ranks = (
+        ranking.first.tolist()
+        if convention.alignment.ties in ("expected", "best", "worst")
+        else range(1, size + 1)
+    )
     place = dict(zip(ranking.documents, ranks, strict=True))
 
     def add(changed: dict[str, float]) -> str:
@@ -84,7 +114,11 @@ def _add_list(
     base = add(grades)
     if response in ("upward", "first", "precision"):
         for low, high in permutations(grades, 2):
-            if high in place and place[high] < place.get(low, size + 1) and grades[high] < grades[low]:
+            if (
+                high in place
+                and place[high] < place.get(low, size + 1)
+                and grades[high] < grades[low]
+            ):
                 least.append((base, add({**grades, high: grades[low], low: grades[high]})))
     if response in ("rising", "first"):
         for document, grade in grades.items():

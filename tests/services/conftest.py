@@ -18,7 +18,20 @@ from idealrank.live.backends.protocol import Backend, SearchQuery
 from tests.conftest import PYDOCS
 
 DOCUMENTS, DIMENSIONS, QUERIES = 300, 16, 12
-WORDS = ["red", "fox", "blue", "wolf", "green", "owl", "grey", "bear", "black", "cat", "white", "hare"]
+WORDS = [
+    "red",
+    "fox",
+    "blue",
+    "wolf",
+    "green",
+    "owl",
+    "grey",
+    "bear",
+    "black",
+    "cat",
+    "white",
+    "hare",
+]
 
 
 def servers() -> dict[str, Any]:
@@ -47,19 +60,27 @@ class Corpus:
 
     def nearest(self, query: SearchQuery, limit: int, metric: str = "cosine") -> list[str]:
         """Ids of the nearest documents, nearest first."""
-        return [self.ids[place] for place in np.argsort(-self.similarities(query, metric), kind="stable")[:limit]]
+        return [
+            self.ids[place]
+            for place in np.argsort(-self.similarities(query, metric), kind="stable")[:limit]
+        ]
 
 
 @pytest.fixture(scope="session")
 def corpus() -> Corpus:
     rng = np.random.default_rng(20)
     centres = rng.standard_normal((12, DIMENSIONS))
-    vectors = (centres[rng.integers(0, 12, DOCUMENTS)] + 0.7 * rng.standard_normal((DOCUMENTS, DIMENSIONS))).astype(np.float32)
-    asked = (centres[rng.integers(0, 12, QUERIES)] + 0.7 * rng.standard_normal((QUERIES, DIMENSIONS))).astype(np.float32)
+    vectors = (
+        centres[rng.integers(0, 12, DOCUMENTS)] + 0.7 * rng.standard_normal((DOCUMENTS, DIMENSIONS))
+    ).astype(np.float32)
+    asked = (
+        centres[rng.integers(0, 12, QUERIES)] + 0.7 * rng.standard_normal((QUERIES, DIMENSIONS))
+    ).astype(np.float32)
     texts = [" ".join(rng.choice(WORDS, rng.integers(3, 12))) for _ in range(DOCUMENTS)]
     words = [" ".join(rng.choice(WORDS, 2, replace=False)) for _ in range(QUERIES)]
     queries = [
-        SearchQuery(f"q{number}", text, vector.astype(float)) for number, (text, vector) in enumerate(zip(words, asked, strict=True))
+        SearchQuery(f"q{number}", text, vector.astype(float))
+        for number, (text, vector) in enumerate(zip(words, asked, strict=True))
     ]
     return Corpus([f"doc-{number}" for number in range(DOCUMENTS)], texts, vectors, queries)
 
@@ -74,7 +95,10 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def postgres_url() -> Iterator[str]:
     # As root, the server runs as a user of its own, who must reach the folder: every start of
     # pytest closes the folder of its own again.
-    with tempfile.TemporaryDirectory(prefix="idealrank-") as folder, servers()["postgres_server"](Path(folder) / "data") as url:
+    with (
+        tempfile.TemporaryDirectory(prefix="idealrank-") as folder,
+        servers()["postgres_server"](Path(folder) / "data") as url,
+    ):
         yield url
 
 

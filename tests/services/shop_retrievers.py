@@ -18,10 +18,16 @@ def langchain() -> object:
     class Shared(BaseRetriever):
         def _get_relevant_documents(self, query: str, *, run_manager: object) -> list[Document]:
             asked = set(query.split())
-            scored = [(len(asked & set(text.replace(",", "").split())), -place) for place, (_, _, text) in enumerate(PASSAGES)]
+            scored = [
+                (len(asked & set(text.replace(",", "").split())), -place)
+                for place, (_, _, text) in enumerate(PASSAGES)
+            ]
             order = sorted(range(len(PASSAGES)), key=lambda place: scored[place], reverse=True)
             best = [PASSAGES[place] for place in order if scored[place][0]]
-            return [Document(id=one, page_content=text, metadata={"page": page}) for one, page, text in best]
+            return [
+                Document(id=one, page_content=text, metadata={"page": page})
+                for one, page, text in best
+            ]
 
     return Shared()
 
@@ -33,7 +39,12 @@ def langchain_vectors() -> object:
     from langchain_core.vectorstores import InMemoryVectorStore
 
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=32))
-    store.add_documents([Document(id=one, page_content=text, metadata={"page": page}) for one, page, text in PASSAGES])
+    store.add_documents(
+        [
+            Document(id=one, page_content=text, metadata={"page": page})
+            for one, page, text in PASSAGES
+        ]
+    )
     return store.as_retriever(search_kwargs={"k": 4})
 
 
@@ -45,11 +56,16 @@ def llama_index() -> object:
 
     nodes = [
         TextNode(
-            id_=one, text=text, metadata={"page": page}, relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=f"doc-{page}")}
+            id_=one,
+            text=text,
+            metadata={"page": page},
+            relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=f"doc-{page}")},
         )
         for one, page, text in PASSAGES
     ]
-    return VectorStoreIndex(nodes, embed_model=MockEmbedding(embed_dim=8)).as_retriever(similarity_top_k=4)
+    return VectorStoreIndex(nodes, embed_model=MockEmbedding(embed_dim=8)).as_retriever(
+        similarity_top_k=4
+    )
 
 
 def haystack() -> object:
@@ -59,7 +75,9 @@ def haystack() -> object:
     from haystack.document_stores.in_memory import InMemoryDocumentStore
 
     store = InMemoryDocumentStore()
-    store.write_documents([Document(id=one, content=text, meta={"page": page}) for one, page, text in PASSAGES])
+    store.write_documents(
+        [Document(id=one, content=text, meta={"page": page}) for one, page, text in PASSAGES]
+    )
     return InMemoryBM25Retriever(store)
 
 
@@ -70,7 +88,12 @@ def haystack_vectors() -> object:
     from haystack.document_stores.in_memory import InMemoryDocumentStore
 
     store = InMemoryDocumentStore(embedding_similarity_function="cosine")
-    store.write_documents([Document(id=f"d{place}", content="a", embedding=[1.0, place / 4, 0.0]) for place in range(4)])
+    store.write_documents(
+        [
+            Document(id=f"d{place}", content="a", embedding=[1.0, place / 4, 0.0])
+            for place in range(4)
+        ]
+    )
     return InMemoryEmbeddingRetriever(store)
 
 

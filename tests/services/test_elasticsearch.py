@@ -20,7 +20,12 @@ def url(emulator_url: str, corpus: Corpus) -> Iterator[str]:
     import httpx
 
     size = corpus.vectors.shape[1]
-    vector = {"type": "dense_vector", "dims": size, "similarity": "cosine", "index_options": {"type": "flat"}}
+    vector = {
+        "type": "dense_vector",
+        "dims": size,
+        "similarity": "cosine",
+        "index_options": {"type": "flat"},
+    }
     fields = {"body": {"type": "text"}, "sku": {"type": "keyword"}, "embedding": vector}
     with httpx.Client(base_url=emulator_url) as client:
         client.put("/pages", json={"mappings": {"properties": fields}}).raise_for_status()
@@ -32,19 +37,31 @@ def url(emulator_url: str, corpus: Corpus) -> Iterator[str]:
 
 
 def with_words(corpus: Corpus, *words: str) -> set[str]:
-    return {one for one, text in zip(corpus.ids, corpus.texts, strict=True) if set(words) & set(text.split())}
+    return {
+        one
+        for one, text in zip(corpus.ids, corpus.texts, strict=True)
+        if set(words) & set(text.split())
+    }
 
 
 @pytest.mark.parametrize("batch", [1, 16])
 def test_words_of_a_user_cannot_change_the_request(batch: int, url: str, corpus: Corpus) -> None:
-    backend = made("elasticsearch", url=url, index="pages", body={"query": {"match": {"body": "{text}"}}}, batch=batch)
+    backend = made(
+        "elasticsearch",
+        url=url,
+        index="pages",
+        body={"query": {"match": {"body": "{text}"}}},
+        batch=batch,
+    )
 
     found = ids_of(backend, SearchQuery("q", 'red"}}, "size": 0, {"wolf'), 300)
 
     assert set(found) == with_words(corpus, "red", "wolf")
 
 
-def test_several_threads_share_requests_of_msearch_and_get_their_own_answers(url: str, corpus: Corpus) -> None:
+def test_several_threads_share_requests_of_msearch_and_get_their_own_answers(
+    url: str, corpus: Corpus
+) -> None:
     one_by_one = made("elasticsearch", url=url, index="pages", fields=["body"])
     together = made("elasticsearch", url=url, index="pages", fields=["body"], batch=8)
     queries = corpus.queries * 10
@@ -71,7 +88,9 @@ def test_a_body_with_a_vector_finds_neighbours(url: str, corpus: Corpus) -> None
         assert ids_of(backend, query) == corpus.nearest(query, 10)
 
 
-def test_an_index_that_is_not_there_is_named_for_one_query_and_for_several(url: str, corpus: Corpus) -> None:
+def test_an_index_that_is_not_there_is_named_for_one_query_and_for_several(
+    url: str, corpus: Corpus
+) -> None:
     for batch in (1, 4):
         backend = made("elasticsearch", url=url, index="nothing", batch=batch)
         with pytest.raises(BackendError, match="no such index") as raised:

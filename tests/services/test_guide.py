@@ -18,12 +18,21 @@ from tests.services.test_embedded_indexes import duckdb_file, lance_folder, vec_
 
 pytestmark = pytest.mark.service
 GUIDE = ROOT / "docs" / "guides" / "search-backends.md"
-BLOCKS = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)]
+BLOCKS = [
+    yaml.safe_load(block)
+    for block in re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+]
 __all__ = ["duckdb_file", "lance_folder", "vec_database"]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, redis_url: str, postgres_url: str, emulator_url: str, corpus: Corpus) -> Path:
+def folder(
+    tmp_path_factory: pytest.TempPathFactory,
+    redis_url: str,
+    postgres_url: str,
+    emulator_url: str,
+    corpus: Corpus,
+) -> Path:
     """Indexes with the names of the guide, made by the example."""
     import httpx
 
@@ -82,16 +91,28 @@ def test_each_configuration_of_the_guide_answers(
     monkeypatch.setenv("DATABASE_URL", database_of_guide(postgres_url))
     monkeypatch.setenv("ELASTICSEARCH_URL", emulator_url)
     own = {"vectors.db": vec_database, "pages.duckdb": duckdb_file, "lance": lance_folder}
-    given = {key: own.get(value, value) if isinstance(value, str) else value for key, value in block["backend"].items()}
+    given = {
+        key: own.get(value, value) if isinstance(value, str) else value
+        for key, value in block["backend"].items()
+    }
     backend = backend_from(Section(given, "search.yaml", "backend"))
     try:
         words = "red" if given["kind"] != "retriever" else "red running shoes"
-        found = [one.document for one in backend.search(SearchQuery("q", words, corpus.queries[0].vector), 10)]
+        found = [
+            one.document
+            for one in backend.search(SearchQuery("q", words, corpus.queries[0].vector), 10)
+        ]
     finally:
         backend.close()
     if given["kind"] == "retriever":
         assert found == ["shoes", "boots"]
-    elif "text" in given["kind"] or given["kind"] in ("sqlite-fts5", "elasticsearch", "postgres", "postgres-sql", "duckdb"):
+    elif "text" in given["kind"] or given["kind"] in (
+        "sqlite-fts5",
+        "elasticsearch",
+        "postgres",
+        "postgres-sql",
+        "duckdb",
+    ):
         texts = dict(zip(corpus.ids, corpus.texts, strict=True))
         assert len(found) == 10
         assert all("red" in texts[one].split() for one in found)

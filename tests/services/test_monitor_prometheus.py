@@ -47,13 +47,21 @@ def checked(*command: str, cwd: Path) -> str:
 
 def test_promtool_accepts_the_rules_and_their_own_tests() -> None:
     promtool = program("promtool")
-    assert "5 rules found" in checked(promtool, "check", "rules", "alerts.yml", cwd=DEPLOY / "prometheus")
-    assert "SUCCESS" in checked(promtool, "test", "rules", "alerts_test.yml", cwd=DEPLOY / "prometheus")
-    assert "valid prometheus config" in checked(promtool, "check", "config", "prometheus.yml", cwd=DEPLOY / "prometheus")
+    assert "5 rules found" in checked(
+        promtool, "check", "rules", "alerts.yml", cwd=DEPLOY / "prometheus"
+    )
+    assert "SUCCESS" in checked(
+        promtool, "test", "rules", "alerts_test.yml", cwd=DEPLOY / "prometheus"
+    )
+    assert "valid prometheus config" in checked(
+        promtool, "check", "config", "prometheus.yml", cwd=DEPLOY / "prometheus"
+    )
 
 
 def test_amtool_accepts_the_configuration() -> None:
-    assert "SUCCESS" in checked(program("amtool"), "check-config", "alertmanager.yml", cwd=DEPLOY / "alertmanager")
+    assert "SUCCESS" in checked(
+        program("amtool"), "check-config", "alertmanager.yml", cwd=DEPLOY / "alertmanager"
+    )
 
 
 def test_promtool_accepts_the_metrics(tmp_path: Path) -> None:
@@ -64,7 +72,13 @@ def test_promtool_accepts_the_metrics(tmp_path: Path) -> None:
     with ir.Store.open(tmp_path) as store:
         filled(store)
         text = metrics_text(store)
-    done = subprocess.run([program("promtool"), "check", "metrics"], input=text, capture_output=True, check=False, timeout=60)
+    done = subprocess.run(
+        [program("promtool"), "check", "metrics"],
+        input=text,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
     assert (done.returncode, done.stderr) == (0, b""), done.stderr
 
 
@@ -104,7 +118,9 @@ def answer_of(url: str) -> Any:
         return None
 
 
-def test_a_damaged_index_becomes_an_alert_and_its_repair_resolves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_index_becomes_an_alert_and_its_repair_resolves_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(ROOT / "examples" / "canary")
     shop = import_module("shop")
     monkeypatch.setattr(shop, "QUERIES", 60)
@@ -121,7 +137,9 @@ def test_a_damaged_index_becomes_an_alert_and_its_repair_resolves_it(tmp_path: P
     with ExitStack() as stack:
         address, _ = stack.enter_context(service(received))
         start_servers(stack, tmp_path, address, prometheus, manager)
-        stack.enter_context(running(sys.executable, "-m", "idealrank", "monitor", "monitor.json", cwd=tmp_path))
+        stack.enter_context(
+            running(sys.executable, "-m", "idealrank", "monitor", "monitor.json", cwd=tmp_path)
+        )
         base = f"http://127.0.0.1:{prometheus}/api/v1/query?query="
         until(lambda: results(base, 'idealrank_rounds{outcome="complete"} >= 4'))
         shop.build(tmp_path / "shop", "title")
@@ -138,7 +156,12 @@ def start_servers(stack: ExitStack, folder: Path, hook: str, prometheus: int, ma
     (folder / "alertmanager.yml").write_text(
         yaml.safe_dump(
             {
-                "route": {"receiver": "hook", "group_by": ["alertname", "rule"], "group_wait": "1s", "group_interval": "1s"},
+                "route": {
+                    "receiver": "hook",
+                    "group_by": ["alertname", "rule"],
+                    "group_wait": "1s",
+                    "group_interval": "1s",
+                },
                 "receivers": [{"name": "hook", "webhook_configs": [{"url": f"{hook}/hook"}]}],
             }
         )
@@ -167,7 +190,9 @@ def start_servers(stack: ExitStack, folder: Path, hook: str, prometheus: int, ma
 def expressions() -> list[str]:
     """Questions of the dashboard, but for slices, which this monitor has not."""
     panels = json.loads((DEPLOY / "grafana" / "dashboards" / "canaries.json").read_text())["panels"]
-    asked = [one["expr"].replace("$monitor", "shop") for panel in panels for one in panel["targets"]]
+    asked = [
+        one["expr"].replace("$monitor", "shop") for panel in panels for one in panel["targets"]
+    ]
     return [one for one in asked if 'slice!=""' not in one]
 
 
@@ -177,11 +202,23 @@ def wait_for_results(base: str, expression: str) -> list[Any]:
 
 def write_stack(folder: Path, metrics: int, manager: int) -> None:
     config = {
-        "name": "shop", "store": "store", "backend": {"kind": "sqlite-fts5", "path": "shop/shop.db", "table": "documents", "id": "id"},
-        "queries": "shop/queries.tsv", "qrels": {"path": "shop/qrels.txt", "judged": "2026-05-01"}, "limit": 10, "every": "1s",
-        "baseline": {"rounds": 3}, "alarms": [{"kind": "cusum"}, {"kind": "errors"}], "metrics": {"port": metrics},
+        "name": "shop",
+        "store": "store",
+        "backend": {
+            "kind": "sqlite-fts5",
+            "path": "shop/shop.db",
+            "table": "documents",
+            "id": "id",
+        },
+        "queries": "shop/queries.tsv",
+        "qrels": {"path": "shop/qrels.txt", "judged": "2026-05-01"},
+        "limit": 10,
+        "every": "1s",
+        "baseline": {"rounds": 3},
+        "alarms": [{"kind": "cusum"}, {"kind": "errors"}],
+        "metrics": {"port": metrics},
         "notify": [{"kind": "alertmanager", "url": f"http://127.0.0.1:{manager}", "hold": 300}],
-    }  # fmt: skip
+    }
     (folder / "monitor.json").write_text(json.dumps(config))
     shutil.copy(DEPLOY / "prometheus" / "alerts.yml", folder)
     given = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yml").read_text())
@@ -197,16 +234,25 @@ def results(base: str, expression: str) -> list[Any]:
 
 
 def alerts(came: list[dict[str, Any]], status: str) -> set[str]:
-    return {one["labels"]["alertname"] for one in came if one["status"] == status and one["labels"].get("monitor") == "shop"}
+    return {
+        one["labels"]["alertname"]
+        for one in came
+        if one["status"] == status and one["labels"].get("monitor") == "shop"
+    }
 
 
 def test_the_demonstration_starts_what_is_installed_and_stops_it(tmp_path: Path) -> None:
     script = str(ROOT / "examples" / "canary" / "live_stack.py")
     command = [sys.executable, script, "stack", "--every", "1s"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, stderr=subprocess.STDOUT) as stack:
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, stderr=subprocess.STDOUT
+    ) as stack:
         log = tmp_path / "stack" / "monitor.log"
         until(lambda: stack.poll() is not None or (log.exists() and "round 2" in log.read_text()))
         stack.send_signal(signal.SIGINT)
         said, _ = stack.communicate(timeout=60)
     assert stack.returncode == 0, said
-    assert all(re.search(rf"^{part} +http://", said, re.MULTILINE) for part in ("monitor", "prometheus", "alertmanager")), said
+    assert all(
+        re.search(rf"^{part} +http://", said, re.MULTILINE)
+        for part in ("monitor", "prometheus", "alertmanager")
+    ), said

@@ -26,17 +26,36 @@ def client(redis_url: str, corpus: Corpus) -> Iterator[Any]:
     client = redis.Redis.from_url(redis_url)
     for name, metric in (("cosine", "COSINE"), ("l2", "L2"), ("inner-product", "IP")):
         kind = ("HNSW", 6) if name == "cosine" else ("FLAT", 6)
-        field = ("v", "VECTOR", *kind, "TYPE", "FLOAT32", "DIM", corpus.vectors.shape[1], "DISTANCE_METRIC", metric)
-        client.execute_command("FT.CREATE", name, "PREFIX", 1, "doc:", "SCHEMA", *field, "body", "TEXT", "part", "TAG")
-    for number, (document, text, vector) in enumerate(zip(corpus.ids, corpus.texts, corpus.vectors, strict=True)):
-        client.hset(f"doc:{document}", mapping={"v": vector.tobytes(), "body": text, "part": f"p{number % 2}"})
+        field = (
+            "v",
+            "VECTOR",
+            *kind,
+            "TYPE",
+            "FLOAT32",
+            "DIM",
+            corpus.vectors.shape[1],
+            "DISTANCE_METRIC",
+            metric,
+        )
+        client.execute_command(
+            "FT.CREATE", name, "PREFIX", 1, "doc:", "SCHEMA", *field, "body", "TEXT", "part", "TAG"
+        )
+    for number, (document, text, vector) in enumerate(
+        zip(corpus.ids, corpus.texts, corpus.vectors, strict=True)
+    ):
+        client.hset(
+            f"doc:{document}",
+            mapping={"v": vector.tobytes(), "body": text, "part": f"p{number % 2}"},
+        )
         client.execute_command("VADD", "set", "FP32", vector.tobytes(), document, "NOQUANT")
     yield client
     client.close()
 
 
 @pytest.mark.parametrize("reply", REPLIES)
-def test_neighbours_are_the_exact_ones_in_every_form_of_reply(reply: str, client: Any, redis_url: str, corpus: Corpus) -> None:
+def test_neighbours_are_the_exact_ones_in_every_form_of_reply(
+    reply: str, client: Any, redis_url: str, corpus: Corpus
+) -> None:
     backend = made("redis", url=redis_url + reply, index="cosine", field="v", prefix="doc:", ef=300)
 
     for query in corpus.queries:
@@ -44,7 +63,9 @@ def test_neighbours_are_the_exact_ones_in_every_form_of_reply(reply: str, client
 
 
 @pytest.mark.parametrize("metric", ["cosine", "l2", "inner-product"])
-def test_scores_are_negated_distances(metric: str, client: Any, redis_url: str, corpus: Corpus) -> None:
+def test_scores_are_negated_distances(
+    metric: str, client: Any, redis_url: str, corpus: Corpus
+) -> None:
     backend = made("redis", url=redis_url, index=metric, field="v", prefix="doc:")
     query = corpus.queries[0]
 
@@ -57,7 +78,7 @@ def test_scores_are_negated_distances(metric: str, client: Any, redis_url: str, 
     assert [one.score for one in found] == pytest.approx(-distances, abs=1e-5)
 
 
-def test_the_ascending_page_of_a_perfect_retriever_has_ndcg_1_and_the_descending_sort_of_tutorials_has_0_83(
+def test_the_ascending_page_of_a_perfect_retriever_has_ndcg_1_and_the_descending_sort_of_tutorials_has_0_83(  # noqa: E501
     client: Any, redis_url: str, corpus: Corpus
 ) -> None:
     query = corpus.queries[0]
@@ -70,24 +91,38 @@ def test_the_ascending_page_of_a_perfect_retriever_has_ndcg_1_and_the_descending
     # `.sort_by("score", asc=False)`
     sort = ("SORTBY", "score", "DESC", "LIMIT", 0, 10, "RETURN", 1, "score", "DIALECT", 2)
     parameters = ("PARAMS", 2, "vector", np.asarray(query.vector, dtype="<f4").tobytes())
-    reply = client.execute_command("FT.SEARCH", "cosine", "*=>[KNN 10 @v $vector EF_RUNTIME 300 AS score]", *parameters, *sort)
+    reply = client.execute_command(
+        "FT.SEARCH", "cosine", "*=>[KNN 10 @v $vector EF_RUNTIME 300 AS score]", *parameters, *sort
+    )
     keys = reply[1::2] if isinstance(reply, list) else [row[b"id"] for row in reply[b"results"]]
     turned = [key.decode().removeprefix("doc:") for key in keys]
 
-    assert ir.evaluate(qrels, {query.id: [one.document for one in right]}, "nDCG@10").mean()["nDCG@10"] == 1
+    assert (
+        ir.evaluate(qrels, {query.id: [one.document for one in right]}, "nDCG@10").mean()["nDCG@10"]
+        == 1
+    )
     assert turned == nearest[::-1]
-    assert ir.evaluate(qrels, {query.id: turned}, "nDCG@10").mean()["nDCG@10"] == pytest.approx(0.83, abs=0.005)
+    assert ir.evaluate(qrels, {query.id: turned}, "nDCG@10").mean()["nDCG@10"] == pytest.approx(
+        0.83, abs=0.005
+    )
 
 
 def test_a_filter_restricts_the_neighbours(client: Any, redis_url: str, corpus: Corpus) -> None:
-    backend = made("redis", url=redis_url, index="cosine", field="v", prefix="doc:", where="@part:{p0}", ef=300)
+    backend = made(
+        "redis", url=redis_url, index="cosine", field="v", prefix="doc:", where="@part:{p0}", ef=300
+    )
 
     even = set(corpus.ids[::2])
-    assert ids_of(backend, corpus.queries[1]) == [one for one in corpus.nearest(corpus.queries[1], 300) if one in even][:10]
+    assert (
+        ids_of(backend, corpus.queries[1])
+        == [one for one in corpus.nearest(corpus.queries[1], 300) if one in even][:10]
+    )
 
 
 @pytest.mark.parametrize("reply", REPLIES)
-def test_a_vector_set_has_the_same_neighbours(reply: str, client: Any, redis_url: str, corpus: Corpus) -> None:
+def test_a_vector_set_has_the_same_neighbours(
+    reply: str, client: Any, redis_url: str, corpus: Corpus
+) -> None:
     backend = made("redis-vector-set", url=redis_url + reply, key="set", exact=True)
     query = corpus.queries[2]
 
@@ -98,21 +133,29 @@ def test_a_vector_set_has_the_same_neighbours(reply: str, client: Any, redis_url
 
 
 @pytest.mark.parametrize("reply", REPLIES)
-def test_words_are_found_and_punctuation_is_no_syntax(reply: str, client: Any, redis_url: str, corpus: Corpus) -> None:
-    backend = made("redis-text", url=redis_url + reply, index="cosine", prefix="doc:", scorer="BM25")
+def test_words_are_found_and_punctuation_is_no_syntax(
+    reply: str, client: Any, redis_url: str, corpus: Corpus
+) -> None:
+    backend = made(
+        "redis-text", url=redis_url + reply, index="cosine", prefix="doc:", scorer="BM25"
+    )
     both = made("redis-text", url=redis_url + reply, index="cosine", prefix="doc:", operator="all")
     texts = dict(zip(corpus.ids, corpus.texts, strict=True))
 
     found = ids_of(backend, SearchQuery("q", 'red -(wolf) | @part:{p0} "'), 300)
     assert set(found) == {one for one in corpus.ids if {"red", "wolf"} & set(texts[one].split())}
-    assert set(ids_of(both, SearchQuery("q", "red wolf"), 300)) == {one for one in corpus.ids if {"red", "wolf"} <= set(texts[one].split())}
+    assert set(ids_of(both, SearchQuery("q", "red wolf"), 300)) == {
+        one for one in corpus.ids if {"red", "wolf"} <= set(texts[one].split())
+    }
     assert ids_of(backend, SearchQuery("q", " -() ")) == []
 
 
 def test_stop_words_do_not_stop_the_server(client: Any, redis_url: str) -> None:
     """`in|a|red`, as text of the query, ends the process of RediSearch 2.10.5 by a signal."""
     for operator in ("any", "all"):
-        backend = made("redis-text", url=redis_url, index="cosine", prefix="doc:", operator=operator)
+        backend = made(
+            "redis-text", url=redis_url, index="cosine", prefix="doc:", operator=operator
+        )
         for text in ("in a red", "the of", "a a a red", "red in a", "in in"):
             assert bool(backend.search(SearchQuery("q", text), 5)) is ("red" in text)
     assert client.ping()
@@ -137,7 +180,9 @@ def test_a_failure_says_whether_another_attempt_may_succeed(
     assert raised.value.temporary is temporary
 
 
-def test_a_missing_vector_set_and_an_address_of_another_kind_are_refused(client: Any, redis_url: str, corpus: Corpus) -> None:
+def test_a_missing_vector_set_and_an_address_of_another_kind_are_refused(
+    client: Any, redis_url: str, corpus: Corpus
+) -> None:
     with pytest.raises(BackendError, match="no vector set"):
         made("redis-vector-set", url=redis_url, key="nothing").search(corpus.queries[0], 10)
     with pytest.raises(OptionError, match="an address such as"):
@@ -155,7 +200,9 @@ def test_threads_get_the_same_answers(client: Any, redis_url: str, corpus: Corpu
 
 @pytest.mark.parametrize("protocol", [2, 3])
 @pytest.mark.parametrize("kind", ["redis", "redis-text", "redis-vector-set"])
-def test_the_contract_of_backends_holds(kind: str, protocol: int, client: Any, redis_url: str, corpus: Corpus) -> None:
+def test_the_contract_of_backends_holds(
+    kind: str, protocol: int, client: Any, redis_url: str, corpus: Corpus
+) -> None:
     given = {
         "redis": {"index": "cosine", "field": "v", "prefix": "doc:", "ef": 300},
         "redis-text": {"index": "cosine", "prefix": "doc:"},

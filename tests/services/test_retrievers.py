@@ -16,7 +16,10 @@ QUERY = SearchQuery("q1", "red running shoes", np.array([1.0, 0.5, 0.0]))
 
 
 def found(name: str, **given: object) -> list[tuple[str, float]]:
-    return [tuple(one) for one in made("retriever", retriever=f"{FILE}:{name}", **given).search(QUERY, 3)]
+    return [
+        tuple(one)
+        for one in made("retriever", retriever=f"{FILE}:{name}", **given).search(QUERY, 3)
+    ]
 
 
 def test_passages_of_langchain_become_pages_with_the_reciprocal_rank_as_score() -> None:
@@ -34,7 +37,11 @@ def test_nodes_of_llama_index_have_scores_and_documents() -> None:
     assert len(nodes) == 3
     # its mock embedding gives every text the same vector
     assert all(score == pytest.approx(1) for _, score in nodes)
-    assert {one for one, _ in found("llama_index", id="ref_doc_id")} == {"doc-shoes", "doc-boots", "doc-socks"}
+    assert {one for one, _ in found("llama_index", id="ref_doc_id")} == {
+        "doc-shoes",
+        "doc-boots",
+        "doc-socks",
+    }
     assert {one for one, _ in found("llama_index", id="page")} == {"shoes", "boots", "socks"}
 
 
@@ -48,7 +55,10 @@ def test_components_of_haystack_take_words_or_vectors_and_a_limit() -> None:
 
 
 def test_what_is_no_retriever_is_refused() -> None:
-    for name, said in (("NOT_A_RETRIEVER", "found 7, expected an object"), ("nothing", "expected a retriever that can be imported")):
+    for name, said in (
+        ("NOT_A_RETRIEVER", "found 7, expected an object"),
+        ("nothing", "expected a retriever that can be imported"),
+    ):
         with pytest.raises(OptionError, match=said):
             found(name)
     with pytest.raises(OptionError, match="methods invoke, retrieve, run"):
@@ -60,4 +70,9 @@ def test_what_is_no_retriever_is_refused() -> None:
 @pytest.mark.parametrize("name", ["langchain", "llama_index", "haystack"])
 def test_the_contract_of_backends_holds(name: str) -> None:
     # Vectors of LlamaIndex's mock are all alike, so that its order is free.
-    check_backend(made("retriever", retriever=f"{FILE}:{name}"), ["red running shoes", "red boots"], limit=3, exact=name != "llama_index")
+    check_backend(
+        made("retriever", retriever=f"{FILE}:{name}"),
+        ["red running shoes", "red boots"],
+        limit=3,
+        exact=name != "llama_index",
+    )

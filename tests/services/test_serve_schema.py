@@ -22,9 +22,25 @@ pytestmark = pytest.mark.service
 def schemathesis(address: str, folder: Path, *options: str) -> str:
     """Run all checks in all phases; what was found is an error with its report."""
     program = Path(sys.executable).parent / "schemathesis"
-    command = [program, "run", address + PATH, "--phases=examples,coverage,fuzzing,stateful", "--checks=all", "--seed=21", *options]
+    command = [
+        program,
+        "run",
+        address + PATH,
+        "--phases=examples,coverage,fuzzing,stateful",
+        "--checks=all",
+        "--seed=21",
+        *options,
+    ]
     environment = {**os.environ, "PYTHONUTF8": "1", "NO_COLOR": "1"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -41,4 +57,6 @@ def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
 def test_schemathesis_finds_nothing_behind_a_token(tmp_path: Path) -> None:
     example_store(tmp_path / "store", days=1)
     with server(tmp_path / "store", Guard(token="a long token")) as address:
-        schemathesis(address, tmp_path, "--max-examples=20", "--header=Authorization: Bearer a long token")
+        schemathesis(
+            address, tmp_path, "--max-examples=20", "--header=Authorization: Bearer a long token"
+        )

@@ -29,9 +29,15 @@ def peak_bytes() -> int:
     """The most memory this process held, mapped files included."""
     status = Path("/proc/self/status")
     if status.exists():  # getrusage also counts what the parent held when it started this process
-        line = next(line for line in status.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM"))
+        line = next(
+            line
+            for line in status.read_text(encoding="ascii").splitlines()
+            if line.startswith("VmHWM")
+        )
         return int(line.split()[1]) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+        1 if sys.platform == "darwin" else 1024
+    )
 
 
 def describe_table(table: Table) -> dict[str, Any]:
@@ -58,7 +64,11 @@ def describe_aligned(aligned: Aligned) -> dict[str, Any]:
         "rank_sum": int(aligned.hit_rank.sum(dtype=np.int64)),
         "row_times_rank": int((aligned.hit_row * aligned.hit_rank).sum()),
         "first_ranks": aligned.hit_rank[:5].tolist(),
-        "rising": bool(np.all(np.diff(aligned.hit_rank)[np.isin(places[1:], aligned.hit_offsets, invert=True)] > 0)),
+        "rising": bool(
+            np.all(
+                np.diff(aligned.hit_rank)[np.isin(places[1:], aligned.hit_offsets, invert=True)] > 0
+            )
+        ),
     }
 
 
@@ -67,7 +77,15 @@ def main() -> None:
     command, qrels_path, *rest = sys.argv[1:]
     if command == "evaluate":
         evaluation = idealrank.evaluate(qrels_path, rest[0])
-        print(json.dumps({"mean": evaluation.mean(), "coverage": evaluation.coverage.as_dict(), "peak": peak_bytes()}))
+        print(
+            json.dumps(
+                {
+                    "mean": evaluation.mean(),
+                    "coverage": evaluation.coverage.as_dict(),
+                    "peak": peak_bytes(),
+                }
+            )
+        )
         return
     try:
         qrels = read_text(map_text(qrels_path, "qrels"), duplicates="error")
@@ -79,7 +97,13 @@ def main() -> None:
             result = describe_aligned(aligned) | {"kernel_peak": kernel_peak}
     except ParseError as error:
         kind, source, line, text, detail = error.args
-        result = {"kind": kind, "source": source, "line": line, "shown": len(text), "detail": detail.decode("latin-1")}
+        result = {
+            "kind": kind,
+            "source": source,
+            "line": line,
+            "shown": len(text),
+            "detail": detail.decode("latin-1"),
+        }
     print(json.dumps({"peak": peak_bytes()} | result))
 
 

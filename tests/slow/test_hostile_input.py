@@ -42,11 +42,15 @@ def write(path: Path, lines: Iterable[bytes]) -> Path:
 def run_job(*arguments: object) -> dict[str, Any]:
     """What the job printed."""
     command = [sys.executable, "-m", "tests.slow.hostile_job", *map(str, arguments)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+    )
     assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
     size = sum(argument.stat().st_size for argument in arguments if isinstance(argument, Path))
-    print(f"{arguments[0]}: input {size / MEGABYTE:.0f} MB, peak {result['peak'] / MEGABYTE:.0f} MB")
+    print(
+        f"{arguments[0]}: input {size / MEGABYTE:.0f} MB, peak {result['peak'] / MEGABYTE:.0f} MB"
+    )
     result["input"] = size
     return result
 
@@ -64,7 +68,10 @@ def small_qrels(folder: Path) -> Path:
 
 def test_a_tag_of_100_megabytes_is_a_tag(folder: Path, small_qrels: Path) -> None:
     """The rest of the line belongs to the tag, however long; the lines around it count."""
-    run = write(folder / "run", [b"q1 Q0 d0 1 3 t\n", b"q1 Q0 d1 2 2 ", b"x" * 100 * MEGABYTE, b"\n", b"q1 Q0 d2 3 9 t\n"])
+    run = write(
+        folder / "run",
+        [b"q1 Q0 d0 1 3 t\n", b"q1 Q0 d1 2 2 ", b"x" * 100 * MEGABYTE, b"\n", b"q1 Q0 d2 3 9 t\n"],
+    )
     result = run_job("align", small_qrels, run, 0)
     assert (result["hits"], result["first_ranks"], result["returned"]) == (1, [3], 3)
     assert_bounded(result)
@@ -74,7 +81,11 @@ def test_an_id_of_100_megabytes_is_an_id(folder: Path) -> None:
     """Nothing cuts an id off."""
     qrels = write(folder / "qrels", [b"q1 0 d1 1\nq1 0 ", b"x" * 100 * MEGABYTE, b" 2\n"])
     result = run_job("read", qrels)
-    assert (result["rows"], result["last_document"], result["value_sum"]) == (2, 100 * MEGABYTE, 3.0)
+    assert (result["rows"], result["last_document"], result["value_sum"]) == (
+        2,
+        100 * MEGABYTE,
+        3.0,
+    )
     assert_bounded(result)
 
 
@@ -88,7 +99,11 @@ def test_a_line_of_100_megabytes_of_one_byte(folder: Path, small_qrels: Path, by
     if byte in b" #":
         assert (result["queries"], result["hits"], result["returned"]) == (1, 0, 0)
     else:
-        assert (result["kind"], result["line"], result["shown"]) == ("fields" if byte == b"x" else "control", 1, 120)
+        assert (result["kind"], result["line"], result["shown"]) == (
+            "fields" if byte == b"x" else "control",
+            1,
+            120,
+        )
     assert_bounded(result)
 
 
@@ -99,7 +114,11 @@ def test_ten_million_judged_queries_of_one_document(folder: Path) -> None:
     run = write(folder / "run", (b"q%d Q0 d%d 1 %d.5 t\n" % (i, i, i % 100) for i in range(n)))
     result = run_job("align", qrels, run, 10)
     assert (result["queries"], result["hits"], result["in_run"], result["returned"]) == (n, n, n, n)
-    assert (result["rank_sum"], result["row_times_rank"], result["tied"]) == (n, n * (n - 1) // 2, 0)
+    assert (result["rank_sum"], result["row_times_rank"], result["tied"]) == (
+        n,
+        n * (n - 1) // 2,
+        0,
+    )
     assert_bounded(result)
 
 
@@ -122,7 +141,12 @@ def test_one_query_of_ten_million_documents(folder: Path, depth: int) -> None:
     result = run_job("align", qrels, run, depth)
     ranks = [n - i * PRIME % n for i in judged]
     kept = [(row, rank) for row, rank in enumerate(ranks) if depth == 0 or rank <= depth]
-    assert (result["queries"], result["returned"], result["judged"], result["hits"]) == (1, n, len(judged), len(kept))
+    assert (result["queries"], result["returned"], result["judged"], result["hits"]) == (
+        1,
+        n,
+        len(judged),
+        len(kept),
+    )
     assert result["rank_sum"] == sum(rank for _, rank in kept)
     assert result["row_times_rank"] == sum(row * rank for row, rank in kept)
     assert result["rising"]
@@ -134,13 +158,29 @@ def test_every_line_scattered(folder: Path) -> None:
     file.
     """
     queries, length = 1000, 5000
-    qrels = write(folder / "qrels", (b"q%d 0 d%d 1\n" % (q, d) for q in range(queries) for d in range(0, length, 50)))
-    run = write(folder / "run", (b"q%d Q0 d%d 1 %d t\n" % (q, d, d * PRIME % length) for d in range(length) for q in range(queries)))
+    qrels = write(
+        folder / "qrels",
+        (b"q%d 0 d%d 1\n" % (q, d) for q in range(queries) for d in range(0, length, 50)),
+    )
+    run = write(
+        folder / "run",
+        (
+            b"q%d Q0 d%d 1 %d t\n" % (q, d, d * PRIME % length)
+            for d in range(length)
+            for q in range(queries)
+        ),
+    )
     result = run_job("align", qrels, run, 0)
     ranks = [length - d * PRIME % length for d in range(0, length, 50)]
-    assert (result["queries"], result["hits"], result["returned"]) == (queries, queries * len(ranks), queries * length)
+    assert (result["queries"], result["hits"], result["returned"]) == (
+        queries,
+        queries * len(ranks),
+        queries * length,
+    )
     assert result["rank_sum"] == queries * sum(ranks)
-    assert result["row_times_rank"] == sum((q * len(ranks) + place) * rank for q in range(queries) for place, rank in enumerate(ranks))
+    assert result["row_times_rank"] == sum(
+        (q * len(ranks) + place) * rank for q in range(queries) for place, rank in enumerate(ranks)
+    )
     assert_bounded(result)
 
 
@@ -149,8 +189,18 @@ def test_memory_does_not_grow_with_an_ordinary_run(folder: Path) -> None:
     of the run.
     """
     queries, length = 4000, 1000
-    qrels = write(folder / "qrels", (b"q%d 0 d%d 1\n" % (q, d) for q in range(queries) for d in range(0, length, 50)))
-    run = write(folder / "run", (b"q%d Q0 d%d 1 %d t\n" % (q, d, d * PRIME % length) for q in range(queries) for d in range(length)))
+    qrels = write(
+        folder / "qrels",
+        (b"q%d 0 d%d 1\n" % (q, d) for q in range(queries) for d in range(0, length, 50)),
+    )
+    run = write(
+        folder / "run",
+        (
+            b"q%d Q0 d%d 1 %d t\n" % (q, d, d * PRIME % length)
+            for q in range(queries)
+            for d in range(length)
+        ),
+    )
     result = run_job("align", qrels, run, 0)
     assert (result["hits"], result["returned"]) == (queries * 20, queries * length)
     assert result["peak"] - result["input"] <= STREAMING
@@ -195,7 +245,11 @@ def test_evaluating_scattered_lines(folder: Path) -> None:
     result = evaluated(
         folder,
         (b"q%d 0 d%d 1\n" % (q, d) for q in range(queries) for d in range(0, length, 50)),
-        (b"q%d Q0 d%d 1 %d t\n" % (q, d, length - d) for d in range(length) for q in range(queries)),
+        (
+            b"q%d Q0 d%d 1 %d t\n" % (q, d, length - d)
+            for d in range(length)
+            for q in range(queries)
+        ),
     )
     assert result["mean"]["RR"] == 1.0
     assert result["mean"]["AP"] == pytest.approx((1 + 2 / 51 + 3 / 101 + 4 / 151) / 4, abs=1e-12)

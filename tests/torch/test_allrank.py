@@ -50,26 +50,41 @@ SAME = {
     **{
         f"lambdaLoss {scheme}": losses.LambdaLoss(weighting, gain="exp2", reduction="sum")
         for scheme, weighting in {
-            "ndcgLoss1_scheme": "ndcg-loss1", "ndcgLoss2_scheme": "ndcg-loss2", "lambdaRank_scheme": "lambdarank",
-            "ndcgLoss2PP_scheme": "ndcg-loss2++", "rankNet_scheme": "none",
+            "ndcgLoss1_scheme": "ndcg-loss1",
+            "ndcgLoss2_scheme": "ndcg-loss2",
+            "lambdaRank_scheme": "lambdarank",
+            "ndcgLoss2PP_scheme": "ndcg-loss2++",
+            "rankNet_scheme": "none",
         }.items()
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SAME)
 def test_the_value_is_that_of_allrank(name: str) -> None:
     scores, labels, mask = single(21)
     function, _, scheme = name.replace("@3", "").partition(" ")
-    options = {"weighing_scheme": scheme, "reduction": "sum"} if scheme else {"k": 3} if "@3" in name else {}
+    options = (
+        {"weighing_scheme": scheme, "reduction": "sum"}
+        if scheme
+        else {"k": 3}
+        if "@3" in name
+        else {}
+    )
     found = float(SAME[name](scores, labels, mask))
     # Neural NDCG is returned with a minus there, and not taken from 1.
-    wanted = 1 + called(function, **options) if "neuralNDCG" in name else called(function, **options)
+    wanted = (
+        1 + called(function, **options) if "neuralNDCG" in name else called(function, **options)
+    )
     # float32, and Sinkhorn's steps stop at a tolerance there
     assert found == pytest.approx(wanted, rel=1e-4)
 
 
 def test_list_mle_is_that_of_allrank_where_no_labels_are_equal() -> None:
     scores, _, _ = single(22)
-    labels = torch.stack([torch.randperm(7, generator=torch.Generator().manual_seed(seed)) for seed in range(5)])
-    assert float(losses.ListMLELoss()(scores, labels)) == pytest.approx(float(peer("listMLE")(scores.clone(), labels.float())), rel=1e-5)
+    labels = torch.stack(
+        [torch.randperm(7, generator=torch.Generator().manual_seed(seed)) for seed in range(5)]
+    )
+    assert float(losses.ListMLELoss()(scores, labels)) == pytest.approx(
+        float(peer("listMLE")(scores.clone(), labels.float())), rel=1e-5
+    )

@@ -19,6 +19,8 @@ def test_every_function_and_class_has_a_docstring(dotted: str) -> None:
     own = {
         name: value
         for name, value in vars(module).items()
-        if not name.startswith("_") and isinstance(value, FunctionType | type) and value.__module__ == dotted
+        if not name.startswith("_")
+        and isinstance(value, FunctionType | type)
+        and value.__module__ == dotted
     }
     assert [name for name, value in own.items() if not inspect.getdoc(value)] == []

@@ -15,7 +15,9 @@ def test_the_gradient_is_that_of_the_value(name: str, reduction: str) -> None:
     loss = LOSSES[name][0]
     loss.reduction = reduction
     # Weights of LambdaLoss are constants of the ranks, which small steps do not change.
-    assert torch.autograd.gradcheck(lambda s: loss(s, labels, mask), scores.requires_grad_(), atol=1e-6)
+    assert torch.autograd.gradcheck(
+        lambda s: loss(s, labels, mask), scores.requires_grad_(), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES))

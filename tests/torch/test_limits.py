@@ -42,13 +42,17 @@ SMOOTH = ["approx", "neural", "pirank", "fast soft ranks", "network", "bitonic n
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("cutoff", [None, 3])
-def test_a_smooth_ndcg_tends_to_that_of_the_convention(name: str, convention: str, cutoff: int | None) -> None:
+def test_a_smooth_ndcg_tends_to_that_of_the_convention(
+    name: str, convention: str, cutoff: int | None
+) -> None:
     scores, labels = lists(10, (20, 8))
     labels[0] = 0  # what becomes of it is for the convention to say
     wanted = 1 - ir.ndcg(labels, scores, cutoff, convention=convention)
     distances = []
     for temperature in (1.0, 0.1, COLD):
-        found = smooth(name, temperature, convention=convention, cutoff=cutoff)(scores, labels).numpy()
+        found = smooth(name, temperature, convention=convention, cutoff=cutoff)(
+            scores, labels
+        ).numpy()
         distances.append(np.abs(found - wanted).max())
     assert distances[-1] < TOLERANCE.get(name, 1e-6)
     assert distances[-1] < min(distances[:-1])
@@ -59,7 +63,9 @@ def test_a_smooth_ndcg_tends_to_that_of_the_convention(name: str, convention: st
 def test_any_discount_of_the_conventions_is_the_limit(name: str, discount: str) -> None:
     scores, labels = lists(11)
     wanted = 1 - ir.ndcg(labels, scores, discount=discount, gain={0: 0, 1: 1, 2: 5, 3: 7, 4: 8})
-    found = smooth(name, COLD, discount=discount, gain={0: 0, 1: 1, 2: 5, 3: 7, 4: 8})(scores, labels)
+    found = smooth(name, COLD, discount=discount, gain={0: 0, 1: 1, 2: 5, 3: 7, 4: 8})(
+        scores, labels
+    )
     assert found.numpy() == pytest.approx(wanted, abs=TOLERANCE.get(name, 1e-6))
 
 
@@ -78,19 +84,31 @@ def test_a_mean_of_losses_is_the_mean_that_evaluate_reports(name: str) -> None:
 def test_merging_keeps_the_top_and_so_the_limit() -> None:
     scores, labels = lists(19, (20, 31))
     wanted = 1 - ir.ndcg(labels, scores, 3)
-    assert losses.PiRankLoss(temperature=COLD, cutoff=3, branching=6, reduction="none")(scores, labels).numpy() == pytest.approx(wanted)
+    assert losses.PiRankLoss(temperature=COLD, cutoff=3, branching=6, reduction="none")(
+        scores, labels
+    ).numpy() == pytest.approx(wanted)
 
 
 def test_soft_spearman_tends_to_spearman() -> None:
     scores, labels = lists(17)
     wanted = [1 - ir.spearman(ys, s) for ys, s in zip(labels, scores, strict=True)]
-    assert losses.SoftSpearmanLoss(temperature=COLD, reduction="none")(scores, labels).tolist() == pytest.approx(wanted, abs=1e-9)
+    assert losses.SoftSpearmanLoss(temperature=COLD, reduction="none")(
+        scores, labels
+    ).tolist() == pytest.approx(wanted, abs=1e-9)
 
 
 def test_the_stochastic_form_is_the_mean_over_noisy_orders() -> None:
     scores, labels = lists(18, (4, 5))
-    drawn = losses.NeuralNDCGLoss(temperature=COLD, samples=4000, sinkhorn=2, generator=torch.Generator().manual_seed(1), reduction="none")
-    noise = torch.distributions.Gumbel(torch.tensor(0.0, dtype=torch.float64), 1.0).sample((4000, 4, 5))
+    drawn = losses.NeuralNDCGLoss(
+        temperature=COLD,
+        samples=4000,
+        sinkhorn=2,
+        generator=torch.Generator().manual_seed(1),
+        reduction="none",
+    )
+    noise = torch.distributions.Gumbel(torch.tensor(0.0, dtype=torch.float64), 1.0).sample(
+        (4000, 4, 5)
+    )
     wanted = np.mean([1 - ir.ndcg(labels, scores + one) for one in noise], axis=0)
     # Two means of 4,000 values each, whose deviation is at most 1/2: four standard errors of the
     # difference.
@@ -105,7 +123,10 @@ def test_the_loss_of_linear_ndcg_tends_to_it_ties_included() -> None:
     found = losses.LinearNDCGLoss(temperature=COLD, reduction="none")(scores, labels)
     assert found.numpy() == pytest.approx(wanted, abs=1e-9)
     for step in ("logistic", "hinge"):
-        assert (losses.LinearNDCGLoss(step=step, reduction="none")(scores, labels).numpy() >= wanted - 1e-9).all()
+        assert (
+            losses.LinearNDCGLoss(step=step, reduction="none")(scores, labels).numpy()
+            >= wanted - 1e-9
+        ).all()
 
 
 @pytest.mark.parametrize("cutoff", [None, 2])
@@ -121,7 +142,9 @@ def test_the_weight_of_lambdarank_is_the_change_of_ndcg_by_a_swap(cutoff: int | 
             assert pair_weight(loss, scores, labels, i, j) == pytest.approx(change, abs=1e-12)
 
 
-def pair_weight(loss: losses.LambdaLoss, scores: torch.Tensor, labels: torch.Tensor, i: int, j: int) -> float:
+def pair_weight(
+    loss: losses.LambdaLoss, scores: torch.Tensor, labels: torch.Tensor, i: int, j: int
+) -> float:
     batch = Batch.of(scores, labels)
     return float(loss._weights(batch, batch.ranks())(i, i + 1)[0, 0, j])
 
@@ -129,7 +152,9 @@ def pair_weight(loss: losses.LambdaLoss, scores: torch.Tensor, labels: torch.Ten
 def test_ndcg_loss2_is_above_the_loss_of_ndcg() -> None:
     scores, labels = lists(15, (200, 8))
     lost = 1 - ir.ndcg(labels, scores)
-    assert (losses.LambdaLoss("ndcg-loss2", reduction="none")(scores, labels).numpy() >= lost - 1e-12).all()
+    assert (
+        losses.LambdaLoss("ndcg-loss2", reduction="none")(scores, labels).numpy() >= lost - 1e-12
+    ).all()
 
 
 def test_the_softmax_loss_is_above_the_logarithm_of_the_rank() -> None:
@@ -148,9 +173,12 @@ def test_the_softmax_loss_is_above_the_logarithm_of_the_rank() -> None:
 @pytest.mark.parametrize("name", ["ListMLE", "p-ListMLE", "ListNet", "RankNet", "logistic"])
 def test_the_other_losses_vanish_where_every_pair_is_far_in_the_right_order(name: str) -> None:
     makers = {
-        "ListMLE": losses.ListMLELoss(), "p-ListMLE": losses.PListMLELoss(), "ListNet": losses.ListNetLoss(label_temperature=1e-3),
-        "RankNet": losses.RankNetLoss(), "logistic": losses.PairwiseLogisticLoss(),
-    }  # fmt: skip
+        "ListMLE": losses.ListMLELoss(),
+        "p-ListMLE": losses.PListMLELoss(),
+        "ListNet": losses.ListNetLoss(label_temperature=1e-3),
+        "RankNet": losses.RankNetLoss(),
+        "logistic": losses.PairwiseLogisticLoss(),
+    }
     labels = torch.tensor([[3, 0, 2, 1]])
     assert ir.ndcg(labels, labels)[0] == 1
     assert float(makers[name](100.0 * labels, labels)) < 1e-6

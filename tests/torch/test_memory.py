@@ -26,12 +26,16 @@ class Largest(TorchDispatchMode):
         made = func(*args, **(kwargs or {}))
         for one in made if isinstance(made, tuple | list) else [made]:
             if isinstance(one, torch.Tensor):
-                self.elements = max(self.elements, one.untyped_storage().nbytes() // one.element_size())
+                self.elements = max(
+                    self.elements, one.untyped_storage().nbytes() // one.element_size()
+                )
         return made
 
 
 # DiffNDCG has as many layers as a list has documents: a thousand are too many steps for a test.
-@pytest.mark.parametrize(("name", "width"), [(name, 128 if name == "DiffNDCG" else WIDTH) for name in sorted(LOSSES)])
+@pytest.mark.parametrize(
+    ("name", "width"), [(name, 128 if name == "DiffNDCG" else WIDTH) for name in sorted(LOSSES)]
+)
 def test_no_tensor_is_as_large_as_the_pairs_of_the_batch(name: str, width: int) -> None:
     scores, labels = lists(30, (LISTS, width), torch.float32)
     scores.requires_grad_()
@@ -45,4 +49,6 @@ def test_no_tensor_is_as_large_as_the_pairs_of_the_batch(name: str, width: int) 
         finally:
             loss.pairs_at_once = held
     assert scores.grad.isfinite().all()
-    assert largest.elements <= (width * width if name in WHOLE_LISTS else min(PAIRS, LISTS * width**2 // 4) + LISTS * width)
+    assert largest.elements <= (
+        width * width if name in WHOLE_LISTS else min(PAIRS, LISTS * width**2 // 4) + LISTS * width
+    )

@@ -13,7 +13,24 @@ from idealrank.integrations import torch as losses
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]
 
-WORDS = ["red", "green", "blue", "warm", "cold", "dry", "wet", "north", "south", "east", "west", "river", "hill", "road", "town", "field"]
+WORDS = [
+    "red",
+    "green",
+    "blue",
+    "warm",
+    "cold",
+    "dry",
+    "wet",
+    "north",
+    "south",
+    "east",
+    "west",
+    "river",
+    "hill",
+    "road",
+    "town",
+    "field",
+]
 QUERIES = ["red river", "cold hill town", "west road"]
 DOCUMENTS = [
     ["red river north", "blue hill", "river road east town field", "dry"],
@@ -32,12 +49,21 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Any:
     from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
 
     folder = tmp_path_factory.mktemp("model")
-    Path(folder, "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]), encoding="utf-8")
+    Path(folder, "vocab.txt").write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]), encoding="utf-8"
+    )
     torch.manual_seed(0)
     config = BertConfig(
-        vocab_size=5 + len(WORDS), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32, num_labels=1,
-        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, initializer_range=0.5,
-    )  # fmt: skip
+        vocab_size=5 + len(WORDS),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        num_labels=1,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        initializer_range=0.5,
+    )
     BertForSequenceClassification(config).save_pretrained(folder)
     BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
     return CrossEncoder(str(folder), num_labels=1, device="cpu")
@@ -48,9 +74,12 @@ def pairs() -> dict[str, tuple[Any, losses.ListLoss]]:
     from sentence_transformers.cross_encoder import losses as theirs
 
     by_name = {
-        "none": theirs.NoWeightingScheme, "ndcg-loss1": theirs.NDCGLoss1Scheme, "ndcg-loss2": theirs.NDCGLoss2Scheme,
-        "lambdarank": theirs.LambdaRankScheme, "ndcg-loss2++": theirs.NDCGLoss2PPScheme,
-    }  # fmt: skip
+        "none": theirs.NoWeightingScheme,
+        "ndcg-loss1": theirs.NDCGLoss1Scheme,
+        "ndcg-loss2": theirs.NDCGLoss2Scheme,
+        "lambdarank": theirs.LambdaRankScheme,
+        "ndcg-loss2++": theirs.NDCGLoss2PPScheme,
+    }
     found = {
         f"{name} {k}": (
             lambda m, scheme=scheme, k=k: theirs.LambdaLoss(m, weighting_scheme=scheme(), k=k),
@@ -63,16 +92,31 @@ def pairs() -> dict[str, tuple[Any, losses.ListLoss]]:
         "RankNet": (theirs.RankNetLoss, losses.RankNetLoss(log="binary", reduction="pair-mean")),
         "ListNet": (theirs.ListNetLoss, losses.ListNetLoss()),
         "ListMLE": (theirs.ListMLELoss, losses.ListMLELoss(order="input")),
-        "ListMLE by label": (lambda m: theirs.ListMLELoss(m, respect_input_order=False), losses.ListMLELoss()),
+        "ListMLE by label": (
+            lambda m: theirs.ListMLELoss(m, respect_input_order=False),
+            losses.ListMLELoss(),
+        ),
         "p-ListMLE": (theirs.PListMLELoss, losses.PListMLELoss(order="input")),
-        "p-ListMLE by label": (lambda m: theirs.PListMLELoss(m, respect_input_order=False), losses.PListMLELoss()),
+        "p-ListMLE by label": (
+            lambda m: theirs.PListMLELoss(m, respect_input_order=False),
+            losses.PListMLELoss(),
+        ),
     }
 
 
 NAMES = [
-    *(f"{name} {k}" for name in ("none", "ndcg-loss1", "ndcg-loss2", "lambdarank", "ndcg-loss2++") for k in (None, 2)),
-    "RankNet", "ListNet", "ListMLE", "ListMLE by label", "p-ListMLE", "p-ListMLE by label",
-]  # fmt: skip
+    *(
+        f"{name} {k}"
+        for name in ("none", "ndcg-loss1", "ndcg-loss2", "lambdarank", "ndcg-loss2++")
+        for k in (None, 2)
+    ),
+    "RankNet",
+    "ListNet",
+    "ListMLE",
+    "ListMLE by label",
+    "p-ListMLE",
+    "p-ListMLE by label",
+]
 
 
 def outcome(model: Any, loss: torch.nn.Module) -> tuple[float, torch.Tensor]:
@@ -80,11 +124,15 @@ def outcome(model: Any, loss: torch.nn.Module) -> tuple[float, torch.Tensor]:
     # Equal labels come in no order of their own: where labels order, these lists have theirs apart.
     value = loss([QUERIES, DOCUMENTS], [torch.tensor(labels) for labels in LABELS])
     value.backward()
-    return float(value.detach()), torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
+    return float(value.detach()), torch.cat(
+        [p.grad.flatten() for p in model.parameters() if p.grad is not None]
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_value_and_the_gradient_are_those_of_sentence_transformers(model: Any, name: str) -> None:
+def test_the_value_and_the_gradient_are_those_of_sentence_transformers(
+    model: Any, name: str
+) -> None:
     theirs, ours = pairs()[name]
     if "by label" in name:
         ours.ties = "input"
@@ -101,16 +149,26 @@ def test_every_pair_of_losses_is_compared() -> None:
 
 def test_a_trainer_lowers_the_loss_and_raises_ndcg(model: Any, tmp_path: Path) -> None:
     from datasets import Dataset
-    from sentence_transformers.cross_encoder import CrossEncoderTrainer, CrossEncoderTrainingArguments
+    from sentence_transformers.cross_encoder import (
+        CrossEncoderTrainer,
+        CrossEncoderTrainingArguments,
+    )
 
     rows = Dataset.from_dict({"query": QUERIES, "docs": DOCUMENTS, "labels": LABELS})
     loss = losses.CrossEncoderLoss(model, losses.ApproxNDCGLoss(temperature=0.1))
     inputs = ([QUERIES, DOCUMENTS], [torch.tensor(labels) for labels in LABELS])
     before = float(loss(*inputs).detach())
     arguments = CrossEncoderTrainingArguments(
-        output_dir=str(tmp_path), num_train_epochs=15, per_device_train_batch_size=3, learning_rate=5e-3, report_to="none",
-        save_strategy="no", disable_tqdm=True, use_cpu=True, seed=1,
-    )  # fmt: skip
+        output_dir=str(tmp_path),
+        num_train_epochs=15,
+        per_device_train_batch_size=3,
+        learning_rate=5e-3,
+        report_to="none",
+        save_strategy="no",
+        disable_tqdm=True,
+        use_cpu=True,
+        seed=1,
+    )
     CrossEncoderTrainer(model=model, args=arguments, train_dataset=rows, loss=loss).train()
     assert float(loss(*inputs).detach()) < before / 2
 

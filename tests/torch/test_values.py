@@ -23,7 +23,10 @@ def per_list(name: str) -> torch.nn.Module:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_loss_is_what_its_paper_defines(name: str) -> None:
     scores, labels = lists()
-    wanted = [LOSSES[name][1](s, [float(y) for y in ys]) for s, ys in zip(scores.tolist(), labels.tolist(), strict=True)]
+    wanted = [
+        LOSSES[name][1](s, [float(y) for y in ys])
+        for s, ys in zip(scores.tolist(), labels.tolist(), strict=True)
+    ]
     # Sinkhorn's products and sums over pairs in another order: a few units in the last place.
     assert per_list(name)(scores, labels).tolist() == pytest.approx(wanted, rel=1e-10, abs=1e-12)
 
@@ -85,7 +88,9 @@ def test_half_precision_is_computed_in_single(name: str, kind: torch.dtype) -> N
     assert float(value.detach()) == pytest.approx(float(exact), rel=1e-4)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if hasattr(LOSSES[name][0], "pairs_at_once")])
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if hasattr(LOSSES[name][0], "pairs_at_once")]
+)
 def test_the_value_does_not_depend_on_how_many_pairs_are_held(name: str) -> None:
     scores, labels = lists(5)
     loss = per_list(name)
@@ -104,7 +109,9 @@ def test_lists_that_do_not_count_are_in_no_mean() -> None:
     scores, labels = torch.tensor([[1.0, 2.0], [1.0, 2.0]]), torch.tensor([[1, 0], [0, 0]])
     both = losses.ApproxNDCGLoss(no_relevant="left-out")
     assert both(scores, labels) == both(scores[:1], labels[:1])
-    assert losses.ApproxNDCGLoss(no_relevant="left-out", reduction="none")(scores, labels).isnan().tolist() == [False, True]
+    assert losses.ApproxNDCGLoss(no_relevant="left-out", reduction="none")(
+        scores, labels
+    ).isnan().tolist() == [False, True]
     assert losses.ApproxNDCGLoss(reduction="none")(scores, labels)[1] == 1
     assert losses.ApproxNDCGLoss(no_relevant="one", reduction="none")(scores, labels)[1] == 0
 
@@ -113,7 +120,9 @@ def test_pair_mean_divides_by_the_pairs_of_the_batch() -> None:
     scores, labels = lists(6)
     pairs = sum(int((ys[:, None] > ys).sum()) for ys in labels)
     by_pair = losses.LambdaLoss("none", reduction="pair-mean")(scores, labels)
-    assert float(by_pair) == pytest.approx(float(losses.LambdaLoss("none", reduction="sum")(scores, labels)) / pairs)
+    assert float(by_pair) == pytest.approx(
+        float(losses.LambdaLoss("none", reduction="sum")(scores, labels)) / pairs
+    )
 
 
 WRONG = {

@@ -27,7 +27,9 @@ def finish(z: int) -> int:
 
 def text(identifier: bytes, state: int, half: int) -> int:
     words = [len(identifier)]
-    words += [int.from_bytes(identifier[at : at + 8], "little") for at in range(0, len(identifier), 8)]
+    words += [
+        int.from_bytes(identifier[at : at + 8], "little") for at in range(0, len(identifier), 8)
+    ]
     for word in words:
         state = fold(state ^ word, _TEXT[half])
     return state
@@ -47,7 +49,10 @@ def fingerprint_twin(grades: Mapping[bytes, Mapping[bytes, float]]) -> tuple[int
     for half in (0, 1):
         for query, graded in grades.items():
             state = text(query, _TABLE[half], half)
-            rows = [row(text(document, state, half), bits(grade), half) for document, grade in graded.items()]
+            rows = [
+                row(text(document, state, half), bits(grade), half)
+                for document, grade in graded.items()
+            ]
             sums[half] += sum(rows or [row(state, _NOTHING, half)])
     return sums[0] & _64, sums[1] & _64
 
@@ -58,5 +63,7 @@ def fingerprint_lists_twin(labels: Iterable[tuple[bytes, list[float]]]) -> tuple
     for query, given in labels:
         for half in (0, 1):
             state = text(query, _LISTS[half], half)
-            sums[half] += sum([row(state, bits(label), half) for label in given] or [row(state, _NOTHING, half)])
+            sums[half] += sum(
+                [row(state, bits(label), half) for label in given] or [row(state, _NOTHING, half)]
+            )
     return sums[0] & _64, sums[1] & _64

@@ -41,7 +41,9 @@ class TwinGroups:
     tie_grade: list[float]
 
 
-def ranked_rows(rows: list[int], compared: list[float], ties: Literal["input", "reversed"]) -> list[int]:
+def ranked_rows(
+    rows: list[int], compared: list[float], ties: Literal["input", "reversed"]
+) -> list[int]:
     """Rows by score from high to low; equal scores in input order or in reversed input order."""
     first = rows if ties == "input" else rows[::-1]
     return sorted(first, key=lambda row: -compared[row])
@@ -60,10 +62,14 @@ def rank_groups_twin(
     """What the kernel's `rank_groups` must give."""
     grades = [float(label) for label in labels.tolist()]
     with np.errstate(over="ignore"):
-        compared = [float(score) for score in (scores.astype(np.float32) if float32 else scores).tolist()]
+        compared = [
+            float(score) for score in (scores.astype(np.float32) if float32 else scores).tolist()
+        ]
     grouped = list(range(len(grades))) if order is None else order.tolist()
     twin = TwinGroups(len(offsets) - 1, 0, [0], [], [], [], [], [], [], [], [], [])
-    for query, (begin, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
+    for query, (begin, end) in enumerate(
+        zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+    ):
         ranking = ranked_rows(grouped[begin:end], compared, ties)
         kept = min(len(ranking), depth) if depth else len(ranking)
         twin.length.append(len(ranking))
@@ -71,12 +77,21 @@ def rank_groups_twin(
         twin.grades += [grades[row] for row in ranking[:kept]]
         twin.ideal_grades += sorted((grades[row] for row in ranking), reverse=True)[:kept]
         twin.tied.append(add_ties(twin, query, ranking, compared, grades, depth))
-    widths = {end - begin for begin, end in zip(twin.hit_offsets[:-1], twin.hit_offsets[1:], strict=True)}
+    widths = {
+        end - begin for begin, end in zip(twin.hit_offsets[:-1], twin.hit_offsets[1:], strict=True)
+    }
     twin.width = widths.pop() if len(widths) == 1 else 0
     return twin
 
 
-def add_ties(twin: TwinGroups, query: int, ranking: list[int], compared: list[float], grades: list[float], depth: int) -> int:
+def add_ties(
+    twin: TwinGroups,
+    query: int,
+    ranking: list[int],
+    compared: list[float],
+    grades: list[float],
+    depth: int,
+) -> int:
     """Append the members of this list's ties; the number of tied items, also beyond the depth."""
     tied, first = 0, 1
     for _, members in groupby(ranking, key=lambda row: compared[row]):

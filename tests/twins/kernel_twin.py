@@ -14,7 +14,9 @@ import numpy as np
 
 Kind = Literal["qrels", "run"]
 
-NUMBER = re.compile(rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE)
+NUMBER = re.compile(
+    rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE
+)
 NAN = re.compile(rb"[+-]?nan", re.IGNORECASE)
 WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
 BLANKS = re.compile(rb"[ \t]+")
@@ -71,7 +73,9 @@ def parse_fields(kind: Kind, line: bytes) -> Parsed:
     if not NUMBER.fullmatch(number):
         return Parsed("problem", problem=("number", number[:120]))
     rank = fields[3] if kind == "run" else b""
-    return Parsed("data", Row(fields[0], fields[2], float(number), rank=rank, number=number), tabs=tabs)
+    return Parsed(
+        "data", Row(fields[0], fields[2], float(number), rank=rank, number=number), tabs=tabs
+    )
 
 
 def parse_line(kind: Kind, line: bytes) -> Parsed:
@@ -93,7 +97,9 @@ class Reading:
     problems: list[tuple[tuple[int, int], bytes, str, bytes]] = field(default_factory=list)
     like_data: list[tuple[tuple[int, int], bytes]] = field(default_factory=list)
     counters: dict[str, int] = field(
-        default_factory=lambda: dict.fromkeys(("lines", "rows", "comments", "comments_like_data", "blank", "tab_lines"), 0)
+        default_factory=lambda: dict.fromkeys(
+            ("lines", "rows", "comments", "comments_like_data", "blank", "tab_lines"), 0
+        )
     )
 
 
@@ -119,7 +125,18 @@ def read_lines(kind: Kind, buffers: Sequence[bytes]) -> Reading:
                 reading.problems.append(((source, number), text, *parsed.problem))
             if parsed.kind == "data" and parsed.row:
                 row = parsed.row
-                reading.rows.append(Row(row.query, row.document, row.value, source, number, row.rank, row.number, text))
+                reading.rows.append(
+                    Row(
+                        row.query,
+                        row.document,
+                        row.value,
+                        source,
+                        number,
+                        row.rank,
+                        row.number,
+                        text,
+                    )
+                )
     return reading
 
 
@@ -148,7 +165,11 @@ def settle(rows: Sequence[Row], duplicates: str) -> list[Row]:
     winner: dict[tuple[bytes, bytes], int] = {}
     for i, row in enumerate(rows):
         key = row.query, row.document
-        if key not in winner or duplicates == "last" or (duplicates == "best" and row.value > rows[winner[key]].value):
+        if (
+            key not in winner
+            or duplicates == "last"
+            or (duplicates == "best" and row.value > rows[winner[key]].value)
+        ):
             winner[key] = i
     return [rows[i] for i in sorted(winner.values())]
 
@@ -156,15 +177,23 @@ def settle(rows: Sequence[Row], duplicates: str) -> list[Row]:
 def checked(kind: Kind, buffers: Sequence[bytes], duplicates: str) -> Reading:
     """All rows, or the error of the first line that has one."""
     reading = read_lines(kind, buffers)
-    errors = [(place, (problem, *place, text, detail)) for place, text, problem, detail in reading.problems]
+    errors = [
+        (place, (problem, *place, text, detail))
+        for place, text, problem, detail in reading.problems
+    ]
     if duplicates == "error":
-        errors += [(row.place, ("duplicate", *row.place, row.text, b"%d:%d" % first.place)) for row, first in repeats(reading.rows)]
+        errors += [
+            (row.place, ("duplicate", *row.place, row.text, b"%d:%d" % first.place))
+            for row, first in repeats(reading.rows)
+        ]
     if errors:
         raise TwinError(*min(errors)[1])
     return reading
 
 
-def read_text(kind: Kind, buffers: Sequence[bytes], duplicates: str) -> tuple[dict[bytes, list[Row]], dict[str, int]]:
+def read_text(
+    kind: Kind, buffers: Sequence[bytes], duplicates: str
+) -> tuple[dict[bytes, list[Row]], dict[str, int]]:
     """Rows by query, and the counters."""
     reading = checked(kind, buffers, duplicates)
     kept = settle(reading.rows, duplicates if duplicates != "error" else "keep")
@@ -206,7 +235,10 @@ def rank(rows: Sequence[Row], ties: str, float32: bool) -> list[tuple[Row, int, 
         ordered.sort(key=lambda row: row.document, reverse=ties == "descending")
     ordered.sort(key=lambda row: score_of(row, float32), reverse=True)
     scores = [score_of(row, float32) for row in ordered]
-    return [(row, scores.index(value) + 1, len(scores) - scores[::-1].index(value)) for row, value in zip(ordered, scores, strict=True)]
+    return [
+        (row, scores.index(value) + 1, len(scores) - scores[::-1].index(value))
+        for row, value in zip(ordered, scores, strict=True)
+    ]
 
 
 def rank_list(
@@ -229,11 +261,16 @@ def rank_list(
     result = Ranked(in_run=True, returned=len(rows), duplicates=len(repeats(rows)))
     kept = [row for row in kept if row.document in number or not skip_unjudged]
     if removed is not None:
-        kept = [row for row in kept if not (row.document in number and removed[number[row.document]])]
+        kept = [
+            row for row in kept if not (row.document in number and removed[number[row.document]])
+        ]
     ranking = rank(kept, ties, float32)
     cut = depth or math.inf
     result.length = len(ranking)
-    result.top = [(row.document, score_of(row, float32), first < last) for row, first, last in ranking[:top_depth]]
+    result.top = [
+        (row.document, score_of(row, float32), first < last)
+        for row, first, last in ranking[:top_depth]
+    ]
     for at, (row, first, last) in enumerate(ranking, 1):
         result.tied += last > first
         result.straddling += at == first <= cut < last
@@ -258,7 +295,9 @@ def align(
     results = {query: Ranked() for query in qrels}
     for query, rows in run.items():
         gone = removed.get(query) if removed is not None else None
-        results[query] = rank_list(qrels.get(query, []), rows, judgments_known=query in qrels, removed=gone, **options)  # type: ignore[arg-type]
+        results[query] = rank_list(
+            qrels.get(query, []), rows, judgments_known=query in qrels, removed=gone, **options
+        )  # type: ignore[arg-type]
     return results
 
 
@@ -273,7 +312,11 @@ def is_utf8(text: bytes) -> bool:
 def rank_order(rows: Sequence[Row]) -> list[Row]:
     """Rows whose rank is not above that of every row with a higher score."""
     ranked = [(row, int(row.rank)) for row in rows if WHOLE.fullmatch(row.rank)]
-    return [row for row, mine in ranked if any(other.value > row.value and theirs >= mine for other, theirs in ranked)]
+    return [
+        row
+        for row, mine in ranked
+        if any(other.value > row.value and theirs >= mine for other, theirs in ranked)
+    ]
 
 
 def scattered(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
@@ -281,35 +324,70 @@ def scattered(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
     first: dict[bytes, Row] = {}
     found = []
     for before, row in zip([None, *rows], rows, strict=False):
-        if row.query in first and before is not None and (before.query, before.source) != (row.query, row.source):
+        if (
+            row.query in first
+            and before is not None
+            and (before.query, before.source) != (row.query, row.source)
+        ):
             found.append((row, first[row.query]))
         first.setdefault(row.query, row)
     return found
 
 
 LINT_KINDS = (
-    "fields", "number", "nan", "control", "too-long", "duplicate", "no-data",
-    "comment-like-data", "infinite", "utf8", "rank", "rank-order", "scattered",
-)  # fmt: skip
+    "fields",
+    "number",
+    "nan",
+    "control",
+    "too-long",
+    "duplicate",
+    "no-data",
+    "comment-like-data",
+    "infinite",
+    "utf8",
+    "rank",
+    "rank-order",
+    "scattered",
+)
 
 
-def lint(kind: Kind, buffers: Sequence[bytes], examples: int) -> list[tuple[str, int, list[tuple[int, int, bytes, bytes]]]]:
+def lint(
+    kind: Kind, buffers: Sequence[bytes], examples: int
+) -> list[tuple[str, int, list[tuple[int, int, bytes, bytes]]]]:
     """Every problem of a text."""
     reading = read_lines(kind, buffers)
     rows = reading.rows
     found: dict[str, list[tuple[tuple[int, int], bytes, bytes]]] = {name: [] for name in LINT_KINDS}
     for place, text, problem, detail in reading.problems:
         found[problem].append((place, text, detail))
-    found["duplicate"] = [(row.place, row.text, b"%d:%d" % first.place) for row, first in repeats(rows)]
+    found["duplicate"] = [
+        (row.place, row.text, b"%d:%d" % first.place) for row, first in repeats(rows)
+    ]
     found["comment-like-data"] = [(place, text, b"") for place, text in reading.like_data]
     found["infinite"] = [(row.place, row.text, row.number) for row in rows if math.isinf(row.value)]
-    found["scattered"] = [(row.place, row.text, b"%d:%d" % first.place) for row, first in scattered(rows)]
+    found["scattered"] = [
+        (row.place, row.text, b"%d:%d" % first.place) for row, first in scattered(rows)
+    ]
     if kind == "run":
-        found["rank"] = [(row.place, row.text, row.rank[:120]) for row in rows if not WHOLE.fullmatch(row.rank)]
-        found["rank-order"] = [(row.place, row.text, b"") for group in by_query(rows).values() for row in rank_order(group)]
-    found["utf8"] = [(row.place, row.text, b"") for i, row in enumerate(rows) if not is_utf8(row.document) or not is_utf8(row.query)]
+        found["rank"] = [
+            (row.place, row.text, row.rank[:120]) for row in rows if not WHOLE.fullmatch(row.rank)
+        ]
+        found["rank-order"] = [
+            (row.place, row.text, b"")
+            for group in by_query(rows).values()
+            for row in rank_order(group)
+        ]
+    found["utf8"] = [
+        (row.place, row.text, b"")
+        for i, row in enumerate(rows)
+        if not is_utf8(row.document) or not is_utf8(row.query)
+    ]
     report = [
-        (name, len(places), [(*place, text, detail) for place, text, detail in sorted(places)[:examples]])
+        (
+            name,
+            len(places),
+            [(*place, text, detail) for place, text, detail in sorted(places)[:examples]],
+        )
         for name, places in found.items()
         if places
     ]

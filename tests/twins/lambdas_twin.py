@@ -16,18 +16,29 @@ def value_of(swap: str, weights: Sequence[float]) -> Value:
         return sum(gain * weight for gain, weight in zip(gains, padded, strict=False))
 
     def precision(gains: Sequence[float]) -> float:
-        return sum(padded[i] * sum(gain > 0 for gain in gains[: i + 1]) for i in range(len(gains)) if gains[i] > 0)
+        return sum(
+            padded[i] * sum(gain > 0 for gain in gains[: i + 1])
+            for i in range(len(gains))
+            if gains[i] > 0
+        )
 
     def first(gains: Sequence[float]) -> float:
         return next((padded[i] for i, gain in enumerate(gains) if gain > 0), 0.0)
 
     def cascade(gains: Sequence[float]) -> float:
-        return sum(padded[i] * gains[i] * math.prod(1 - gain for gain in gains[:i]) for i in range(len(gains)))
+        return sum(
+            padded[i] * gains[i] * math.prod(1 - gain for gain in gains[:i])
+            for i in range(len(gains))
+        )
 
-    return {"discounted": discounted, "precision": precision, "first": first, "cascade": cascade}[swap]
+    return {"discounted": discounted, "precision": precision, "first": first, "cascade": cascade}[
+        swap
+    ]
 
 
-def changes(swap: str, gains: Sequence[float], weights: Sequence[float]) -> dict[tuple[int, int], float]:
+def changes(
+    swap: str, gains: Sequence[float], weights: Sequence[float]
+) -> dict[tuple[int, int], float]:
     """By pair of ranks (from 0): how much the measure of the list changes if the two swap; by
     `even` the difference of the gains.
     """
@@ -97,7 +108,9 @@ def gradients(
     for number, factor in enumerate(scale):
         rows = slice(offsets[number], offsets[number + 1])
         of_rows = {"up": up and up[rows], "down": down and down[rows]}
-        one, other = gradients_of_list(gains[rows], scores[rows], weights, factor, **of_rows, **options)  # type: ignore[arg-type]
+        one, other = gradients_of_list(
+            gains[rows], scores[rows], weights, factor, **of_rows, **options
+        )  # type: ignore[arg-type]
         slope += one
         bend += other
     return slope, bend

@@ -48,7 +48,9 @@ def mean_ndcg_of_noise(share: float, n: int, discount: str) -> tuple[float, floa
     counts = np.arange(1, n + 1)
     ideal, chance = np.cumsum(weight), binom.pmf(counts, n, share)
     means = counts * weight.mean() / ideal
-    spread = counts * (n - counts) / (n * (n - 1.0)) * ((weight - weight.mean()) ** 2).sum() / ideal**2
+    spread = (
+        counts * (n - counts) / (n * (n - 1.0)) * ((weight - weight.mean()) ** 2).sum() / ideal**2
+    )
     chance = chance / chance.sum()  # lists without a relevant document have no NDCG
     mean = float((chance * means).sum())
     return mean, float(np.sqrt((chance * (spread + (means - mean) ** 2)).sum()))

@@ -1,6 +1,16 @@
 """Measures of judged documents alone, from their definitions, one rank after the other."""
 
-from tests.twins.naive_query import Asked, Entry, Gain, Query, Value, is_rejected, is_relevant, n_relevant, undefined
+from tests.twins.naive_query import (
+    Asked,
+    Entry,
+    Gain,
+    Query,
+    Value,
+    is_rejected,
+    is_relevant,
+    n_relevant,
+    undefined,
+)
 
 EPSILON = 0.00001
 

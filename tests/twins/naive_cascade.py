@@ -33,8 +33,12 @@ def err(asked: Asked, order: list[Entry], query: Query) -> float:
 def rbp(asked: Asked, order: list[Entry], query: Query) -> float:
     """A user who goes on with the same chance everywhere."""
     p, of = float(asked.options.get("p", "0.8")), asked.options.get("of", "EU")
-    looked_at = [(rank, entry) for rank, entry in enumerate(order, 1) if rank <= asked.limit(query.length)]
-    utility = sum((1 - p) * p ** (rank - 1) * gain(asked, entry, query) for rank, entry in looked_at)
+    looked_at = [
+        (rank, entry) for rank, entry in enumerate(order, 1) if rank <= asked.limit(query.length)
+    ]
+    utility = sum(
+        (1 - p) * p ** (rank - 1) * gain(asked, entry, query) for rank, entry in looked_at
+    )
     open_ = 1 - sum((1 - p) * p ** (rank - 1) for rank, entry in looked_at if entry is not None)
     patience = 1 / (1 - p)
     numbers = {"EU": utility, "ETU": utility * patience, "EC": 1.0, "ETC": patience, "ED": patience}

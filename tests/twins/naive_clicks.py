@@ -18,9 +18,15 @@ def pbm(session: Session) -> Iterator[Facts]:
     query, documents, clicks = session
     for attracted in product((True, False), repeat=len(documents)):
         for examined in product((True, False), repeat=len(documents)):
-            if all((one and other) == bool(click) for one, other, click in zip(attracted, examined, clicks, strict=True)):
+            if all(
+                (one and other) == bool(click)
+                for one, other, click in zip(attracted, examined, clicks, strict=True)
+            ):
                 yield [
-                    *((("attractive", query, document), one) for document, one in zip(documents, attracted, strict=True)),
+                    *(
+                        (("attractive", query, document), one)
+                        for document, one in zip(documents, attracted, strict=True)
+                    ),
                     *((("examined", rank), one) for rank, one in enumerate(examined)),
                 ]
 
@@ -28,9 +34,15 @@ def pbm(session: Session) -> Iterator[Facts]:
 def ubm(session: Session) -> Iterator[Facts]:
     """As the position-based model, but examination depends also on the last click above."""
     _, documents, clicks = session
-    above = [max((rank + 1 for rank in range(place) if clicks[rank]), default=0) for place in range(len(documents))]
+    above = [
+        max((rank + 1 for rank in range(place) if clicks[rank]), default=0)
+        for place in range(len(documents))
+    ]
     for story in pbm(session):
-        yield [(("examined", name[1], above[name[1]]) if name[0] == "examined" else name, one) for name, one in story]  # type: ignore[index]
+        yield [
+            (("examined", name[1], above[name[1]]) if name[0] == "examined" else name, one)
+            for name, one in story
+        ]  # type: ignore[index]
 
 
 def dbn(session: Session) -> Iterator[Facts]:
@@ -40,12 +52,20 @@ def dbn(session: Session) -> Iterator[Facts]:
     query, documents, clicks = session
     n = len(documents)
     for attracted in product((True, False), repeat=n):
-        facts: Facts = [(("attractive", query, document), one) for document, one in zip(documents, attracted, strict=True)]
+        facts: Facts = [
+            (("attractive", query, document), one)
+            for document, one in zip(documents, attracted, strict=True)
+        ]
         yield from _read(query, documents, clicks, attracted, facts, 0)
 
 
 def _read(
-    query: str, documents: Sequence[str], clicks: Sequence[int], attracted: Sequence[bool], facts: Facts, rank: int
+    query: str,
+    documents: Sequence[str],
+    clicks: Sequence[int],
+    attracted: Sequence[bool],
+    facts: Facts,
+    rank: int,
 ) -> Iterator[Facts]:
     if rank == len(documents):
         yield facts
@@ -54,7 +74,10 @@ def _read(
         return
     quiet = not any(clicks[rank + 1 :])
     for satisfied in (True, False) if clicks[rank] else (False,):
-        known = [*facts, *([(("satisfied", query, documents[rank]), satisfied)] if clicks[rank] else [])]
+        known = [
+            *facts,
+            *([(("satisfied", query, documents[rank]), satisfied)] if clicks[rank] else []),
+        ]
         if satisfied:
             if quiet:
                 yield known
@@ -63,7 +86,9 @@ def _read(
         else:
             if quiet:
                 yield [*known, ("continues", False)]
-            yield from _read(query, documents, clicks, attracted, [*known, ("continues", True)], rank + 1)
+            yield from _read(
+                query, documents, clicks, attracted, [*known, ("continues", True)], rank + 1
+            )
 
 
 def likelihood(stories: Stories, session: Session, parameters: Parameters) -> float:
@@ -71,7 +96,13 @@ def likelihood(stories: Stories, session: Session, parameters: Parameters) -> fl
     return sum(_probability(facts, parameters) for facts in stories(session))
 
 
-def fit(stories: Stories, sessions: Sequence[Session], iterations: int, start: float = 0.5, first: Parameters | None = None) -> Parameters:
+def fit(
+    stories: Stories,
+    sessions: Sequence[Session],
+    iterations: int,
+    start: float = 0.5,
+    first: Parameters | None = None,
+) -> Parameters:
     """Steps of expectation maximisation: each parameter becomes the share of its events that
     happened, over all stories.
     """
@@ -86,7 +117,9 @@ def fit(stories: Stories, sessions: Sequence[Session], iterations: int, start: f
                 for name, one in facts:
                     events[name] += weight / whole
                     happened[name] += weight / whole * one
-        parameters = defaultdict(lambda: start, {name: happened[name] / events[name] for name in events})
+        parameters = defaultdict(
+            lambda: start, {name: happened[name] / events[name] for name in events}
+        )
     return parameters
 
 

@@ -7,5 +7,7 @@ VALUES: dict[str, Value] = {
     "NumRet": lambda asked, order, query: min(query.length, asked.limit(query.length)),
     "NumRel": lambda asked, order, query: float(n_relevant(asked, query)),
     "NumRelRet": lambda asked, order, query: float(len(relevant_ranks(asked, order, query))),
-    "NumNonrelJudgedRet": lambda asked, order, query: float(sum(is_rejected(asked, entry) for entry in order)),
+    "NumNonrelJudgedRet": lambda asked, order, query: float(
+        sum(is_rejected(asked, entry) for entry in order)
+    ),
 }

@@ -30,7 +30,9 @@ def _seconds(options: Mapping[str, str], gained: float) -> float:
     return cost + gained * (float(options.get("cost_relevant", str(cost))) - cost)
 
 
-def _inst(options: Mapping[str, str], rank: int, gained: float, total: float, deepest: int) -> float:
+def _inst(
+    options: Mapping[str, str], rank: int, gained: float, total: float, deepest: int
+) -> float:
     goal, missing = _goal(options), _goal(options) - total
     return float(((rank + goal + missing - 1) / (rank + goal + missing)) ** 2)
 
@@ -43,12 +45,18 @@ def _bpm(options: Mapping[str, str], rank: int, gained: float, total: float, dee
     return float(rank < deepest and total < _goal(options) - 1e-9)
 
 
-def _sdcg(options: Mapping[str, str], rank: int, gained: float, total: float, deepest: int) -> float:
+def _sdcg(
+    options: Mapping[str, str], rank: int, gained: float, total: float, deepest: int
+) -> float:
     return math.log(rank + 1) / math.log(rank + 2) if rank < deepest else 0.0
 
 
 def _tbg(options: Mapping[str, str], rank: int, gained: float, total: float, deepest: int) -> float:
-    return float(2 ** (-_seconds(options, gained) / float(options.get("halflife", "224")))) if rank < deepest else 0.0
+    return (
+        float(2 ** (-_seconds(options, gained) / float(options.get("halflife", "224"))))
+        if rank < deepest
+        else 0.0
+    )
 
 
 CONTINUE: dict[str, Continue] = {
@@ -62,7 +70,9 @@ CONTINUE: dict[str, Continue] = {
 
 
 @lru_cache(maxsize=4096)
-def numbers(going: Continue, chosen: tuple[tuple[str, str], ...], gains: tuple[float, ...]) -> dict[str, float]:
+def numbers(
+    going: Continue, chosen: tuple[tuple[str, str], ...], gains: tuple[float, ...]
+) -> dict[str, float]:
     """The five numbers of a list of gains, one for every rank that a user may reach."""
     options = dict(chosen)
     totals = list(accumulate(gains))
@@ -77,7 +87,9 @@ def numbers(going: Continue, chosen: tuple[tuple[str, str], ...], gains: tuple[f
         "EU": math.fsum(view * gained for view, gained in zip(views, gains, strict=True)) / seen,
         "ETU": math.fsum(stop * total for stop, total in zip(stops, totals, strict=True)),
         "EC": math.fsum(view * cost for view, cost in zip(views, costs, strict=True)) / seen,
-        "ETC": math.fsum(stop * total for stop, total in zip(stops, accumulate(costs), strict=True)),
+        "ETC": math.fsum(
+            stop * total for stop, total in zip(stops, accumulate(costs), strict=True)
+        ),
         "ED": seen,
     }
 
@@ -93,7 +105,11 @@ def value_of(going: Continue) -> Value:
         low = numbers(going, chosen, tuple(gain(asked, entry, query) for entry in padded))
         if name != "residual":
             return low[name]
-        high = numbers(going, chosen, tuple(1.0 if entry is None else gain(asked, entry, query) for entry in padded))
+        high = numbers(
+            going,
+            chosen,
+            tuple(1.0 if entry is None else gain(asked, entry, query) for entry in padded),
+        )
         return high[of or "EU"] - low[of or "EU"]
 
     return value

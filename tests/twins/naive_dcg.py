@@ -33,7 +33,9 @@ def _cents(number: Fraction) -> Fraction:
 
 def _sum(asked: Asked, gains: Sequence[float], limit: float, length: int) -> float:
     """Sum of gain x weight over a list of gains, best place first."""
-    weighted = [(gain, _weight(asked, rank, length)) for rank, gain in enumerate(gains, 1) if rank <= limit]
+    weighted = [
+        (gain, _weight(asked, rank, length)) for rank, gain in enumerate(gains, 1) if rank <= limit
+    ]
     if asked.options.get("rounding") == "floor-2":
         return float(sum(_cents(Fraction(gain) * Fraction(weight)) for gain, weight in weighted))
     return math.fsum(gain * weight for gain, weight in weighted)
@@ -51,7 +53,9 @@ def ideal_dcg(asked: Asked, order: list[Entry], query: Query) -> float:
         gains = [0.0 if grade is None else gain_of(asked, grade) for grade in order]
     if ideal == "hits":
         limit = min(limit, max(query.length, 1))
-    return _sum(asked, sorted(gains, reverse=True), math.inf if ideal == "uncut" else limit, query.length)
+    return _sum(
+        asked, sorted(gains, reverse=True), math.inf if ideal == "uncut" else limit, query.length
+    )
 
 
 def _ndcg(asked: Asked, order: list[Entry], query: Query) -> float | None:

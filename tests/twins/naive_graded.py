@@ -2,7 +2,17 @@
 
 import math
 
-from tests.twins.naive_query import Asked, Entry, Gain, Query, Value, gain_of, is_relevant, n_relevant, undefined
+from tests.twins.naive_query import (
+    Asked,
+    Entry,
+    Gain,
+    Query,
+    Value,
+    gain_of,
+    is_relevant,
+    n_relevant,
+    undefined,
+)
 
 
 def gain(asked: Asked, entry: Entry, query: Query) -> float:
@@ -12,7 +22,10 @@ def gain(asked: Asked, entry: Entry, query: Query) -> float:
 
 def ideal_gains(asked: Asked, query: Query) -> list[float]:
     """Positive gains of the judged documents, best first."""
-    return sorted((value for value in (gain_of(asked, grade) for grade in query.judged) if value > 0), reverse=True)
+    return sorted(
+        (value for value in (gain_of(asked, grade) for grade in query.judged) if value > 0),
+        reverse=True,
+    )
 
 
 def dcg(gains: list[float], rank: int) -> float:
@@ -75,7 +88,12 @@ def at_relevant(asked: Asked, order: list[Entry], query: Query) -> float | None:
     return (sum(values) + missed * dcg(gains, len(gains)) / dcg(ideal, len(ideal))) / len(ideal)
 
 
-VALUES: dict[str, Value] = {"G": normalised_gain, "binG": binary_gain, "RnDCG": at_levels, "nDCG_rel": at_relevant}
+VALUES: dict[str, Value] = {
+    "G": normalised_gain,
+    "binG": binary_gain,
+    "RnDCG": at_levels,
+    "nDCG_rel": at_relevant,
+}
 GAINS: dict[str, Gain] = {"G": gain}
 BY_GAIN = frozenset(GAINS)
 """Measures whose best and worst orders of ties are the orders by gain: the value is not always the

@@ -6,7 +6,11 @@ from tests.twins.naive_query import Asked, Entry, Gain, Pooled, Query, Value
 def unjudged(asked: Asked, order: list[Entry], query: Query) -> float:
     """Share of documents without a judgment, of the ranks asked for."""
     limit = asked.limit(query.length)
-    number = sum(entry is None or isinstance(entry, Pooled) for rank, entry in enumerate(order, 1) if rank <= limit)
+    number = sum(
+        entry is None or isinstance(entry, Pooled)
+        for rank, entry in enumerate(order, 1)
+        if rank <= limit
+    )
     return number / (limit if asked.cutoff else max(query.length, 1))
 
 
@@ -18,7 +22,9 @@ def judged(asked: Asked, order: list[Entry], query: Query) -> float:
 
 VALUES: dict[str, Value] = {"Unjudged": unjudged, "Judged": judged}
 GAINS: dict[str, Gain] = {
-    "Unjudged": lambda asked, entry, query: float(entry is not None and not isinstance(entry, Pooled)),
+    "Unjudged": lambda asked, entry, query: float(
+        entry is not None and not isinstance(entry, Pooled)
+    ),
 }
 BY_GAIN = frozenset(GAINS)
 """Measures whose best and worst orders of ties are the orders by gain: the value is not always the

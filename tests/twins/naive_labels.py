@@ -16,8 +16,17 @@ def _arp(asked: Asked, order: list[Entry], query: Query) -> float | None:
 
 
 def _pwa(asked: Asked, order: list[Entry], query: Query) -> float:
-    seen = [(grade or 0.0, 1 / rank) for rank, grade in enumerate(order, 1) if rank <= asked.limit(query.length)]
-    return math.fsum(grade * weight for grade, weight in seen) / math.fsum(weight for _, weight in seen) if seen else 0.0
+    seen = [
+        (grade or 0.0, 1 / rank)
+        for rank, grade in enumerate(order, 1)
+        if rank <= asked.limit(query.length)
+    ]
+    return (
+        math.fsum(grade * weight for grade, weight in seen)
+        / math.fsum(weight for _, weight in seen)
+        if seen
+        else 0.0
+    )
 
 
 def _lrap(asked: Asked, order: list[Entry], query: Query) -> float | None:
@@ -40,8 +49,18 @@ def _coverage_error(asked: Asked, order: list[Entry], query: Query) -> float | N
 
 
 def _ranking_loss(asked: Asked, order: list[Entry], query: Query) -> float | None:
-    judged = [(is_relevant(asked, grade), query.tie_last[place]) for place, grade in enumerate(order) if grade is not None]
-    pairs = [(one, other) for relevant, one in judged if relevant for irrelevant, other in judged if not irrelevant]
+    judged = [
+        (is_relevant(asked, grade), query.tie_last[place])
+        for place, grade in enumerate(order)
+        if grade is not None
+    ]
+    pairs = [
+        (one, other)
+        for relevant, one in judged
+        if relevant
+        for irrelevant, other in judged
+        if not irrelevant
+    ]
     if pairs:
         return sum(one >= other for one, other in pairs) / len(pairs)
     return without_pair(asked, query)
@@ -56,7 +75,12 @@ def _compat(asked: Asked, order: list[Entry], query: Query) -> float | None:
     # Behind every judged document of a higher grade, and behind the returned ones of its grade that
     # stand above it.
     both = [
-        (rank, 1 + sum(other > grade for other in query.judged) + sum(other == grade for other in order[: rank - 1]))
+        (
+            rank,
+            1
+            + sum(other > grade for other in query.judged)
+            + sum(other == grade for other in order[: rank - 1]),
+        )
         for rank, grade in enumerate(order, 1)
         if grade is not None and is_relevant(asked, grade)
     ]

@@ -13,7 +13,17 @@ from importlib import import_module
 from pathlib import Path
 
 from tests.twins.naive_dcg import ideal_dcg
-from tests.twins.naive_query import Asked, Entry, Gain, NaiveError, Query, Row, Value, prepare, without_duplicates
+from tests.twins.naive_query import (
+    Asked,
+    Entry,
+    Gain,
+    NaiveError,
+    Query,
+    Row,
+    Value,
+    prepare,
+    without_duplicates,
+)
 
 
 def value(text: str, query: Query, ties: str) -> float | None:
@@ -31,7 +41,9 @@ def value(text: str, query: Query, ties: str) -> float | None:
     numbers = [number for number in values if number is not None]
     mean = math.fsum(numbers) / len(numbers)
     # The best order has the highest DCG, also where the ideal by which it is divided is negative.
-    upside_down = asked.name in _LESS_IS_BETTER or (asked.name == "nDCG" and ideal_dcg(asked, query.orders[0], query) < 0)
+    upside_down = asked.name in _LESS_IS_BETTER or (
+        asked.name == "nDCG" and ideal_dcg(asked, query.orders[0], query) < 0
+    )
     best, worst = (min(numbers), max(numbers)) if upside_down else (max(numbers), min(numbers))
     result = {"best": best, "worst": worst}.get(ties, mean)
     return _rounded(result, asked.options.get("rounding", "none"))
@@ -42,7 +54,9 @@ def _by_gain(asked: Asked, query: Query, ties: str) -> list[Entry]:
     unjudged document is the lower.
     """
     gain = _GAINS[asked.name]
-    return (max if ties == "best" else min)(query.orders, key=lambda order: [(gain(asked, e, query), e is not None) for e in order])
+    return (max if ties == "best" else min)(
+        query.orders, key=lambda order: [(gain(asked, e, query), e is not None) for e in order]
+    )
 
 
 def _rounded(number: float, rounding: str) -> float:
@@ -61,10 +75,16 @@ FAMILIES = {
     if path.stem != "naive_measures"
 }
 
-_VALUES: dict[str, Value] = {name: value for family in FAMILIES.values() for name, value in family.get("VALUES", {}).items()}
-_GAINS: dict[str, Gain] = {name: gain for family in FAMILIES.values() for name, gain in family.get("GAINS", {}).items()}
+_VALUES: dict[str, Value] = {
+    name: value for family in FAMILIES.values() for name, value in family.get("VALUES", {}).items()
+}
+_GAINS: dict[str, Gain] = {
+    name: gain for family in FAMILIES.values() for name, gain in family.get("GAINS", {}).items()
+}
 _BY_GAIN = {name for family in FAMILIES.values() for name in family.get("BY_GAIN", ())}
-_LESS_IS_BETTER = {name for family in FAMILIES.values() for name in family.get("LESS_IS_BETTER", ())}
+_LESS_IS_BETTER = {
+    name for family in FAMILIES.values() for name in family.get("LESS_IS_BETTER", ())
+}
 
 
 def switches_for(text: str, switches: Mapping[str, str]) -> Mapping[str, str]:
@@ -77,7 +97,10 @@ def switches_for(text: str, switches: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def evaluate(
-    qrels: Mapping[str, Mapping[str, float]], run: Mapping[str, Sequence[Row]], text: str, switches: Mapping[str, str]
+    qrels: Mapping[str, Mapping[str, float]],
+    run: Mapping[str, Sequence[Row]],
+    text: str,
+    switches: Mapping[str, str],
 ) -> dict[str, float | None]:
     """A resolved measure for every query that counts."""
     switches = switches_for(text, switches)
@@ -90,7 +113,9 @@ def evaluate(
         in_qrels, in_run = query_id in qrels, query_id in run
         if not in_run and switches["missing"] == "error":
             raise NaiveError("missing")
-        if (not in_run and switches["missing"] == "left-out") or (not in_qrels and switches["without_judgments"] == "left-out"):
+        if (not in_run and switches["missing"] == "left-out") or (
+            not in_qrels and switches["without_judgments"] == "left-out"
+        ):
             continue
         query = prepare(qrels.get(query_id, {}), run.get(query_id, ()), switches)
         values[query_id] = value(text, query, switches["ties"])

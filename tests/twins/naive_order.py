@@ -4,7 +4,16 @@ import math
 from collections.abc import Callable
 from itertools import combinations
 
-from tests.twins.naive_query import Asked, Entry, Gain, Query, Value, is_relevant, n_relevant, undefined
+from tests.twins.naive_query import (
+    Asked,
+    Entry,
+    Gain,
+    Query,
+    Value,
+    is_relevant,
+    n_relevant,
+    undefined,
+)
 
 
 def judged_grades(order: list[Entry]) -> list[float]:
@@ -43,7 +52,11 @@ def without_pair(asked: Asked, query: Query) -> float | None:
 def _accuracy(asked: Asked, order: list[Entry], query: Query) -> float | None:
     if not n_relevant(asked, query):
         return undefined(asked)
-    relevant = [is_relevant(asked, grade) for rank, grade in enumerate(order, 1) if rank <= asked.limit(query.length)]
+    relevant = [
+        is_relevant(asked, grade)
+        for rank, grade in enumerate(order, 1)
+        if rank <= asked.limit(query.length)
+    ]
     if not any(relevant) or all(relevant):
         return float(any(relevant))
     pairs = [(above, below) for above, below in combinations(relevant, 2) if above != below]
@@ -60,7 +73,11 @@ def sign(above: float, below: float) -> int:
 
 
 def _tau_ap(grades: list[float]) -> float:
-    shares = [sum((1 + sign(above, grade)) / 2 for above in grades[:place]) / place for place, grade in enumerate(grades) if place]
+    shares = [
+        sum((1 + sign(above, grade)) / 2 for above in grades[:place]) / place
+        for place, grade in enumerate(grades)
+        if place
+    ]
     return 2 * sum(shares) / len(shares) - 1
 
 
@@ -69,7 +86,10 @@ def _weighted_tau(grades: list[float]) -> float:
     values = []
     for ranking in (list(range(len(grades))), by_grade):
         weight = [1 / (ranking.index(place) + 1) for place in range(len(grades))]
-        pairs = [(sign(grades[i], grades[j]), weight[i] + weight[j]) for i, j in combinations(range(len(grades)), 2)]
+        pairs = [
+            (sign(grades[i], grades[j]), weight[i] + weight[j])
+            for i, j in combinations(range(len(grades)), 2)
+        ]
         whole, differing = math.fsum(w for _, w in pairs), math.fsum(w for sign, w in pairs if sign)
         values.append(math.fsum(sign * w for sign, w in pairs) / math.sqrt(whole * differing))
     return sum(values) / 2

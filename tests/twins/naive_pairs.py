@@ -27,7 +27,9 @@ def ordered(scores: List, ties: str) -> Groups:
     """Every document alone, in the order that the policy gives."""
     groups = groups_of(scores)
     if ties in ("docid", "docid-ascending"):
-        groups = [sorted(group, key=lambda d: d.encode(), reverse=ties == "docid") for group in groups]
+        groups = [
+            sorted(group, key=lambda d: d.encode(), reverse=ties == "docid") for group in groups
+        ]
     return [[d] for group in groups for d in group]
 
 
@@ -44,7 +46,9 @@ def value(measure: Measure, a: List, b: List, ties: str) -> float:
         return function(measure, groups_of(a), groups_of(b))
     if ties != "expected":
         return function(measure, ordered(a, ties), ordered(b, ties))
-    return fmean(function(measure, one, two) for one in orders(groups_of(a)) for two in orders(groups_of(b)))
+    return fmean(
+        function(measure, one, two) for one in orders(groups_of(a)) for two in orders(groups_of(b))
+    )
 
 
 def first_ranks(groups: Groups) -> dict[str, int]:
@@ -97,7 +101,11 @@ def rbo(measure: Measure, a: Groups, b: Groups) -> float:
     estimate = measure.estimate or "ext"  # type: ignore[attr-defined]
     if estimate == "res":
         return sum_of_agreements(a, b, p, "max") - sum_of_agreements(a, b, p, "min")
-    return extrapolated(measure, a, b, p) if estimate == "ext" else sum_of_agreements(a, b, p, estimate)
+    return (
+        extrapolated(measure, a, b, p)
+        if estimate == "ext"
+        else sum_of_agreements(a, b, p, estimate)
+    )
 
 
 def seen(a: Groups, b: Groups, depth: int) -> tuple[float, float]:
@@ -175,7 +183,9 @@ def one_way(pairs: list[tuple[int, int]]) -> float:
 
 def weighted_tau(measure: Measure, a: Groups, b: Groups) -> float:
     ranks = common_ranks(measure, a, b)
-    return fmean((weighted_by(sorted(ranks)), weighted_by(sorted(ranks, key=lambda pair: pair[::-1]))))
+    return fmean(
+        (weighted_by(sorted(ranks)), weighted_by(sorted(ranks, key=lambda pair: pair[::-1])))
+    )
 
 
 def weighted_by(ranks: list[tuple[int, int]]) -> float:
@@ -183,8 +193,20 @@ def weighted_by(ranks: list[tuple[int, int]]) -> float:
     for i, (x, y) in enumerate(ranks, 1):
         for j, (u, v) in enumerate(ranks, 1):
             one, two, weight = sign(x - u), sign(y - v), 1 / i + 1 / j
-            sums = [sums[0] + weight * one * two, sums[1] + weight * one * one, sums[2] + weight * two * two]
+            sums = [
+                sums[0] + weight * one * two,
+                sums[1] + weight * one * one,
+                sums[2] + weight * two * two,
+            ]
     return sums[0] / math.sqrt(sums[1] * sums[2]) if sums[1] and sums[2] else math.nan
 
 
-FUNCTIONS = {"RBO": rbo, "overlap": overlap, "Jaccard": jaccard, "Same": same, "tau": tau, "tauAP": tau_ap, "wtau": weighted_tau}
+FUNCTIONS = {
+    "RBO": rbo,
+    "overlap": overlap,
+    "Jaccard": jaccard,
+    "Same": same,
+    "tau": tau,
+    "tauAP": tau_ap,
+    "wtau": weighted_tau,
+}

@@ -40,7 +40,11 @@ def relative(asked: Asked, order: list[Entry], query: Query) -> float | None:
 def interpolated(asked: Asked, order: list[Entry], query: Query, level: float) -> float:
     """The greatest precision at any rank where so many relevant documents are found."""
     points = level * n_relevant(asked, query)
-    needed = math.trunc(points + 0.9) if asked.options["recall_points"] == "truncated" else math.floor(points + 0.5)
+    needed = (
+        math.trunc(points + 0.9)
+        if asked.options["recall_points"] == "truncated"
+        else math.floor(points + 0.5)
+    )
     best, found = 0.0, 0
     for rank, grade in enumerate(order, 1):
         found += is_relevant(asked, grade)
@@ -51,7 +55,11 @@ def interpolated(asked: Asked, order: list[Entry], query: Query, level: float) -
 
 def iprec(asked: Asked, order: list[Entry], query: Query) -> float | None:
     """At the recall level after the @."""
-    return interpolated(asked, order, query, float(asked.cutoff)) if n_relevant(asked, query) else undefined(asked)
+    return (
+        interpolated(asked, order, query, float(asked.cutoff))
+        if n_relevant(asked, query)
+        else undefined(asked)
+    )
 
 
 def eleven_points(asked: Asked, order: list[Entry], query: Query) -> float | None:

@@ -18,12 +18,17 @@ def orders_of(scores: Mapping[str, float], ties: str) -> list[list[str]]:
     ranked = sorted(scores, key=lambda document: -scores[document])
     tied = [list(group) for _, group in groupby(ranked, key=lambda document: scores[document])]
     if ties == "expected":
-        return [[document for group in chosen for document in group] for chosen in product(*(permutations(group) for group in tied))]
+        return [
+            [document for group in chosen for document in group]
+            for chosen in product(*(permutations(group) for group in tied))
+        ]
     if ties == "input":
         return [ranked]
     # Preferences are ordered by rising id, grades by falling id.
     down = ties == "falling"
-    return [[document for group in tied for document in sorted(group, key=str.encode, reverse=down)]]
+    return [
+        [document for group in tied for document in sorted(group, key=str.encode, reverse=down)]
+    ]
 
 
 def pairs_of(parts: Parts) -> set[Pair]:
@@ -58,7 +63,13 @@ def num_prefs_poss(groups: Sequence[Parts], order: Sequence[str], among: str) ->
 
 
 def num_prefs_ful(groups: Sequence[Parts], order: Sequence[str], among: str) -> float:
-    return float(sum(is_fulfilled(pair, order) for parts in groups for pair in counted(pairs_of(parts), order, among)))
+    return float(
+        sum(
+            is_fulfilled(pair, order)
+            for parts in groups
+            for pair in counted(pairs_of(parts), order, among)
+        )
+    )
 
 
 def prefs_simp(groups: Sequence[Parts], order: Sequence[str], among: str) -> float:
@@ -77,16 +88,25 @@ def prefs_avgjg(groups: Sequence[Parts], order: Sequence[str], among: str) -> fl
     return share(sum(prefs_simp([parts], order, among) for parts in groups), len(groups))
 
 
-def prefs_avgjg_rnonrel(groups: Sequence[Parts], order: Sequence[str], among: str, surplus: str) -> float:
+def prefs_avgjg_rnonrel(
+    groups: Sequence[Parts], order: Sequence[str], among: str, surplus: str
+) -> float:
     return share(sum(_rnonrel(parts, order, among, surplus) for parts in groups), len(groups))
 
 
 def _rnonrel(parts: Parts, order: Sequence[str], among: str, surplus: str) -> float:
     """One group with as many documents of level 0 as above 0."""
     levels = {document: level for part in parts for document, level in part.items()}
-    seen = [document for document in levels if document in order] if among == "retrieved" else list(levels)
+    seen = (
+        [document for document in levels if document in order]
+        if among == "retrieved"
+        else list(levels)
+    )
     relevant = [document for document in levels if levels[document] > 0]
-    nonrelevant = sorted((d for d in seen if levels[d] == 0), key=lambda d: order.index(d) if d in order else math.inf)
+    nonrelevant = sorted(
+        (d for d in seen if levels[d] == 0),
+        key=lambda d: order.index(d) if d in order else math.inf,
+    )
     wanted = sum(levels[document] > 0 for document in seen)
     pairs = counted(pairs_of(parts), order, among)
     returned = sum(document in order for document in relevant)
@@ -103,7 +123,11 @@ def _rnonrel(parts: Parts, order: Sequence[str], among: str, surplus: str) -> fl
         return share(fulfilled, len(kept))
     # trec_eval's number: documents of level 0 in the order of the ranking count against each other,
     # and all pairs stay possible.
-    within = sum(is_fulfilled((one, two), order) for place, one in enumerate(first) for two in first[place + 1 :])
+    within = sum(
+        is_fulfilled((one, two), order)
+        for place, one in enumerate(first)
+        for two in first[place + 1 :]
+    )
     return share(fulfilled + within, possible + wanted**2)
 
 
@@ -123,16 +147,28 @@ def is_defined(name: str, groups: Sequence[Parts]) -> bool:
     return "num_prefs" in name or any(pairs_of(parts) for parts in groups)
 
 
-def value(name: str, groups: Sequence[Parts], scores: Mapping[str, float], ties: str, *, among: str, surplus: str = "") -> float:
+def value(
+    name: str,
+    groups: Sequence[Parts],
+    scores: Mapping[str, float],
+    ties: str,
+    *,
+    among: str,
+    surplus: str = "",
+) -> float:
     """A measure of one query, the mean over the orders of ties."""
     values = [
-        prefs_avgjg_rnonrel(groups, order, among, surplus) if name == "prefs_avgjg_Rnonrel" else MEASURES[name](groups, order, among)
+        prefs_avgjg_rnonrel(groups, order, among, surplus)
+        if name == "prefs_avgjg_Rnonrel"
+        else MEASURES[name](groups, order, among)
         for order in orders_of(scores, ties)
     ]
     return math.fsum(values) / len(values)
 
 
-def group_values(name: str, groups: Sequence[Mapping[str, float]], order: Sequence[str], cutoff: float) -> Iterator[float]:
+def group_values(
+    name: str, groups: Sequence[Mapping[str, float]], order: Sequence[str], cutoff: float
+) -> Iterator[float]:
     """``AP_avgjg``, ``P_avgjg`` or ``Rprec_avgjg`` of each group for one order; the cutoff of the
     last is a multiple of R.
     """
@@ -140,7 +176,9 @@ def group_values(name: str, groups: Sequence[Mapping[str, float]], order: Sequen
         relevant = [document for document in graded if graded[document] >= 1]
         ranks = [rank for rank, document in enumerate(order, 1) if document in relevant]
         if name == "AP_avgjg":
-            yield share(sum(share(place, rank) for place, rank in enumerate(ranks, 1)), len(relevant))
+            yield share(
+                sum(share(place, rank) for place, rank in enumerate(ranks, 1)), len(relevant)
+            )
         else:
             k = int(cutoff) if name == "P_avgjg" else math.floor(cutoff * len(relevant) + 0.9)
             yield share(sum(rank <= k for rank in ranks), k)

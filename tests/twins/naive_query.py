@@ -65,21 +65,36 @@ def prepare(grades: Mapping[str, float], rows: Sequence[Row], switches: Mapping[
     switches : mapping of str to str
         As `Convention.switches` gives them.
     """
-    judged = {document: grade for document, grade in ((d, _grade(g, switches)) for d, g in grades.items()) if grade is not None}
-    judged = {document: Pooled(grade) if grades[document] < 0 else grade for document, grade in judged.items()}
+    judged = {
+        document: grade
+        for document, grade in ((d, _grade(g, switches)) for d, g in grades.items())
+        if grade is not None
+    }
+    judged = {
+        document: Pooled(grade) if grades[document] < 0 else grade
+        for document, grade in judged.items()
+    }
     removed = set(grades) - set(judged)
     if switches["score"] == "float32":
         rows = [(document, _float32(score)) for document, score in rows]
-    rows = [row for row in without_duplicates(rows, switches["duplicates"]) if row[0] not in removed]
+    rows = [
+        row for row in without_duplicates(rows, switches["duplicates"]) if row[0] not in removed
+    ]
     if switches["unjudged"] == "skipped":
         rows = [row for row in rows if row[0] in judged]
     if switches["unjudged"] == "error" and any(document not in judged for document, _ in rows):
         raise NaiveError("unjudged")
     if switches.get("pooled") == "skipped":
-        rows = [row for row in rows if not (isinstance(judged.get(row[0]), Pooled) and judged[row[0]] >= 0)]
+        rows = [
+            row
+            for row in rows
+            if not (isinstance(judged.get(row[0]), Pooled) and judged[row[0]] >= 0)
+        ]
     orders = [[judged.get(document) for document, _ in order] for order in _orders(rows, switches)]
     scores = sorted((score for _, score in rows), reverse=True)
-    return Query(orders, list(judged.values()), [sum(other >= score for other in scores) for score in scores])
+    return Query(
+        orders, list(judged.values()), [sum(other >= score for other in scores) for score in scores]
+    )
 
 
 def _grade(grade: float, switches: Mapping[str, str]) -> float | None:
@@ -104,7 +119,11 @@ def without_duplicates(rows: Sequence[Row], policy: str) -> list[Row]:
         return list(rows)
     kept: dict[str, int] = {}
     for place, (document, score) in enumerate(rows):
-        if document not in kept or policy == "last" or (policy == "best" and score > rows[kept[document]][1]):
+        if (
+            document not in kept
+            or policy == "last"
+            or (policy == "best" and score > rows[kept[document]][1])
+        ):
             if document in kept and policy == "error":
                 raise NaiveError("duplicates")
             kept[document] = place
@@ -148,7 +167,9 @@ class Asked:
         """Parse a resolved text."""
         measure, _, cutoff = text.partition("@")
         name, _, options = measure.partition("(")
-        pairs = re.findall(r"(\w+)=((?:\{.*?\}|\[.*?\]|\(.*?\)|[^,({\[])+)", options.removesuffix(")"))
+        pairs = re.findall(
+            r"(\w+)=((?:\{.*?\}|\[.*?\]|\(.*?\)|[^,({\[])+)", options.removesuffix(")")
+        )
         return cls(name, dict(pairs), cutoff)
 
     def limit(self, length: int) -> float:
@@ -177,7 +198,9 @@ Gain = Callable[[Asked, Entry, Query], float]
 
 def undefined(asked: Asked) -> float | None:
     """The value of a query without relevant documents."""
-    return {"zero": 0.0, "quotient": 0.0, "one": 1.0, "nan": math.nan, "left-out": None}[asked.options.get("no_relevant", "zero")]
+    return {"zero": 0.0, "quotient": 0.0, "one": 1.0, "nan": math.nan, "left-out": None}[
+        asked.options.get("no_relevant", "zero")
+    ]
 
 
 def is_relevant(asked: Asked, grade: Entry) -> bool:
@@ -199,14 +222,18 @@ def gain_of(asked: Asked, grade: float) -> float:
         return float(2**grade - 1)
     if name.startswith("power("):
         return math.copysign(abs(grade) ** float(name[6:-1]), grade)
-    table = {float(pair.split(":")[0]): float(pair.split(":")[1]) for pair in name.strip("{}").split(",")}
+    table = {
+        float(pair.split(":")[0]): float(pair.split(":")[1]) for pair in name.strip("{}").split(",")
+    }
     return table[grade]
 
 
 def relevant_ranks(asked: Asked, order: list[Entry], query: Query) -> list[int]:
     """Ranks of the relevant documents within the cutoff."""
     limit = asked.limit(query.length)
-    return [rank for rank, grade in enumerate(order, 1) if is_relevant(asked, grade) and rank <= limit]
+    return [
+        rank for rank, grade in enumerate(order, 1) if is_relevant(asked, grade) and rank <= limit
+    ]
 
 
 def n_relevant(asked: Asked, query: Query) -> int:
@@ -214,7 +241,9 @@ def n_relevant(asked: Asked, query: Query) -> int:
     return sum(is_relevant(asked, grade) for grade in query.judged)
 
 
-def per_relevant(function: Callable[[list[int], int], float]) -> Callable[[Asked, list[Entry], Query], float | None]:
+def per_relevant(
+    function: Callable[[list[int], int], float],
+) -> Callable[[Asked, list[Entry], Query], float | None]:
     """A measure that has no value without relevant documents, from the ranks of those found and
     their total.
     """
@@ -235,4 +264,6 @@ def average_precision(asked: Asked, order: list[Entry], query: Query) -> float |
         return undefined(asked)
     places = asked.limit(query.length) if asked.options.get("divisor") == "reachable" else math.inf
     ranks = relevant_ranks(asked, order, query)
-    return math.fsum(found / rank for found, rank in enumerate(ranks, 1)) / max(min(total, places), 1)
+    return math.fsum(found / rank for found, rank in enumerate(ranks, 1)) / max(
+        min(total, places), 1
+    )

@@ -17,7 +17,9 @@ def of_order(grades: Sequence[float]) -> Fraction | None:
     reverse = [len(different) + 1 - one for one in ideal]
 
     def dcg(levels: Sequence[int]) -> Fraction:
-        return sum((Fraction(one, by) for one, by in zip(levels, reverse, strict=True)), Fraction(0))
+        return sum(
+            (Fraction(one, by) for one, by in zip(levels, reverse, strict=True)), Fraction(0)
+        )
 
     high, low = dcg(ideal), dcg(ideal[::-1])
     return (dcg(level) - low) / (high - low) if high != low else None
@@ -29,11 +31,17 @@ def of_lists(reference: Sequence[float], predicted: Sequence[float], ties: str) 
     groups = [list(group) for _, group in groupby(items, key=lambda item: predicted[item])]
     # Orders that differ in items of one true value are one.
     choices = [sorted(set(permutations([reference[item] for item in group]))) for group in groups]
-    values = [of_order([grade for group in choice for grade in group]) for choice in product(*choices)]
+    values = [
+        of_order([grade for group in choice for grade in group]) for choice in product(*choices)
+    ]
     numbers = [value for value in values if value is not None]
     if not numbers:
         return None
-    return {"worst": min(numbers), "best": max(numbers), "expected": sum(numbers, Fraction(0)) / len(numbers)}[ties]
+    return {
+        "worst": min(numbers),
+        "best": max(numbers),
+        "expected": sum(numbers, Fraction(0)) / len(numbers),
+    }[ties]
 
 
 def _rank_dcg(asked: Asked, order: list[Entry], query: Query) -> float | None:

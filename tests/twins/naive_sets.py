@@ -1,13 +1,27 @@
 """Measures of the returned documents as a set, from the definitions."""
 
-from tests.twins.naive_query import Asked, Entry, Query, Value, n_relevant, relevant_ranks, undefined
+from tests.twins.naive_query import (
+    Asked,
+    Entry,
+    Query,
+    Value,
+    n_relevant,
+    relevant_ranks,
+    undefined,
+)
 
 
 def precision(asked: Asked, order: list[Entry], query: Query) -> float | None:
     """Plain, or over what a list of this length could hold."""
     found, total = len(relevant_ranks(asked, order, query)), n_relevant(asked, query)
     if "relative" in asked.options:
-        return undefined(asked) if not total else found / min(total, query.length) if query.length else 0.0
+        return (
+            undefined(asked)
+            if not total
+            else found / min(total, query.length)
+            if query.length
+            else 0.0
+        )
     return found / query.length if query.length else 0.0
 
 

@@ -17,11 +17,15 @@ def _tau(asked: Asked, order: list[Entry], query: Query) -> float | None:
     variant = asked.options.get("variant", "b")
     if variant == "c":
         return sum(signs) / (n * n * (m - 1) / (2 * m))
-    return sum(signs) / (len(signs) if variant == "a" else math.sqrt(len(signs) * sum(map(abs, signs))))
+    return sum(signs) / (
+        len(signs) if variant == "a" else math.sqrt(len(signs) * sum(map(abs, signs)))
+    )
 
 
 def _rho(grades: list[float]) -> float:
-    by_grade = [sum(other > grade for other in grades) + (1 + grades.count(grade)) / 2 for grade in grades]
+    by_grade = [
+        sum(other > grade for other in grades) + (1 + grades.count(grade)) / 2 for grade in grades
+    ]
     return correlation([float(rank) for rank in range(1, len(grades) + 1)], by_grade)
 
 

@@ -27,7 +27,9 @@ def _wss(asked: Asked, order: list[Entry], query: Query) -> float | None:
     if not total:
         return undefined(asked)
     nearest = asked.options.get("count") == "nearest"
-    read = _read_until(asked, order, max(round(recall * total), 1) if nearest else math.ceil(recall * total)) or len(order)
+    read = _read_until(
+        asked, order, max(round(recall * total), 1) if nearest else math.ceil(recall * total)
+    ) or len(order)
     not_read = Fraction(len(order) - read, len(order)) if order else Fraction(0)
     return float(not_read - (1 - recall))
 
@@ -40,7 +42,9 @@ def _recall_area(asked: Asked, order: list[Entry], query: Query) -> float | None
     # Halfway between the counts at both ends of each step.
     found = [sum(is_relevant(asked, grade) for grade in order[:rank]) for rank in [0, *depths]]
     best = [min(rank, total) for rank in [0, *depths]]
-    seen, possible = (sum(one + other for one, other in pairwise(counts)) / 2 for counts in (found, best))
+    seen, possible = (
+        sum(one + other for one, other in pairwise(counts)) / 2 for counts in (found, best)
+    )
     return seen / possible if depths else 0.0
 
 

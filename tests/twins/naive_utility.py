@@ -11,7 +11,10 @@ def utility(asked: Asked, order: list[Entry], query: Query) -> float:
     unseen = sum(is_rejected(asked, entry) for entry in query.judged) - rejected
     if "collection" in asked.options:
         unseen = float(asked.options["collection"]) - query.length - missed
-    a, b, c, d = (float(asked.options.get(name, default)) for name, default in zip("abcd", (1, -1, 0, 0), strict=True))
+    a, b, c, d = (
+        float(asked.options.get(name, default))
+        for name, default in zip("abcd", (1, -1, 0, 0), strict=True)
+    )
     return a * found + b * (query.length - found) + c * missed + d * unseen
 
 

@@ -17,9 +17,16 @@ ALARMS = [
 ]
 
 RECORD = {
-    "measure": "nDCG@10", "value": 0.5, "low": 0.4, "high": 0.6, "coverage": 0.9, "label_days": 12.5, "failed": 0.0,
-    "latency": {"p50": 20.0, "p95": 90.0, "p99": 100.0}, "slices": {"long": 0.3, "short": 0.7},
-}  # fmt: skip
+    "measure": "nDCG@10",
+    "value": 0.5,
+    "low": 0.4,
+    "high": 0.6,
+    "coverage": 0.9,
+    "label_days": 12.5,
+    "failed": 0.0,
+    "latency": {"p50": 20.0, "p95": 90.0, "p99": 100.0},
+    "slices": {"long": 0.3, "short": 0.7},
+}
 
 
 class Steerable:
@@ -42,22 +49,39 @@ class Steerable:
 
 
 def write_files(folder: Path) -> None:
-    (folder / "queries.tsv").write_text("".join(f"q{place}\tquery {place}\n" for place in range(30)))
-    (folder / "qrels.txt").write_text("".join(f"q{place} 0 q{place}-good 1\n" for place in range(30)))
+    (folder / "queries.tsv").write_text(
+        "".join(f"q{place}\tquery {place}\n" for place in range(30))
+    )
+    (folder / "qrels.txt").write_text(
+        "".join(f"q{place} 0 q{place}-good 1\n" for place in range(30))
+    )
 
 
-def monitor_of(engine: Any, *, say: Callable[[str], None] = lambda _: None, **keys: Any) -> CanaryMonitor:
+def monitor_of(
+    engine: Any, *, say: Callable[[str], None] = lambda _: None, **keys: Any
+) -> CanaryMonitor:
     given = {
-        "name": "shop", "store": "store", "backend": {"kind": "replay"}, "queries": "queries.tsv", "qrels": "qrels.txt", "retries": 0,
-        "baseline": {"rounds": 2, "season": "none"}, "alarms": ALARMS, "notify": [{"kind": "log", "path": "alarms.jsonl"}],
-    }  # fmt: skip
-    return CanaryMonitor(MonitorConfig.of({**given, **keys}, "monitor.yaml"), say=say, backend=lambda: engine)
+        "name": "shop",
+        "store": "store",
+        "backend": {"kind": "replay"},
+        "queries": "queries.tsv",
+        "qrels": "qrels.txt",
+        "retries": 0,
+        "baseline": {"rounds": 2, "season": "none"},
+        "alarms": ALARMS,
+        "notify": [{"kind": "log", "path": "alarms.jsonl"}],
+    }
+    return CanaryMonitor(
+        MonitorConfig.of({**given, **keys}, "monitor.yaml"), say=say, backend=lambda: engine
+    )
 
 
 def filled(store: ir.Store) -> None:
     """A complete round that opens an alarm, and a failed one."""
     shop = store.monitoring("shop")
-    change = AlarmChange(id="shop/floor//1", event="opened", rule="floor", slice="", record={"severity": "page"})
+    change = AlarmChange(
+        id="shop/floor//1", event="opened", rule="floor", slice="", record={"severity": "page"}
+    )
     complete = RoundStep(state={}, record=RECORD, changes=[change], channels=["log"])
     failed = RoundStep(state={}, record={"measure": "nDCG@10", "failed": 1.0, "latency": {}})
     shop.finish(None, "2026-01-01T00:00:00+00:00", "complete", lambda state, number: complete)

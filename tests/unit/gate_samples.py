@@ -13,11 +13,17 @@ from idealrank.evaluation.evaluate import Evaluation
 def evaluation(values: Any, name: str = "run", measures: tuple[str, ...] = ("P@1",)) -> Evaluation:
     """An evaluation with values of our choice, one column a measure; NaN is left out."""
     columns = np.asarray(values, np.float64).reshape(len(values), len(measures))
-    made = ir.evaluate({f"q{i}": {"x": 1} for i in range(len(columns))}, {f"q{i}": ["x"] for i in range(len(columns))}, measures)
+    made = ir.evaluate(
+        {f"q{i}": {"x": 1} for i in range(len(columns))},
+        {f"q{i}": ["x"] for i in range(len(columns))},
+        measures,
+    )
     return replace(made, name=name, values=columns, scored=~np.isnan(columns))
 
 
-def random_pair(n: int, shift: float, *, seed: int = 1, measures: tuple[str, ...] = ("P@1",)) -> tuple[Evaluation, Evaluation]:
+def random_pair(
+    n: int, shift: float, *, seed: int = 1, measures: tuple[str, ...] = ("P@1",)
+) -> tuple[Evaluation, Evaluation]:
     """A run and its baseline; the shift is the true difference but for what is cut off at 0 and
     1.
     """

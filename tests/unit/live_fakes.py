@@ -65,7 +65,9 @@ class Scripted:
         found = self.answer(query.id, times)
         if isinstance(found, Exception):
             raise found
-        return [ScoredDocument(document, 1 / rank) for rank, document in enumerate(found, 1)][:limit]
+        return [ScoredDocument(document, 1 / rank) for rank, document in enumerate(found, 1)][
+            :limit
+        ]
 
     def close(self) -> None:
         pass
@@ -75,7 +77,9 @@ Answer = Callable[[str, dict[str, Any], "BaseHTTPRequestHandler"], None]
 
 
 @contextmanager
-def service(answer: Answer, port: int = 0) -> Iterator[tuple[str, list[tuple[str, dict[str, str], Any]]]]:
+def service(
+    answer: Answer, port: int = 0
+) -> Iterator[tuple[str, list[tuple[str, dict[str, str], Any]]]]:
     """A service of HTTP; gives its address and the requests that came."""
     seen: list[tuple[str, dict[str, str], Any]] = []
 
@@ -87,7 +91,9 @@ def service(answer: Answer, port: int = 0) -> Iterator[tuple[str, list[tuple[str
             content = self.rfile.read(int(self.headers.get("content-length") or 0))
             is_binary = "protobuf" in self.headers.get("content-type", "")
             body = content if is_binary else json.loads(content) if content else {}
-            seen.append((self.path, {key.lower(): value for key, value in self.headers.items()}, body))
+            seen.append(
+                (self.path, {key.lower(): value for key, value in self.headers.items()}, body)
+            )
             answer(self.path, body, self)
 
         do_GET = do_POST = _any  # noqa: N815  (names of the library)
@@ -97,7 +103,9 @@ def service(answer: Answer, port: int = 0) -> Iterator[tuple[str, list[tuple[str
 
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+    )
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}", seen

@@ -32,7 +32,9 @@ def merged(rng: np.random.Generator, parts: list[Any]) -> Any:
 def flat(value: Any) -> dict[str, Any]:
     if dataclasses.is_dataclass(value):
         return {
-            f"{field.name}.{name}": one for field in dataclasses.fields(value) for name, one in flat(getattr(value, field.name)).items()
+            f"{field.name}.{name}": one
+            for field in dataclasses.fields(value)
+            for name, one in flat(getattr(value, field.name)).items()
         }
     return {"": value}
 
@@ -54,7 +56,9 @@ def same(found: Any, whole: Any, scale: float) -> None:
         elif isinstance(value, int | str):
             assert ours[name] == value, name
         else:
-            np.testing.assert_allclose(ours[name], value, rtol=CLOSE, atol=CLOSE * scale, err_msg=name)
+            np.testing.assert_allclose(
+                ours[name], value, rtol=CLOSE, atol=CLOSE * scale, err_msg=name
+            )
 
 
 def units_of(rng: np.random.Generator, n: int, *, clustered: bool) -> np.ndarray:
@@ -80,23 +84,40 @@ class Lists(NamedTuple):
     options: dict[str, Any]
 
     @classmethod
-    def draw(cls, rng: np.random.Generator, n: int, *, clustered: bool, by_list: bool, trusted: bool) -> "Lists":
+    def draw(
+        cls, rng: np.random.Generator, n: int, *, clustered: bool, by_list: bool, trusted: bool
+    ) -> "Lists":
         depth = int(rng.integers(1, 5))
         lengths = rng.integers(1, depth + 1, n) if rng.integers(2) else np.full(n, depth)
         lengths[0] = depth
         queries = [f"q{number}" for number in rng.integers(0, 3, n)]
-        lists = [rng.permutation(depth + rng.integers(0, 2))[:length].tolist() for length in lengths]
+        lists = [
+            rng.permutation(depth + rng.integers(0, 2))[:length].tolist() for length in lengths
+        ]
         clicks = [rng.integers(0, 2, length).tolist() for length in lengths]
         options = {
             "discount": None if rng.integers(2) else rng.uniform(0, 1, int(rng.integers(1, 9))),
             "offset": rng.uniform(0, 0.2, depth) if trusted else None,
         }
         units = units_of(rng, n, clustered=clustered)
-        return cls(queries, lists, clicks, depth, units, clustered, rng.uniform(0.2, 1, depth), by_list, options)
+        return cls(
+            queries,
+            lists,
+            clicks,
+            depth,
+            units,
+            clustered,
+            rng.uniform(0.2, 1, depth),
+            by_list,
+            options,
+        )
 
     def ranking(self, rng: np.random.Generator) -> dict[str, list[str]]:
         """A new list for each query."""
-        return {query: [str(number) for number in rng.permutation(self.depth + 1)] for query in ("q0", "q1", "q2")}
+        return {
+            query: [str(number) for number in rng.permutation(self.depth + 1)]
+            for query in ("q0", "q1", "q2")
+        }
 
     def sessions(self, rows: np.ndarray) -> Sessions:
         if not rows.size:
@@ -106,11 +127,19 @@ class Lists(NamedTuple):
             [row + [fill] * (width - len(row)) for row in (table[at] for at in rows)]
             for table, fill in ((self.lists, -1), (self.clicks, 0))
         ]
-        return Sessions.from_arrays([self.queries[at] for at in rows], np.array(filled[0]), filled[1])
+        return Sessions.from_arrays(
+            [self.queries[at] for at in rows], np.array(filled[0]), filled[1]
+        )
 
     def part(self, rows: np.ndarray) -> tuple[Sessions, np.ndarray, dict[str, Any]]:
         """Log, propensities and options of a partition."""
         log = self.sessions(rows)
         seen = exposures(self.sessions(np.arange(len(self.lists))), self.propensity)
-        examined = np.minimum(seen[rows][:, : log.n_ranks], 1.0) if self.by_list else self.propensity
-        return log, examined, {**self.options, "clusters": self.units[rows] if self.clustered else None}
+        examined = (
+            np.minimum(seen[rows][:, : log.n_ranks], 1.0) if self.by_list else self.propensity
+        )
+        return (
+            log,
+            examined,
+            {**self.options, "clusters": self.units[rows] if self.clustered else None},
+        )

@@ -58,36 +58,104 @@ class State(NamedTuple):
 
 STATES = {
     "better": State(
-        "better", "better", " is better than ", r"^run\d is better than ", "#+:", "*", "▲",
-        r"$\blacktriangle$", "each pair has a better run", "", "better", True,
+        "better",
+        "better",
+        " is better than ",
+        r"^run\d is better than ",
+        "#+:",
+        "*",
+        "▲",
+        r"$\blacktriangle$",
+        "each pair has a better run",
+        "",
+        "better",
+        True,
     ),
     "worse": State(
-        "worse", "worse", " is worse than ", " is worse than ", "#+:", "*", "▼",
-        r"$\blacktriangledown$", "each pair has a better run", "", "worse", True,
+        "worse",
+        "worse",
+        " is worse than ",
+        " is worse than ",
+        "#+:",
+        "*",
+        "▼",
+        r"$\blacktriangledown$",
+        "each pair has a better run",
+        "",
+        "worse",
+        True,
     ),
     "equivalent": State(
-        "equivalent", "equivalent", " are equivalent: ", " are equivalent, within ", "~", "", "",
-        "", "that are equivalent (within 0.05)", "dot", "equal", False,
+        "equivalent",
+        "equivalent",
+        " are equivalent: ",
+        " are equivalent, within ",
+        "~",
+        "",
+        "",
+        "",
+        "that are equivalent (within 0.05)",
+        "dot",
+        "equal",
+        False,
     ),
     "undecided": State(
-        "undecided", "undecided", " is better is undecided", "These queries do not show whether ",
-        ".", "", "", "", "without a significant difference (p above 0.05", "dot", "equal", False,
+        "undecided",
+        "undecided",
+        " is better is undecided",
+        "These queries do not show whether ",
+        ".",
+        "",
+        "",
+        "",
+        "without a significant difference (p above 0.05",
+        "dot",
+        "equal",
+        False,
     ),
     "contradicted": State(
-        "undecided", "undecided", " is better is undecided", "People and the judge disagree on ",
-        ".", "", "", "", "on whose sign people and the judge disagree (p 0.00001)", "dot", "equal",
+        "undecided",
+        "undecided",
+        " is better is undecided",
+        "People and the judge disagree on ",
+        ".",
+        "",
+        "",
+        "",
+        "on whose sign people and the judge disagree (p 0.00001)",
+        "dot",
+        "equal",
         False,
     ),
     "identical": State(
-        "undecided", "identical", " are identical: ", " are identical in every value", "=", "", "",
-        "", "with equal values on every query", "dot", "equal", False,
-    ),
-    TOO_FEW: State(
-        TOO_FEW, TOO_FEW, "too few judgments to say whether ", "Too few judgments to say whether ",
-        "?", "?", "?", "?", "with too few judgments to decide (p 0.00001)", "cross", "withheld",
+        "undecided",
+        "identical",
+        " are identical: ",
+        " are identical in every value",
+        "=",
+        "",
+        "",
+        "",
+        "with equal values on every query",
+        "dot",
+        "equal",
         False,
     ),
-}  # fmt: skip
+    TOO_FEW: State(
+        TOO_FEW,
+        TOO_FEW,
+        "too few judgments to say whether ",
+        "Too few judgments to say whether ",
+        "?",
+        "?",
+        "?",
+        "?",
+        "with too few judgments to decide (p 0.00001)",
+        "cross",
+        "withheld",
+        False,
+    ),
+}
 TURNED = {"better": "worse", "worse": "better"}
 
 # --- the cases ------------------------------------------------------------------------------------
@@ -144,7 +212,9 @@ def values_of(case: Case, run: int) -> np.ndarray:
 def evaluations_of(case: Case) -> tuple[ir.Evaluation, ...]:
     qrels = {f"q{i:02d}": {"x": 1} for i in range(QUERIES)}
     made = ir.evaluate(qrels, {query: ["x"] for query in qrels}, MEASURES[case.direction])
-    return tuple(replace(made, name=f"run{run}", values=values_of(case, run)) for run in range(case.runs))
+    return tuple(
+        replace(made, name=f"run{run}", values=values_of(case, run)) for run in range(case.runs)
+    )
 
 
 def in_state(row: Any, state: str) -> Any:
@@ -176,7 +246,9 @@ def built(row: Difference, case: Case) -> Difference:
     )
     judge = None
     if case.state == "contradicted":
-        judge = JudgeDifference(mean_a=0.5, mean_b=0.4, difference=-0.1, p=0.001, n=QUERIES, contradicts=True)
+        judge = JudgeDifference(
+            mean_a=0.5, mean_b=0.4, difference=-0.1, p=0.001, n=QUERIES, contradicts=True
+        )
     slices = row.slices
     if slices is not None:
         state = slice_state(case)
@@ -184,10 +256,18 @@ def built(row: Difference, case: Case) -> Difference:
     row = in_state(row, case.state)
     equivalence = 0.001 if case.state == "equivalent" else None
     return replace(
-        row, basis=basis, judge=judge, slices=slices, p_equivalence=equivalence, tipping=None,
-        tipping_reason=None, unjudged_a=0.1, unjudged_b=0.857, queries_needed=None,
+        row,
+        basis=basis,
+        judge=judge,
+        slices=slices,
+        p_equivalence=equivalence,
+        tipping=None,
+        tipping_reason=None,
+        unjudged_a=0.1,
+        unjudged_b=0.857,
+        queries_needed=None,
         error_rate_known=case.rate_known,
-    )  # fmt: skip
+    )
 
 
 def slice_state(case: Case) -> str:
@@ -205,14 +285,19 @@ def comparison_of(case: Case) -> Comparison:
     if case.state == "equivalent":
         options["margin"] = 0.05
     compared = ir.compare(*evaluations_of(case), **options)
-    pairs = [replace(pair, measures={text: built(row, case) for text, row in pair.measures.items()}) for pair in compared.pairs]
+    pairs = [
+        replace(pair, measures={text: built(row, case) for text, row in pair.measures.items()})
+        for pair in compared.pairs
+    ]
     return replace(compared, pairs=tuple(pairs))
 
 
 def subject_of(case: Case) -> Subject:
     evaluations, comparison = evaluations_of(case), comparison_of(case)
     measures = evaluations[0].measures
-    return Subject(evaluations=evaluations, measures=measures, means=comparison.means, comparison=comparison)
+    return Subject(
+        evaluations=evaluations, measures=measures, means=comparison.means, comparison=comparison
+    )
 
 
 def measure_of(case: Case) -> str:

@@ -17,14 +17,78 @@ from idealrank.store.encoding import canonical
 
 # For every value of JSON, whatever stands there.
 ODD_VALUES: tuple[Any, ...] = (
-    None, True, False, -1, 0, 1, 7, 2**40, 2**63, -(2**63), 0.5, -0.5, 1e308, "", "x", "evaluation", "comparison",
-    "2026-13-01", "0001-01-01", "9999-12-31T23:59:59.999999+00:00", "\ud800", "\udcff", "\0", "a\nb", "\x1b[31m",
-    "../../x", "x" * 100_000, "nDCG@0", "RBO", "custom:f",
-    "0" * 64, "0" * 12, [], [1], [[]], ["q1"], {}, {"x": 1}, [[0.5, 1]] * 3,
-)  # fmt: skip
+    None,
+    True,
+    False,
+    -1,
+    0,
+    1,
+    7,
+    2**40,
+    2**63,
+    -(2**63),
+    0.5,
+    -0.5,
+    1e308,
+    "",
+    "x",
+    "evaluation",
+    "comparison",
+    "2026-13-01",
+    "0001-01-01",
+    "9999-12-31T23:59:59.999999+00:00",
+    "\ud800",
+    "\udcff",
+    "\0",
+    "a\nb",
+    "\x1b[31m",
+    "../../x",
+    "x" * 100_000,
+    "nDCG@0",
+    "RBO",
+    "custom:f",
+    "0" * 64,
+    "0" * 12,
+    [],
+    [1],
+    [[]],
+    ["q1"],
+    {},
+    {"x": 1},
+    [[0.5, 1]] * 3,
+)
 # For every array, one cell at a time.
-ODD_CELLS = (-1, 0, 1, 2, 3, 255, 2**31, 2**40, 2**62, -(2**40), -(2**63), 0.5, 1e300, -1e300, float("nan"), float("inf"), float("-inf"))
-ODD_FILES = (b"", b"[]", b"{}", b"null", b"NaN", b"[1e999]", b"[" * 100_000, b"\xff", b"PK\x05\x06" + bytes(18), b"\x93NUMPY\x01\x00")
+ODD_CELLS = (
+    -1,
+    0,
+    1,
+    2,
+    3,
+    255,
+    2**31,
+    2**40,
+    2**62,
+    -(2**40),
+    -(2**63),
+    0.5,
+    1e300,
+    -1e300,
+    float("nan"),
+    float("inf"),
+    float("-inf"),
+)
+ODD_FILES = (
+    b"",
+    b"[]",
+    b"{}",
+    b"null",
+    b"NaN",
+    b"[1e999]",
+    b"[" * 100_000,
+    b"\xff",
+    b"PK\x05\x06" + bytes(18),
+    b"\x93NUMPY\x01\x00",
+)
 
 Contents = dict[str, bytes]
 
@@ -40,8 +104,12 @@ class Archive:
     @classmethod
     def read(cls, path: Path) -> "Archive":
         with zipfile.ZipFile(path) as archive:
-            fields, words = (json.loads(archive.read(name)) for name in ("record.json", "words.json"))
-            return cls(fields, words, {what: archive.read(name) for what, name in fields["files"].items()})
+            fields, words = (
+                json.loads(archive.read(name)) for name in ("record.json", "words.json")
+            )
+            return cls(
+                fields, words, {what: archive.read(name) for what, name in fields["files"].items()}
+            )
 
     def write(self, path: Path) -> Path:
         """Write it, every hash right; what the record says of files of other names stays."""
@@ -56,9 +124,17 @@ class Archive:
         record = json.dumps(fields, separators=(",", ":")).encode()
         digest, words = hashlib.sha256(record).hexdigest(), self.words
         if isinstance(words, dict):
-            words = words | {name: value for name, value in (("id", digest[:12]), ("digest", digest)) if name in words}
+            words = words | {
+                name: value
+                for name, value in (("id", digest[:12]), ("digest", digest))
+                if name in words
+            }
         with zipfile.ZipFile(path, "w") as archive:
-            for name, content in {"record.json": record, "words.json": canonical(words).encode(), **named}.items():
+            for name, content in {
+                "record.json": record,
+                "words.json": canonical(words).encode(),
+                **named,
+            }.items():
                 archive.writestr(name, content)
         return path
 
@@ -77,7 +153,13 @@ class Mutation:
 
 def leaves(found: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield path
-    inside = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    inside = (
+        found.items()
+        if isinstance(found, dict)
+        else enumerate(found)
+        if isinstance(found, list)
+        else ()
+    )
     for name, part in inside:
         yield from leaves(part, (*path, name))
 
@@ -113,7 +195,11 @@ def odd_json(whole: Any) -> Iterator[tuple[tuple[Any, ...], Any, Any]]:
             for more in ([*part, *part[-1:]], part[::-1]):
                 yield path, more, replaced(whole, path, more)
         if isinstance(part, dict):
-            for more in ({**part, "other": "x"}, {**part, "parts": ["0123456789ab"]}, {**part, "deep": json.loads("[" * 200 + "]" * 200)}):
+            for more in (
+                {**part, "other": "x"},
+                {**part, "parts": ["0123456789ab"]},
+                {**part, "deep": json.loads("[" * 200 + "]" * 200)},
+            ):
                 yield path, more, replaced(whole, path, more)
 
 
@@ -137,7 +223,15 @@ def odd_arrays(whole: np.ndarray) -> Iterator[tuple[tuple[Any, ...], Any, np.nda
         if np.dtype(kind) != whole.dtype:
             with np.errstate(all="ignore"):
                 yield ("type",), kind, np.resize(np.array([1]), whole.shape).astype(kind)
-    shapes = [whole[..., None], whole[None], np.concatenate((flat, flat[-1:])), flat[:-1], flat[:0], flat[::-1], flat[:1].reshape(())[()]]
+    shapes = [
+        whole[..., None],
+        whole[None],
+        np.concatenate((flat, flat[-1:])),
+        flat[:-1],
+        flat[:0],
+        flat[::-1],
+        flat[:1].reshape(())[()],
+    ]
     for number, other in enumerate(shapes if flat.size else shapes[:2]):
         yield ("shape", number), np.shape(other), np.asarray(other)
 
@@ -168,11 +262,21 @@ def odd_files(what: str, content: bytes) -> Iterator[tuple[tuple[Any, ...], Any,
             columns = dict(archive)
         pool = json.loads(columns["documents"].tobytes())
         for name, column in columns.items():
-            yield (name,), "nothing", packed({other: columns[other] for other in columns if other != name})
+            yield (
+                (name,),
+                "nothing",
+                packed({other: columns[other] for other in columns if other != name}),
+            )
             for path, odd, array in odd_arrays(column):
                 yield (name, *path), odd, packed(columns | {name: array})
         for path, odd, value in odd_json(pool):
-            yield ("documents", *path), odd, packed(columns | {"documents": np.frombuffer(json.dumps(value).encode(), np.uint8)})
+            yield (
+                ("documents", *path),
+                odd,
+                packed(
+                    columns | {"documents": np.frombuffer(json.dumps(value).encode(), np.uint8)}
+                ),
+            )
         yield ("other",), "a column more", packed(columns | {"other": columns["rank"]})
     else:
         for path, odd, value in odd_json(json.loads(content)):
@@ -189,7 +293,11 @@ def mutations(archive: Archive) -> Iterator[Mutation]:
         yield Mutation(("words", *path), odd, Archive(archive.fields, words, archive.files))
     for what, content in archive.files.items():
         for path, odd, changed in odd_files(what, content):
-            yield Mutation((what, *path), odd, Archive(archive.fields, archive.words, archive.files | {what: changed}))
+            yield Mutation(
+                (what, *path),
+                odd,
+                Archive(archive.fields, archive.words, archive.files | {what: changed}),
+            )
 
 
 def some(found: Sequence[Mutation], number: int, seed: int) -> list[Mutation]:

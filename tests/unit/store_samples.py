@@ -15,11 +15,20 @@ def evaluations() -> tuple[ir.Evaluation, ...]:
     rng = np.random.default_rng(5)
     qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in range(6)} for i in range(30)}
     runs = [
-        ir.Run({q: {f"d{j}": float(rng.normal()) for j in range(9)} for q in list(qrels)[: 30 - 3 * n]}, name=f"run {n}") for n in range(2)
+        ir.Run(
+            {
+                q: {f"d{j}": float(rng.normal()) for j in range(9)}
+                for q in list(qrels)[: 30 - 3 * n]
+            },
+            name=f"run {n}",
+        )
+        for n in range(2)
     ]
     measures = ["nDCG@10", "AP", "RR", "P@5"]
     first, second = (ir.evaluate(qrels, run, measures) for run in runs)
-    odd = ir.Qrels.from_columns([b"q\xff", b'q"1', "ä".encode()], [b"d\xfe", b"a", b"a"], [1.0, 0.0, 2.0])
+    odd = ir.Qrels.from_columns(
+        [b"q\xff", b'q"1', "ä".encode()], [b"d\xfe", b"a", b"a"], [1.0, 0.0, 2.0]
+    )
     answered = ir.Run.from_columns([b"q\xff", b'q"1'], [b"d\xfe", b"a"], [1.0, 1.0], name="odd")
     left_out = ir.evaluate(odd, answered, measures, "standard,no_relevant=left-out")
     arrays = ir.evaluate([[1, 0, 2]], [[0.5, 0.5, 0.1]], measures=measures)

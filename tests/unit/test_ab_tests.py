@@ -12,7 +12,9 @@ from idealrank.clicks.arguments import Looks
 from idealrank.errors import InputError
 
 
-def users_of(rng: np.random.Generator, n: int, effect: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+def users_of(
+    rng: np.random.Generator, n: int, effect: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
     side = np.where(rng.random(n) < 0.5, "A", "B")
     return rng.normal(size=n) + effect * (side == "B"), side
 
@@ -68,7 +70,10 @@ def test_a_sequence_holds_at_all_looks_and_a_planned_interval_does_not() -> None
     sequence = planned = 0
     for _ in range(60):
         values, side = users_of(rng, 3000)
-        looks = [ab_effect(values[:size], side[:size], planned_users=1000) for size in range(200, 3001, 200)]
+        looks = [
+            ab_effect(values[:size], side[:size], planned_users=1000)
+            for size in range(200, 3001, 200)
+        ]
         sequence += any(not one.sequence[0] <= 0 <= one.sequence[1] for one in looks)
         planned += any(not one.interval[0] <= 0 <= one.interval[1] for one in looks)
     assert sequence <= 3
@@ -97,7 +102,11 @@ def test_a_verdict_at_every_look_keeps_its_level_by_default() -> None:
     for _ in range(80):
         values, side = users_of(rng, 400)
         for_any, for_one = (
-            [ab_effect(values[:size], side[:size], looks=looks).verdict for size in range(50, 401, 50)] for looks in get_args(Looks)
+            [
+                ab_effect(values[:size], side[:size], looks=looks).verdict
+                for size in range(50, 401, 50)
+            ]
+            for looks in get_args(Looks)
         )
         looked += "better" in for_any or "worse" in for_any
         peeked += "better" in for_one or "worse" in for_one
@@ -123,8 +132,15 @@ def test_a_small_cohort_has_no_verdict_on_rare_values() -> None:
         assert fisher_exact([[0, 31], [55, 2914]]).pvalue == 1
         # By Cochran's rule, 25 users for each unit of squared skewness: here of the smaller cohort,
         # nearly.
-        assert found.users_for_skewness * 31 / 3000 == pytest.approx(25 * skew(values) ** 2, rel=0.05)
-        assert ab_effect(np.tile(values, 60), np.tile(side, 60), split=0.99, looks=looks).users_for_skewness == 0
+        assert found.users_for_skewness * 31 / 3000 == pytest.approx(
+            25 * skew(values) ** 2, rel=0.05
+        )
+        assert (
+            ab_effect(
+                np.tile(values, 60), np.tile(side, 60), split=0.99, looks=looks
+            ).users_for_skewness
+            == 0
+        )
 
 
 def test_the_skewness_of_a_difference_is_that_of_drawn_differences() -> None:
@@ -145,8 +161,14 @@ def test_unequal_cohorts_keep_the_level_at_all_looks(rate: float) -> None:
     """
     rng, wrong = np.random.default_rng(13), 0
     for _ in range(40):
-        side, values = np.where(rng.random(2000) < 0.97, "B", "A"), (rng.random(2000) < rate).astype(float)
-        verdicts = {ab_effect(values[:size], side[:size], split=0.97).verdict for size in (500, 1000, 1500, 2000)}
+        side, values = (
+            np.where(rng.random(2000) < 0.97, "B", "A"),
+            (rng.random(2000) < rate).astype(float),
+        )
+        verdicts = {
+            ab_effect(values[:size], side[:size], split=0.97).verdict
+            for size in (500, 1000, 1500, 2000)
+        }
         wrong += bool(verdicts & {"better", "worse"})
     assert wrong <= 4
 
@@ -190,7 +212,9 @@ def test_the_always_valid_p_is_below_alpha_where_the_sequence_excludes_no_differ
         ({"values": [1, 2, 3], "cohort": ["A", "B"]}, "found 3 values, 2 cohorts"),
     ],
 )
-def test_rows_that_make_no_sense_are_refused(options: dict[str, list[object]], message: str) -> None:
+def test_rows_that_make_no_sense_are_refused(
+    options: dict[str, list[object]], message: str
+) -> None:
     with pytest.raises(InputError, match=message):
         ab_effect(**options)  # type: ignore[arg-type]
 
@@ -217,5 +241,7 @@ def test_a_covariate_serves_users_with_several_rows() -> None:
 
 
 def test_a_covariate_has_one_value_a_user() -> None:
-    with pytest.raises(InputError, match="covariate, row 3: found 4, and 5 in another row of the same user"):
+    with pytest.raises(
+        InputError, match="covariate, row 3: found 4, and 5 in another row of the same user"
+    ):
         ab_effect([1, 2, 3, 4, 5], list("AABBB"), users=list("uvwxx"), covariate=[1, 2, 3, 4, 5])

@@ -25,15 +25,26 @@ from tests.unit.canary_samples import Steerable, write_files
 from tests.unit.live_fakes import send, service
 
 CONTENT = {
-    "alarm": "shop/floor//3", "event": "opened", "monitor": "shop", "rule": "floor", "slice": "", "round": 3, "severity": "page",
-    "time": "2026-01-01T00:00:00+00:00", "opened": 3, "opened_time": "2026-01-01T00:00:00+00:00", "text": "value 0.5, least 0.6",
-}  # fmt: skip
+    "alarm": "shop/floor//3",
+    "event": "opened",
+    "monitor": "shop",
+    "rule": "floor",
+    "slice": "",
+    "round": 3,
+    "severity": "page",
+    "time": "2026-01-01T00:00:00+00:00",
+    "opened": 3,
+    "opened_time": "2026-01-01T00:00:00+00:00",
+    "text": "value 0.5, least 0.6",
+}
 
 
 def _notice(**content: Any) -> StoredNotice:
     whole = {**CONTENT, **content}
     key = f"{whole['alarm']}/{whole['event']}/hook"
-    return StoredNotice(id=key, alarm="", event="", channel="hook", content=whole, attempts=0, sent=None, problem="")
+    return StoredNotice(
+        id=key, alarm="", event="", channel="hook", content=whole, attempts=0, sent=None, problem=""
+    )
 
 
 def _channel(**keys: Any) -> Channel:
@@ -41,7 +52,10 @@ def _channel(**keys: Any) -> Channel:
 
 
 def test_a_webhook_gets_the_message_with_the_same_key_at_every_attempt() -> None:
-    with service(lambda path, body, handler: send(handler, {}, 500 if len(seen) == 1 else 200)) as (address, seen):
+    with service(lambda path, body, handler: send(handler, {}, 500 if len(seen) == 1 else 200)) as (
+        address,
+        seen,
+    ):
         hook = _channel(kind="webhook", url=f"{address}/hook", headers={"X-Team": "search"})
         with pytest.raises(BackendError, match="HTTP 500") as failed:
             hook.send(_notice())
@@ -61,7 +75,9 @@ def test_a_receiver_that_is_not_there_is_a_failure_that_may_pass() -> None:
 
 def test_secrets_stay_out_of_messages_of_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOOK_KEY", "s3cret-value")
-    with service(lambda path, body, handler: send(handler, {"said": "bad key s3cret-value"}, 403)) as (address, _):
+    with service(
+        lambda path, body, handler: send(handler, {"said": "bad key s3cret-value"}, 403)
+    ) as (address, _):
         hook = _channel(kind="webhook", url=address + "/${HOOK_KEY}")
         with pytest.raises(BackendError) as failed:
             hook.send(_notice())
@@ -77,7 +93,13 @@ def test_alertmanager_gets_an_alert_that_ends_later_and_one_that_ends_now() -> N
         manager.keep_alive([])
     assert [path for path, _, _ in seen] == ["/api/v2/alerts"] * 2
     opened, closed = (body[0] for _, _, body in seen)
-    labels = {"alertname": "IdealrankAlarm", "monitor": "shop", "rule": "floor", "severity": "page", "slice": "long"}
+    labels = {
+        "alertname": "IdealrankAlarm",
+        "monitor": "shop",
+        "rule": "floor",
+        "severity": "page",
+        "slice": "long",
+    }
     assert opened["labels"] == closed["labels"] == labels
     assert opened["startsAt"] == closed["startsAt"] == "2026-01-01T00:00:00+00:00"
     now = datetime.now().astimezone()
@@ -87,7 +109,9 @@ def test_alertmanager_gets_an_alert_that_ends_later_and_one_that_ends_now() -> N
 
 def test_an_alert_never_ends_before_it_starts_although_a_clock_was_set_back() -> None:
     with service(lambda path, body, handler: send(handler, {})) as (address, seen):
-        _channel(kind="alertmanager", url=address).send(_notice(event="recovered", opened_time="2999-01-01T00:00:00+00:00"))
+        _channel(kind="alertmanager", url=address).send(
+            _notice(event="recovered", opened_time="2999-01-01T00:00:00+00:00")
+        )
     alert = seen[0][2][0]
     assert alert["startsAt"] <= alert["endsAt"]
 
@@ -136,33 +160,52 @@ def store(folder: Path) -> Iterator[ir.Store]:
         yield opened
 
 
-def _monitor(engine: Steerable, *channels: dict[str, Any], say: Callable[[str], None] = lambda _: None) -> CanaryMonitor:
+def _monitor(
+    engine: Steerable, *channels: dict[str, Any], say: Callable[[str], None] = lambda _: None
+) -> CanaryMonitor:
     given = {
-        "name": "shop", "store": "store", "backend": {"kind": "replay"}, "queries": "queries.tsv", "qrels": "qrels.txt", "retries": 0,
-        "alarms": [{"kind": "threshold", "name": "floor", "least": 0.5, "signals": "1 of 1", "recover": 1}], "notify": list(channels),
-    }  # fmt: skip
+        "name": "shop",
+        "store": "store",
+        "backend": {"kind": "replay"},
+        "queries": "queries.tsv",
+        "qrels": "qrels.txt",
+        "retries": 0,
+        "alarms": [
+            {"kind": "threshold", "name": "floor", "least": 0.5, "signals": "1 of 1", "recover": 1}
+        ],
+        "notify": list(channels),
+    }
     return CanaryMonitor(MonitorConfig.of(given, "monitor.yaml"), say=say, backend=lambda: engine)
 
 
-def test_messages_wait_for_a_channel_that_fails_and_keep_their_order(engine: Steerable, store: ir.Store) -> None:
+def test_messages_wait_for_a_channel_that_fails_and_keep_their_order(
+    engine: Steerable, store: ir.Store
+) -> None:
     status = 503
     with service(lambda path, body, handler: send(handler, {}, status)) as (address, seen):
-        monitor = _monitor(engine, {"kind": "webhook", "url": address}, {"kind": "log", "path": "alarms.jsonl"})
+        monitor = _monitor(
+            engine, {"kind": "webhook", "url": address}, {"kind": "log", "path": "alarms.jsonl"}
+        )
         for engine.state in ("bad", "good"):
             monitor.run_round(store)
         waiting = store.monitoring("shop").waiting()
         assert [(notice.event, notice.channel, notice.attempts) for notice in waiting] == [
-            ("opened", "webhook", 2), ("recovered", "webhook", 0),
-        ]  # fmt: skip
+            ("opened", "webhook", 2),
+            ("recovered", "webhook", 0),
+        ]
         status = 200
         seen.clear()
         monitor.run_round(store)
     assert [body["event"] for _, _, body in seen] == ["opened", "recovered"]
     assert store.monitoring("shop").waiting() == []
-    assert [json.loads(line)["event"] for line in Path("alarms.jsonl").read_text().splitlines()] == ["opened", "recovered"]
+    assert [
+        json.loads(line)["event"] for line in Path("alarms.jsonl").read_text().splitlines()
+    ] == ["opened", "recovered"]
 
 
-def test_alertmanager_hears_of_open_alarms_after_each_round(engine: Steerable, store: ir.Store) -> None:
+def test_alertmanager_hears_of_open_alarms_after_each_round(
+    engine: Steerable, store: ir.Store
+) -> None:
     with service(lambda path, body, handler: send(handler, {})) as (address, seen):
         monitor = _monitor(engine, {"kind": "alertmanager", "url": address})
         for engine.state in ("bad", "down", "bad", "good", "good"):
@@ -171,7 +214,9 @@ def test_alertmanager_hears_of_open_alarms_after_each_round(engine: Steerable, s
     assert labels == ["floor"] * 5  # the opening, three rounds that keep it open, and the end
 
 
-def test_a_channel_that_the_configuration_has_no_more_keeps_no_message_and_each_is_said(engine: Steerable, store: ir.Store) -> None:
+def test_a_channel_that_the_configuration_has_no_more_keeps_no_message_and_each_is_said(
+    engine: Steerable, store: ir.Store
+) -> None:
     engine.state = "bad"
     _monitor(engine, {"kind": "webhook", "url": "http://127.0.0.1:9"}).run_round(store)
     assert len(store.monitoring("shop").waiting()) == 1
@@ -179,7 +224,10 @@ def test_a_channel_that_the_configuration_has_no_more_keeps_no_message_and_each_
     _monitor(engine, {"kind": "log", "path": "alarms.jsonl"}, say=said.append).run_round(store)
     assert store.monitoring("shop").waiting() == []
     (note,) = said
-    assert note.startswith("the configuration has no channel webhook any more; this message is not sent: shop: alarm floor opened: ")
+    assert note.startswith(
+        "the configuration has no channel webhook any more; this message is not sent: shop: "
+        "alarm floor opened: "
+    )
 
 
 # --- receivers that misbehave ---------------------------------------------------------------------
@@ -196,7 +244,9 @@ def answering(data: bytes) -> Iterator[str]:
 
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
 
@@ -211,7 +261,14 @@ def answering(data: bytes) -> Iterator[str]:
         b"HTTP/1.1 500 No\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
         b"HTTP/1.1 500 No\r\ncontent-length: -7\r\n\r\n",
     ],
-    ids=["no HTTP", "nothing", "40,000 headers", "a broken body", "a broken body of an error", "a length below 0"],
+    ids=[
+        "no HTTP",
+        "nothing",
+        "40,000 headers",
+        "a broken body",
+        "a broken body of an error",
+        "a length below 0",
+    ],
 )
 def test_an_answer_that_is_no_http_is_a_failure_that_may_pass(data: bytes) -> None:
     with answering(data) as address, pytest.raises(BackendError) as failed:
@@ -221,7 +278,15 @@ def test_an_answer_that_is_no_http_is_a_failure_that_may_pass(data: bytes) -> No
 
 
 @pytest.mark.parametrize(
-    "url", ["http://exa mple/", "http://example/\n", "http:///hook", "http://[::1/", "http://example:hook/", "http://é/"]
+    "url",
+    [
+        "http://exa mple/",
+        "http://example/\n",
+        "http:///hook",
+        "http://[::1/",
+        "http://example:hook/",
+        "http://é/",
+    ],
 )
 def test_an_address_that_cannot_be_asked_is_refused_when_it_is_read(url: str) -> None:
     with pytest.raises(OptionError, match=r"notify\[1\].url: found"):
@@ -238,14 +303,19 @@ def test_an_address_that_cannot_be_asked_is_a_failure(url: str) -> None:
 def test_a_redirect_is_not_followed_and_the_message_is_not_sent(status: int) -> None:
     with service(lambda path, body, handler: send(handler, {})) as (other, reached):
         away = other.replace("127.0.0.1", "localhost") + "/x"
-        with service(lambda path, body, handler: send(handler, {}, status, location=away)) as (address, _):
+        with service(lambda path, body, handler: send(handler, {}, status, location=away)) as (
+            address,
+            _,
+        ):
             hook = _channel(kind="webhook", url=address, headers={"Authorization": "Bearer abc"})
             with pytest.raises(BackendError, match=f"HTTP {status}"):
                 hook.send(_notice())
     assert reached == []
 
 
-def test_a_secret_at_the_cut_of_an_answer_is_not_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_at_the_cut_of_an_answer_is_not_shown_in_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("HOOK_KEY", "s3cret-value-that-is-long")
     said = "x" * 485 + " s3cret-value-that-is-long"
     with service(lambda path, body, handler: send(handler, said.encode(), 403)) as (address, _):
@@ -282,7 +352,9 @@ class Broken:
         return text.replace("s3cret", "${KEY}")
 
 
-def test_any_exception_of_a_channel_is_its_problem_and_the_watch_goes_on(engine: Steerable, store: ir.Store) -> None:
+def test_any_exception_of_a_channel_is_its_problem_and_the_watch_goes_on(
+    engine: Steerable, store: ir.Store
+) -> None:
     monitor = _monitor(engine, {"kind": "log", "path": "alarms.jsonl"})
     monitor.config = replace(monitor.config, channels=(Broken(), *monitor.config.channels))  # type: ignore[arg-type]
     engine.state = "bad"

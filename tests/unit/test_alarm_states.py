@@ -26,22 +26,34 @@ from idealrank.live.alerts.seen_rounds import Baseline, SamplingError, SeenRound
 QUERIES = [f"q{place:03}" for place in range(200)]
 DOWN = SeenRound(outcome="failed", failed=1.0)
 QUALITY: list[AlarmRule] = [
-    ThresholdRule(name="rule", least=0.55), BaselineRule(name="rule"), SequentialRule(name="rule"), CusumRule(name="rule"),
+    ThresholdRule(name="rule", least=0.55),
+    BaselineRule(name="rule"),
+    SequentialRule(name="rule"),
+    CusumRule(name="rule"),
     EwmaRule(name="rule"),
-]  # fmt: skip
+]
 
 
 def _open(state: Any) -> list[str]:
-    return [one["open"] for rule in state["rules"].values() for one in rule["groups"].values() if one["open"]]
+    return [
+        one["open"]
+        for rule in state["rules"].values()
+        for one in rule["groups"].values()
+        if one["open"]
+    ]
 
 
 def _round(mean: float, seed: int = 0, spread: float = 0.02, **more: Any) -> SeenRound:
     noise = np.random.default_rng(seed).normal(0, spread, len(QUERIES))
     noise -= noise.mean()
-    return SeenRound(outcome="complete", values=dict(zip(QUERIES, (mean + noise).tolist(), strict=True)), **more)
+    return SeenRound(
+        outcome="complete", values=dict(zip(QUERIES, (mean + noise).tolist(), strict=True)), **more
+    )
 
 
-def _told(plan: AlarmPlan, rounds: Sequence[SeenRound], state: Mapping[str, Any] | None = None) -> tuple[list[tuple[int, str]], Any]:
+def _told(
+    plan: AlarmPlan, rounds: Sequence[SeenRound], state: Mapping[str, Any] | None = None
+) -> tuple[list[tuple[int, str]], Any]:
     """Number and event of each change, and the last state."""
     events: list[tuple[int, str]] = []
     held = dict(state or {})
@@ -76,7 +88,10 @@ def test_an_alarm_closes_after_calm_rounds_in_a_row_and_not_within_the_margin() 
 
 @pytest.mark.parametrize("rule", QUALITY, ids=lambda rule: rule.kind)
 def test_a_drop_opens_one_alarm_and_its_end_closes_it(rule: AlarmRule) -> None:
-    drops, back = [_round(0.5, 50 + seed) for seed in range(20)], [_round(0.6, 90 + seed) for seed in range(40)]
+    drops, back = (
+        [_round(0.5, 50 + seed) for seed in range(20)],
+        [_round(0.6, 90 + seed) for seed in range(40)],
+    )
     events, state = _told(_plan(rule), [*USUAL, *drops, *back])
     assert [event for _, event in events] == ["opened", "recovered"]
     assert events[0][0] <= 8
@@ -85,7 +100,9 @@ def test_a_drop_opens_one_alarm_and_its_end_closes_it(rule: AlarmRule) -> None:
 
 
 @pytest.mark.parametrize("rule", QUALITY, ids=lambda rule: rule.kind)
-@pytest.mark.parametrize("silent", [DOWN, replace(DOWN, outcome="incomplete", failed=0.5)], ids=["down", "half down"])
+@pytest.mark.parametrize(
+    "silent", [DOWN, replace(DOWN, outcome="incomplete", failed=0.5)], ids=["down", "half down"]
+)
 def test_an_engine_that_is_down_never_looks_recovered(rule: AlarmRule, silent: SeenRound) -> None:
     drops = [_round(0.5, 50 + seed) for seed in range(10)]
     opened, state = _told(_plan(rule), [*USUAL, *drops])
@@ -97,7 +114,11 @@ def test_an_engine_that_is_down_never_looks_recovered(rule: AlarmRule, silent: S
 
 @pytest.mark.parametrize("rule", QUALITY, ids=lambda rule: rule.kind)
 def test_failed_rounds_between_change_nothing(rule: AlarmRule) -> None:
-    rounds = [*USUAL, *(_round(0.57, 50 + seed) for seed in range(12)), *(_round(0.6, 90 + seed) for seed in range(40))]
+    rounds = [
+        *USUAL,
+        *(_round(0.57, 50 + seed) for seed in range(12)),
+        *(_round(0.6, 90 + seed) for seed in range(40)),
+    ]
     with_failures = [one for seen in rounds for one in (DOWN, seen)]
     alone, mixed = _told(_plan(rule), rounds)[0], _told(_plan(rule), with_failures)[0]
     assert mixed == [(2 * number, event) for number, event in alone]
@@ -123,23 +144,34 @@ def test_a_baseline_that_is_being_learned_raises_no_alarm(rule: AlarmRule) -> No
 
 def test_a_drop_is_found_against_a_stored_evaluation_before_the_noise_is_known() -> None:
     given = Baseline(values=dict.fromkeys(QUERIES, 0.6))
-    plan = replace(_plan(BaselineRule(name="drop"), CusumRule(name="drift"), given=given), baseline_rounds=10)
+    plan = replace(
+        _plan(BaselineRule(name="drop"), CusumRule(name="drift"), given=given), baseline_rounds=10
+    )
     events, _ = _told(plan, [_round(0.5, seed) for seed in range(9)])
     assert events == [(2, "opened")]
 
 
 def test_a_drop_of_one_slice_opens_the_alarm_of_that_slice_only() -> None:
     groups = {query: ("long",) if place < 40 else ("short",) for place, query in enumerate(QUERIES)}
-    rules = [BaselineRule(name="b", slices=True), SequentialRule(name="s", slices=True), CusumRule(name="c", slices=True)]
+    rules = [
+        BaselineRule(name="b", slices=True),
+        SequentialRule(name="s", slices=True),
+        CusumRule(name="c", slices=True),
+    ]
     usual = [replace(one, groups=groups) for one in USUAL]
-    fell = {query: value - (0.05 if groups[query] == ("long",) else -0.0125) for query, value in usual[0].values.items()}
+    fell = {
+        query: value - (0.05 if groups[query] == ("long",) else -0.0125)
+        for query, value in usual[0].values.items()
+    }
     rounds = [*usual, *[replace(usual[0], values=fell)] * 10]
     state = _told(_plan(*rules, groups=groups), rounds)[1]
     opened = {tuple(key.split("/")[1:3]) for key in _open(state)}
     assert opened == {("b", "long"), ("s", "long"), ("c", "long")}
 
 
-def test_other_judgments_supersede_open_alarms_against_the_baseline_and_keep_those_of_errors() -> None:
+def test_other_judgments_supersede_open_alarms_against_the_baseline_and_keep_those_of_errors() -> (
+    None
+):
     rules = [CusumRule(name="drift"), ErrorRule(name="errors", signals=(1, 1))]
     events, state = _told(_plan(*rules), [*USUAL, *[_round(0.4)] * 3, DOWN])
     assert [event for _, event in events] == ["opened", "opened"]
@@ -158,16 +190,23 @@ def test_a_new_baseline_supersedes_too_and_is_learned_from_the_next_rounds() -> 
 
 def test_a_rule_that_changed_or_is_gone_starts_anew_without_a_recovery() -> None:
     _, state = _told(_plan(ThresholdRule(name="floor", least=0.5, signals=(1, 1))), [_round(0.4)])
-    other = advance(_plan(ThresholdRule(name="floor", least=0.3, signals=(1, 1))), state, 2, _round(0.4), {})
+    other = advance(
+        _plan(ThresholdRule(name="floor", least=0.3, signals=(1, 1))), state, 2, _round(0.4), {}
+    )
     gone = advance(_plan(), state, 2, _round(0.4), {})
-    assert [[change.event for change in step.changes] for step in (other, gone)] == [["superseded"], ["superseded"]]
+    assert [[change.event for change in step.changes] for step in (other, gone)] == [
+        ["superseded"],
+        ["superseded"],
+    ]
 
 
 def test_a_model_that_people_correct_is_watched_by_the_corrected_estimate() -> None:
     """The model sees no drop; the people, on a fifth of the queries, do."""
     asked = QUERIES[::5]
     usual = [replace(one, people={query: one.values[query] for query in asked}) for one in USUAL]
-    worse = [replace(one, people={query: one.values[query] - 0.2 for query in asked}) for one in usual]
+    worse = [
+        replace(one, people={query: one.values[query] - 0.2 for query in asked}) for one in usual
+    ]
     assert usual[0].mean() == pytest.approx(0.6, abs=0.01)
     assert (worse[0].mean() or 0) < 0.5
     plain, corrected = _plan(BaselineRule(name="drop")), [*usual, *worse, *worse]
@@ -180,12 +219,18 @@ def test_a_model_that_people_correct_is_watched_by_the_corrected_estimate() -> N
     [
         (CoverageRule(name="rule", least=0.8), {"coverage": 0.6}, {"coverage": 0.9}),
         (LabelAgeRule(name="rule", most_days=90.0), {"label_days": 91.0}, {"label_days": 1.0}),
-        (LatencyRule(name="rule", most_ms=100.0), {"latency": {"p95": 150.0}}, {"latency": {"p95": 50.0}}),
+        (
+            LatencyRule(name="rule", most_ms=100.0),
+            {"latency": {"p95": 150.0}},
+            {"latency": {"p95": 50.0}},
+        ),
         (ErrorRule(name="rule", most=0.05), {"failed": 0.1}, {"failed": 0.0}),
     ],
     ids=lambda given: getattr(given, "kind", ""),
 )
-def test_coverage_age_latency_and_errors_have_alarms_of_their_own(rule: AlarmRule, bad: dict[str, Any], good: dict[str, Any]) -> None:
+def test_coverage_age_latency_and_errors_have_alarms_of_their_own(
+    rule: AlarmRule, bad: dict[str, Any], good: dict[str, Any]
+) -> None:
     events, _ = _told(_plan(rule), [_round(0.6, **one) for one in [good, *[bad] * 3, *[good] * 4]])
     assert [event for _, event in events] == ["opened", "recovered"]
 
@@ -193,15 +238,25 @@ def test_coverage_age_latency_and_errors_have_alarms_of_their_own(rule: AlarmRul
 def test_judgments_from_the_future_say_nothing_about_their_age() -> None:
     """A clock that jumps to the past does not close the alarm."""
     plan = _plan(LabelAgeRule(name="labels", most_days=90.0))
-    assert _told(plan, [_round(0.6, label_days=days) for days in (100.0, -400.0, 101.0)])[0] == [(1, "opened")]
+    assert _told(plan, [_round(0.6, label_days=days) for days in (100.0, -400.0, 101.0)])[0] == [
+        (1, "opened")
+    ]
 
 
-def test_random_samples_of_queries_raise_no_alarm_where_each_query_changed_and_their_mean_did_not() -> None:
+def test_random_samples_of_queries_raise_no_alarm_where_each_query_changed_and_their_mean_did_not() -> (  # noqa: E501
+    None
+):
     rng = np.random.default_rng(2)
-    changed = dict(zip(QUERIES, (0.6 + rng.permutation(np.repeat([-0.1, 0.1], 100))).tolist(), strict=True))
+    changed = dict(
+        zip(QUERIES, (0.6 + rng.permutation(np.repeat([-0.1, 0.1], 100))).tolist(), strict=True)
+    )
     plan = _plan(SequentialRule(name="s"), CusumRule(name="c"))
     rounds = [
-        SeenRound(outcome="complete", values={query: changed[query] for query in rng.choice(QUERIES, 50, replace=False)}, sampled=0.25)
+        SeenRound(
+            outcome="complete",
+            values={query: changed[query] for query in rng.choice(QUERIES, 50, replace=False)},
+            sampled=0.25,
+        )
         for _ in range(60)
     ]
     assert _told(plan, [*USUAL, *rounds])[0] == []
@@ -215,8 +270,13 @@ def test_a_sample_adds_its_error_to_the_noise_of_the_baseline() -> None:
     values = {query: 0.6 + 0.1 * (-1) ** place for place, query in enumerate(QUERIES[:20])}
     found = base.sampling_error(SeenRound(outcome="complete", values=values, sampled=0.25))
     assert found is not None
-    assert (found.error, found.degrees) == (pytest.approx(0.1 * np.sqrt(20 / 19) * np.sqrt(0.75 / 20)), 19)
-    assert base.sampling_error(SeenRound(outcome="complete", values=values)) == SamplingError(0.0, np.inf)
+    assert (found.error, found.degrees) == (
+        pytest.approx(0.1 * np.sqrt(20 / 19) * np.sqrt(0.75 / 20)),
+        19,
+    )
+    assert base.sampling_error(SeenRound(outcome="complete", values=values)) == SamplingError(
+        0.0, np.inf
+    )
 
 
 def test_the_error_of_a_slice_counts_its_own_share_in_the_sample() -> None:
@@ -230,14 +290,20 @@ def test_the_error_of_a_slice_counts_its_own_share_in_the_sample() -> None:
     assert base.sampling_error(seen, "few") == SamplingError(0.0, 7)
     many = base.sampling_error(seen, "many")
     assert many is not None
-    assert (many.error, many.degrees) == (pytest.approx(0.1 * np.sqrt(12 / 11) * np.sqrt((1 - 12 / 72) / 12)), 11)
+    assert (many.error, many.degrees) == (
+        pytest.approx(0.1 * np.sqrt(12 / 11) * np.sqrt((1 - 12 / 72) / 12)),
+        11,
+    )
 
 
 def test_the_error_of_a_sample_with_grades_of_people_is_that_of_the_corrected_mean() -> None:
     usual = dict.fromkeys(QUERIES, 0.6)
     base = Baseline(values=usual, people=usual, noise={"": 0.01})
     values = {query: 0.6 + 0.1 * (-1) ** place for place, query in enumerate(QUERIES[:100])}
-    people = {query: value - 0.05 * (place % 3) for place, (query, value) in enumerate(list(values.items())[:20])}
+    people = {
+        query: value - 0.05 * (place % 3)
+        for place, (query, value) in enumerate(list(values.items())[:20])
+    }
     seen = SeenRound(outcome="complete", values=values, people=people, sampled=0.5)
     found = base.sampling_error(seen)
     assert found is not None

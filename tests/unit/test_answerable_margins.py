@@ -16,7 +16,9 @@ import idealrank as ir
 ANSWERABLE = 60
 
 
-def runs(unanswerable: int, seed: int = 1) -> tuple[dict[str, dict[str, int]], list[dict[str, list[str]]]]:
+def runs(
+    unanswerable: int, seed: int = 1
+) -> tuple[dict[str, dict[str, int]], list[dict[str, list[str]]]]:
     """Judgments and two runs: the first relevant document of the second one is often a rank
     higher.
     """
@@ -24,7 +26,10 @@ def runs(unanswerable: int, seed: int = 1) -> tuple[dict[str, dict[str, int]], l
     qrels = {f"q{place:03}": {"x": 1, "y": 0, "z": 0} for place in range(ANSWERABLE)}
     places = rng.integers(0, 2, ANSWERABLE)
     first = {query: ["y", "z", "x"] for query in qrels}
-    second = {query: ["y", "x", "z"] if place else ["y", "z", "x"] for query, place in zip(qrels, places, strict=True)}
+    second = {
+        query: ["y", "x", "z"] if place else ["y", "z", "x"]
+        for query, place in zip(qrels, places, strict=True)
+    }
     for place in range(unanswerable):
         query = f"u{place:04}"
         qrels[query] = {"x": 0}
@@ -33,14 +38,18 @@ def runs(unanswerable: int, seed: int = 1) -> tuple[dict[str, dict[str, int]], l
 
 
 def test_unanswerable_queries_do_not_make_runs_equivalent() -> None:
-    alone, diluted = (ir.compare(qrels, *both, measures="RR", margin=0.07) for qrels, both in (runs(0), runs(1000)))
+    alone, diluted = (
+        ir.compare(qrels, *both, measures="RR", margin=0.07)
+        for qrels, both in (runs(0), runs(1000))
+    )
     margin = diluted["RR"].margin
     assert margin is not None
     assert (alone["RR"].verdict, diluted["RR"].verdict) == ("better", "better")
     assert (margin.answerable, margin.applied) == (60, pytest.approx(0.07 * 60 / 1060))
     assert diluted["RR"].difference == pytest.approx(alone["RR"].difference * 60 / 1060)
     assert diluted["RR"].margin_scale == (
-        "The margin of 0.07 refers to the 60 of 1,060 queries that have a relevant document: 0.003962 in the mean of all."
+        "The margin of 0.07 refers to the 60 of 1,060 queries that have a relevant document: "
+        "0.003962 in the mean of all."
     )
     assert diluted["RR"].margin_scale in str(diluted)
     assert alone["RR"].margin is not None
@@ -53,11 +62,15 @@ def test_the_scaled_margin_is_scipys_test_of_the_scaled_differences() -> None:
     evaluations = [ir.evaluate(qrels, run, "RR") for run in both]
     differences = evaluations[1]["RR"] - evaluations[0]["RR"]
     p = stats.ttest_1samp(differences, 0.3 * 0.6, alternative="less").pvalue
-    unseen = max(ir.stats.unseen_loss_p(side, 0.3 * 0.6, 0.5) for side in (differences, -differences))
+    unseen = max(
+        ir.stats.unseen_loss_p(side, 0.3 * 0.6, 0.5) for side in (differences, -differences)
+    )
     assert found.p_equivalence == pytest.approx(max(p, unseen), rel=1e-9)
 
 
-@pytest.mark.parametrize("rule", [{"tolerance": 0.05}, {"strict": True, "margin": 0.3, "largest_loss": 0.5}])
+@pytest.mark.parametrize(
+    "rule", [{"tolerance": 0.05}, {"strict": True, "margin": 0.3, "largest_loss": 0.5}]
+)
 def test_unanswerable_queries_do_not_open_a_gate(rule: Mapping[str, Any]) -> None:
     gates = []
     for qrels, (better, worse) in (runs(0), runs(1000)):
@@ -76,13 +89,19 @@ def test_a_family_of_baselines_tests_each_tolerance_in_its_own_mean() -> None:
     qrels, (better, worse) = runs(0)
     for place, query in enumerate(qrels):
         qrels[query]["x"] = 2 if place % 3 else 1
-    found = ir.gate(qrels, better, worse, worse, measures=["RR", "RR(rel=2)"], also="RR(rel=2)", tolerance=0.01)
-    shares = {check.measure: check.margin.share for check in found.checks if check.margin is not None}
+    found = ir.gate(
+        qrels, better, worse, worse, measures=["RR", "RR(rel=2)"], also="RR(rel=2)", tolerance=0.01
+    )
+    shares = {
+        check.measure: check.margin.share for check in found.checks if check.margin is not None
+    }
     assert shares == {"RR": 1.0, "RR(rel=2)": pytest.approx(40 / 60)}
     # The family of two equal baselines has other sign vectors; without the share, the bound would
     # be half as far again.
     apart = ir.gate(qrels, better, worse, measures="RR(rel=2)", tolerance=0.01).checks[0]
-    assert [check.bound for check in found.checks if check.measure == "RR(rel=2)"] == [pytest.approx(apart.bound, abs=5e-4)] * 2
+    assert [check.bound for check in found.checks if check.measure == "RR(rel=2)"] == [
+        pytest.approx(apart.bound, abs=5e-4)
+    ] * 2
 
 
 def test_weights_count_in_the_share() -> None:
@@ -95,18 +114,26 @@ def test_weights_count_in_the_share() -> None:
 
 def test_a_convention_that_leaves_them_out_has_the_margin_as_it_is() -> None:
     qrels, both = runs(20)
-    found = ir.compare(qrels, *both, measures="RR", margin=0.1, convention="standard,no_relevant=left-out")["RR"]
+    found = ir.compare(
+        qrels, *both, measures="RR", margin=0.1, convention="standard,no_relevant=left-out"
+    )["RR"]
     assert found.margin is not None
     assert (found.n, found.margin.answerable, found.margin.applied) == (60, 60, 0.1)
 
 
-def stored_and_read(folder: Path, qrels: dict[str, dict[str, int]], both: list[dict[str, list[str]]], *, old: bool) -> list[ir.Evaluation]:
+def stored_and_read(
+    folder: Path, qrels: dict[str, dict[str, int]], both: list[dict[str, list[str]]], *, old: bool
+) -> list[ir.Evaluation]:
     """Both runs as a store gives them back; one of an earlier version keeps no counts by
     measure.
     """
-    evaluations = [ir.evaluate(qrels, run, "RR", name=name) for run, name in zip(both, "ab", strict=True)]
+    evaluations = [
+        ir.evaluate(qrels, run, "RR", name=name) for run, name in zip(both, "ab", strict=True)
+    ]
     if old:
-        evaluations = [replace(one, coverage=replace(one.coverage, by_measure={})) for one in evaluations]
+        evaluations = [
+            replace(one, coverage=replace(one.coverage, by_measure={})) for one in evaluations
+        ]
     with ir.Store.open(folder) as store:
         keys = [store.add(one) for one in evaluations]
         return [store.evaluation(key).evaluation for key in keys]
@@ -117,24 +144,38 @@ def test_stored_runs_have_the_verdict_of_files(tmp_path: Path) -> None:
     files = ir.compare(qrels, *both, measures="RR", margin=0.07)["RR"]
     a, b = stored_and_read(tmp_path, qrels, both, old=False)
     stored = ir.compare(a, b, margin=0.07)["RR"]
-    assert (stored.verdict, stored.margin, stored.p_equivalence) == (files.verdict, files.margin, files.p_equivalence)
+    assert (stored.verdict, stored.margin, stored.p_equivalence) == (
+        files.verdict,
+        files.margin,
+        files.p_equivalence,
+    )
     assert stored.margin is not None
     assert stored.margin.answerable == 60
     policies: list[dict[str, Any]] = [{"strict": True, "margin": 0.07}, {"tolerance": 0.01}]
     for policy in policies:
         expected = ir.gate(*(ir.evaluate(qrels, run, "RR") for run in both), **policy).checks[0]
         check = ir.gate(a, b, **policy).checks[0]
-        assert (check.outcome, check.p, check.margin) == (expected.outcome, expected.p, expected.margin)
+        assert (check.outcome, check.p, check.margin) == (
+            expected.outcome,
+            expected.p,
+            expected.margin,
+        )
 
 
 def test_a_stored_comparison_is_made_again_with_its_margin(tmp_path: Path) -> None:
     qrels, both = runs(100)
-    evaluations = [ir.evaluate(qrels, run, "RR", name=name) for run, name in zip(both, "ab", strict=True)]
+    evaluations = [
+        ir.evaluate(qrels, run, "RR", name=name) for run, name in zip(both, "ab", strict=True)
+    ]
     made = ir.compare(*evaluations, margin=0.07)
     with ir.Store.open(tmp_path) as store:
         key = store.add_comparison(made, [store.add(one) for one in evaluations])
         again = store.compare_again(key)["RR"]
-    assert (again.verdict, again.margin, again.p_equivalence) == (made["RR"].verdict, made["RR"].margin, made["RR"].p_equivalence)
+    assert (again.verdict, again.margin, again.p_equivalence) == (
+        made["RR"].verdict,
+        made["RR"].margin,
+        made["RR"].p_equivalence,
+    )
 
 
 def test_results_of_an_earlier_version_say_what_they_lack(tmp_path: Path) -> None:
@@ -144,7 +185,8 @@ def test_results_of_an_earlier_version_say_what_they_lack(tmp_path: Path) -> Non
     assert found["RR"].margin is not None
     assert (found["RR"].margin.answerable, found["RR"].margin.applied) == (None, 0.07)
     said = (
-        "The queries that have a relevant document are not known: the margin of 0.07 refers to all 1,060 queries. "
+        "The queries that have a relevant document are not known: the margin of 0.07 refers "
+        "to all 1,060 queries. "
         "Evaluate the runs again to refer it to those."
     )
     assert found["RR"].margin_scale == said

@@ -20,7 +20,12 @@ from idealrank.testing import check_backend, faults_of_backend
 from tests.unit.live_fakes import send, service
 
 QUERIES = ["red fox", "lazy dog", "fox dog"]
-TEXTS = {"d1": "the red fox", "d2": "a lazy dog sleeps", "d3": "a fox is no dog", "d4": "dog and fox and dog"}
+TEXTS = {
+    "d1": "the red fox",
+    "d2": "a lazy dog sleeps",
+    "d3": "a fox is no dog",
+    "d4": "dog and fox and dog",
+}
 
 
 def make(**given: Any) -> Backend:
@@ -35,16 +40,24 @@ def test_sqlite_keeps_the_contract(tmp_path: Path) -> None:
     opened.close()
     for operator in ("any", "all"):
         check_backend(
-            make(kind="sqlite-fts5", path=path, operator=operator), QUERIES, limit=3,
+            make(kind="sqlite-fts5", path=path, operator=operator),
+            QUERIES,
+            limit=3,
             mistaken=lambda: FullTextIndex(path, "no such"),
-        )  # fmt: skip
+        )
 
 
 def test_replay_keeps_the_contract(tmp_path: Path) -> None:
-    lines = [{"query": f"q{place}", "documents": ["b", "a"], "scores": [2.0, 1.0]} for place in range(3)]
+    lines = [
+        {"query": f"q{place}", "documents": ["b", "a"], "scores": [2.0, 1.0]} for place in range(3)
+    ]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     (tmp_path / "a.run").write_text(
-        "".join(f"q{place} Q0 {document} 1 {score} x\n" for place in range(3) for document, score in zip("ba", "21", strict=True))
+        "".join(
+            f"q{place} Q0 {document} 1 {score} x\n"
+            for place in range(3)
+            for document, score in zip("ba", "21", strict=True)
+        )
     )
     queries = [SearchQuery(f"q{place}", text) for place, text in enumerate(QUERIES)]
     for name in ("a.jsonl", "a.run"):
@@ -53,19 +66,30 @@ def test_replay_keeps_the_contract(tmp_path: Path) -> None:
 
 def test_http_functions_and_programs_keep_the_contract(tmp_path: Path) -> None:
     def answer(_: str, body: Any, handler: Any) -> None:
-        send(handler, [{"id": word, "score": 9 - place} for place, word in enumerate(dict.fromkeys(body["text"].split()))])
+        send(
+            handler,
+            [
+                {"id": word, "score": 9 - place}
+                for place, word in enumerate(dict.fromkeys(body["text"].split()))
+            ],
+        )
 
     with service(answer) as (url, _):
         given = {"kind": "http", "body": {"text": "{text}"}, "id": "id", "score": "score"}
         check_backend(
-            make(url=url, **given), QUERIES,
-            unreachable=lambda: make(url="http://127.0.0.1:9/", **given), mistaken=lambda: make(url=url, **{**given, "id": "_id"}),
-        )  # fmt: skip
+            make(url=url, **given),
+            QUERIES,
+            unreachable=lambda: make(url="http://127.0.0.1:9/", **given),
+            mistaken=lambda: make(url=url, **{**given, "id": "_id"}),
+        )
     program = (
-        "import sys, json\nfor line in sys.stdin: print(json.dumps(list(dict.fromkeys(json.loads(line)['text'].split()))), flush=True)"
+        "import sys, json\nfor line in sys.stdin: "
+        "print(json.dumps(list(dict.fromkeys(json.loads(line)['text'].split()))), flush=True)"
     )
     check_backend(make(kind="command", command=[sys.executable, "-c", program]), QUERIES)
-    (tmp_path / "mine.py").write_text("def search(text, limit): return list(dict.fromkeys(text.split()))")
+    (tmp_path / "mine.py").write_text(
+        "def search(text, limit): return list(dict.fromkeys(text.split()))"
+    )
     check_backend(make(kind="function", function=f"{tmp_path}/mine.py:search"), QUERIES)
 
 
@@ -99,7 +123,10 @@ def raising(error: Exception, when: Callable[[str], bool]) -> Callable[..., Any]
 
 numbers, main = itertools.count(), threading.main_thread()
 FAULTS: list[tuple[Callable[..., Any], str]] = [
-    (lambda _, __: [ScoredDocument("a", 2.0), ScoredDocument("b", 1.0)], "found 2 documents, expected at most 1"),
+    (
+        lambda _, __: [ScoredDocument("a", 2.0), ScoredDocument("b", 1.0)],
+        "found 2 documents, expected at most 1",
+    ),
     (pairs(("a", 1.0), ("b", 2.0)), "expected them to fall"),
     (pairs(("a", 1.0), ("a", 1.0)), "found a document twice"),
     (pairs(("a", float("nan")), ("b", 1.0)), "expected finite floats"),
@@ -108,12 +135,32 @@ FAULTS: list[tuple[Callable[..., Any], str]] = [
     (pairs(("", 2.0), ("b", 1.0)), "expected texts that are not empty"),
     (lambda _, limit: ["a", "b"][:limit], "expected pairs of document and score"),
     (pairs(("a", 1.0)), "no query has two documents"),
-    (lambda _, limit: [ScoredDocument("a", 9.0 - limit), ScoredDocument("b", -99.0)][:limit], "with limit 1"),
-    (lambda _, limit: [ScoredDocument(str(next(numbers)), 2.0), ScoredDocument("b", 1.0)][:limit], ", then "),
-    (raising(KeyError("hits"), lambda text: text == QUERIES[1]), "raised KeyError: 'hits', expected documents"),
-    (raising(KeyError("hits"), lambda text: text == ""), "query '': raised KeyError: 'hits', expected BackendError"),
-    (raising(BackendError("syntax", temporary=True), lambda text: "NEAR(" in text), "raised a temporary error (syntax)"),
-    (raising(BackendError("thread"), lambda _: threading.current_thread() is not main), "raised BackendError: thread"),
+    (
+        lambda _, limit: [ScoredDocument("a", 9.0 - limit), ScoredDocument("b", -99.0)][:limit],
+        "with limit 1",
+    ),
+    (
+        lambda _, limit: [ScoredDocument(str(next(numbers)), 2.0), ScoredDocument("b", 1.0)][
+            :limit
+        ],
+        ", then ",
+    ),
+    (
+        raising(KeyError("hits"), lambda text: text == QUERIES[1]),
+        "raised KeyError: 'hits', expected documents",
+    ),
+    (
+        raising(KeyError("hits"), lambda text: text == ""),
+        "query '': raised KeyError: 'hits', expected BackendError",
+    ),
+    (
+        raising(BackendError("syntax", temporary=True), lambda text: "NEAR(" in text),
+        "raised a temporary error (syntax)",
+    ),
+    (
+        raising(BackendError("thread"), lambda _: threading.current_thread() is not main),
+        "raised BackendError: thread",
+    ),
 ]
 
 
@@ -129,11 +176,22 @@ def test_errors_of_another_class_and_closing_are_checked() -> None:
     assert faults_of_backend(Faulty(good), QUERIES) == []
     for options, message in (
         ({"unreachable": lambda: Faulty(good)}, "an engine that is not reached raised nothing"),
-        ({"unreachable": lambda: Faulty(raising(OSError("refused"), bool))}, "raised OSError: refused, expected BackendError"),
-        ({"unreachable": lambda: Faulty(raising(BackendError("refused"), bool))}, "temporary=False, expected temporary=True"),
-        ({"mistaken": lambda: Faulty(raising(BackendError("refused", temporary=True), bool))}, "temporary=True, expected temporary=False"),
+        (
+            {"unreachable": lambda: Faulty(raising(OSError("refused"), bool))},
+            "raised OSError: refused, expected BackendError",
+        ),
+        (
+            {"unreachable": lambda: Faulty(raising(BackendError("refused"), bool))},
+            "temporary=False, expected temporary=True",
+        ),
+        (
+            {"mistaken": lambda: Faulty(raising(BackendError("refused", temporary=True), bool))},
+            "temporary=True, expected temporary=False",
+        ),
     ):
-        assert any(message in fault for fault in faults_of_backend(Faulty(good), QUERIES, **options))  # type: ignore[arg-type]
+        assert any(
+            message in fault for fault in faults_of_backend(Faulty(good), QUERIES, **options)
+        )  # type: ignore[arg-type]
 
     class ClosedTwice(Faulty):
         times = 0
@@ -143,7 +201,9 @@ def test_errors_of_another_class_and_closing_are_checked() -> None:
             if self.times > 1:
                 raise RuntimeError("closed")
 
-    assert "the second close raised RuntimeError" in faults_of_backend(ClosedTwice(good), QUERIES)[0]
+    assert (
+        "the second close raised RuntimeError" in faults_of_backend(ClosedTwice(good), QUERIES)[0]
+    )
     assert "expected the protocol" in faults_of_backend(object(), QUERIES)[0]  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="found no query"):
         check_backend(Faulty(good), [])

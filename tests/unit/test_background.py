@@ -59,9 +59,16 @@ def test_an_error_outside_drops_what_was_not_begun() -> None:
 def _compared(queries: int, threads: int) -> ir.Comparison:
     rng = np.random.default_rng(7)
     names = [f"q{number}" for number in range(queries)]
-    qrels = {name: {f"d{document}": int(grade) for document, grade in enumerate(rng.integers(0, 3, 6))} for name in names}
+    qrels = {
+        name: {f"d{document}": int(grade) for document, grade in enumerate(rng.integers(0, 3, 6))}
+        for name in names
+    }
     shown = [  # d6 to d8 are not judged
-        ir.Run({name: [f"d{document}" for document in rng.permutation(9)[:5]] for name in names}, name=run) for run in "ab"
+        ir.Run(
+            {name: [f"d{document}" for document in rng.permutation(9)[:5]] for name in names},
+            name=run,
+        )
+        for run in "ab"
     ]
     a, b = (ir.evaluate(qrels, run, ["nDCG@3", "AP"], keep_unjudged=True) for run in shown)
     return ir.compare(a, b, threads=threads, rankings=[ir.overlap(*shown, "RBO")])
@@ -73,9 +80,13 @@ def test_a_comparison_is_the_same_to_the_last_bit_for_any_number_of_threads() ->
     assert others == [one, one]
 
 
-def test_a_comparison_of_few_queries_does_its_work_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comparison_of_few_queries_does_its_work_where_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked: list[int | None] = []
-    monkeypatch.setattr(procedure, "Background", lambda threads: asked.append(threads) or Background(threads))
+    monkeypatch.setattr(
+        procedure, "Background", lambda threads: asked.append(threads) or Background(threads)
+    )
     _compared(_FEW_QUERIES - 1, 2)
     _compared(_FEW_QUERIES, 2)
     assert asked == [1, 2]

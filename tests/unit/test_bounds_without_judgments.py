@@ -11,7 +11,9 @@ from idealrank.judging import bounds, difference_bounds
 
 @pytest.mark.parametrize("measure", ["nDCG@2", "P@2", "RR", "AP", "ERR@3", "R@2", "DCG", "RBP"])
 @pytest.mark.parametrize("qrels", [{}, {"q": {"x": 1, "v": 0}}, {"q": {"x": 1}, "r": {"x": 1}}])
-def test_documents_of_a_query_without_judgments_are_open_where_it_is_evaluated(measure: str, qrels: Any) -> None:
+def test_documents_of_a_query_without_judgments_are_open_where_it_is_evaluated(
+    measure: str, qrels: Any
+) -> None:
     rule = "standard,without_judgments=evaluated"
     a = {"q": ["x", "y"], "p": ["z", "x"], "o": ["a"]}
     b = {"p": ["w", "z", "x"], "q": ["y", "x"], "o": ["a"]}
@@ -24,11 +26,16 @@ def test_documents_of_a_query_without_judgments_are_open_where_it_is_evaluated(m
             ours, theirs = (one[query][next(iter(one[query]))] or 0.0 for one in values)
             ends.append(theirs - ours)
             alone[query].append(ours)
-    found, one = difference_bounds(qrels, a, b, measure, 1, convention=rule), bounds(qrels, a, measure, 1, convention=rule)
+    found, one = (
+        difference_bounds(qrels, a, b, measure, 1, convention=rule),
+        bounds(qrels, a, measure, 1, convention=rule),
+    )
     for query, ends in extremes.items():
         at, of_one = list(found.query_ids).index(query), list(one.query_ids).index(query)
         assert (found.low[at], found.high[at]) == pytest.approx((min(ends), max(ends)))
-        assert (one.low[of_one], one.high[of_one]) == pytest.approx((min(alone[query]), max(alone[query])))
+        assert (one.low[of_one], one.high[of_one]) == pytest.approx(
+            (min(alone[query]), max(alone[query]))
+        )
         assert found.value[at] == 0
     assert found.mean_low < 0 < found.mean_high
     left_out = difference_bounds(qrels or {"q": {"x": 1}}, a, b, measure, 1)
@@ -39,7 +46,15 @@ def test_the_reach_of_a_comparison_counts_documents_of_queries_without_judgments
     qrels = {f"q{n}": {"x": 1, "w": 0} for n in range(12)}
     bad, good = (dict.fromkeys((*qrels, "p"), ranking) for ranking in (["y", "x"], ["x", "y"]))
     rule = "standard,without_judgments=evaluated"
-    judged, found = (ir.compare({**qrels, **more}, bad, good, measures="RR", convention=rule)["RR"] for more in ({"p": {"w": 0}}, {}))
+    judged, found = (
+        ir.compare({**qrels, **more}, bad, good, measures="RR", convention=rule)["RR"]
+        for more in ({"p": {"w": 0}}, {})
+    )
     assert found.tipping is not None
     assert found.tipping.unjudged_both == 14
-    assert (found.difference, found.p, found.tipping, found.bounds) == (judged.difference, judged.p, judged.tipping, judged.bounds)
+    assert (found.difference, found.p, found.tipping, found.bounds) == (
+        judged.difference,
+        judged.p,
+        judged.tipping,
+        judged.bounds,
+    )

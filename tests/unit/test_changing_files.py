@@ -42,7 +42,7 @@ while time.monotonic() < end:
 stop.set()
 writer.join()
 print("done")
-"""
+"""  # noqa: E501
 
 _ARRAYS = """
 import threading, time
@@ -113,7 +113,7 @@ for read in reads[:2]:
         print("result", read())
     except FileFormatError as error:
         print(error)
-"""
+"""  # noqa: E501
 
 _FOREIGN = """
 import faulthandler, mmap, os, pathlib, sys
@@ -134,18 +134,31 @@ mapped[50_000]
 
 
 def run(script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows refuses to shorten a mapped file")
+posix = pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows refuses to shorten a mapped file"
+)
 
 
 @posix
 @pytest.mark.parametrize(("name", "reads"), [("a.run", 2), ("a.csv", 1)])
-def test_a_file_that_is_cut_short_while_it_is_read_is_refused_by_name(tmp_path: Path, name: str, reads: int) -> None:
+def test_a_file_that_is_cut_short_while_it_is_read_is_refused_by_name(
+    tmp_path: Path, name: str, reads: int
+) -> None:
     done = run(_CUT, str(tmp_path / name))
 
-    line = f"{tmp_path / name}: found a file that became shorter during reading, expected an unchanged file"
+    line = (
+        f"{tmp_path / name}: found a file that became shorter during reading, expected an "
+        f"unchanged file"
+    )
     assert done.returncode == 0, (done.returncode, done.stderr)
     assert done.stdout == f"{line}; evaluate a copy if other programs change the file\n" * reads
 

@@ -44,7 +44,10 @@ class Found(ir.Measure):
 def test_a_class_that_keeps_its_promises_passes() -> None:
     check_measure(Found(weight=2), max_examples=FEW)
     check_measure(Found, max_examples=FEW)
-    assert ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, [Found(weight=2), Found()]).mean() == {"Found(weight=2)": 2.0, "Found": 1.0}
+    assert ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, [Found(weight=2), Found()]).mean() == {
+        "Found(weight=2)": 2.0,
+        "Found": 1.0,
+    }
 
 
 @pytest.mark.parametrize("name", ["nDCG", "AP", "RR", "NumRel"])
@@ -74,7 +77,9 @@ class _Upside(Found):
     ties = "not offered"
 
     def compute(self, judged: ir.Judged) -> ir.PerQuery:
-        return ir.PerQuery(-judged.sum_by_query(judged.hits.query, judged.hits.grade / judged.hits.rank))
+        return ir.PerQuery(
+            -judged.sum_by_query(judged.hits.query, judged.hits.grade / judged.hits.rank)
+        )
 
 
 class _Affected(Found):
@@ -82,7 +87,9 @@ class _Affected(Found):
     bounds = (0.0, 10.0)
 
     def compute(self, judged: ir.Judged) -> ir.PerQuery:
-        return ir.PerQuery(judged.sum_by_query(judged.hits.query, judged.hits.grade / judged.hits.rank))
+        return ir.PerQuery(
+            judged.sum_by_query(judged.hits.query, judged.hits.grade / judged.hits.rank)
+        )
 
 
 class _NoMean(_Affected):
@@ -147,7 +154,9 @@ class _Summed(Found):
 
     def compute(self, judged: ir.Judged) -> ir.PerQuery:
         hits = judged.hits
-        return ir.PerQuery(judged.sum_by_query(hits.query, self.terms(judged, hits, hits.grade).added))
+        return ir.PerQuery(
+            judged.sum_by_query(hits.query, self.terms(judged, hits, hits.grade).added)
+        )
 
     def worth(self, grades: FloatArray) -> FloatArray:
         return grades
@@ -182,7 +191,9 @@ class _Unmoved(Found):
     response = "rising"
 
     def compute(self, judged: ir.Judged) -> ir.PerQuery:
-        return ir.PerQuery(-judged.sum_by_query(judged.hits.query, (judged.hits.grade > 1).astype(np.float64)))
+        return ir.PerQuery(
+            -judged.sum_by_query(judged.hits.query, (judged.hits.grade > 1).astype(np.float64))
+        )
 
 
 class _Unheard(Found):
@@ -199,7 +210,9 @@ class _Apart(ir.AUC):
         result = super().compute(judged)
         if not judged.complete:
             return result
-        relevant = np.bincount(judged.relevant(self.threshold).hits.query, minlength=judged.n_queries)
+        relevant = np.bincount(
+            judged.relevant(self.threshold).hits.query, minlength=judged.n_queries
+        )
         return ir.PerQuery(np.where(relevant == judged.lengths, 1.0, result.values), result.scored)
 
 
@@ -212,7 +225,9 @@ class _Omitting(ir.AUC):
         result = super().compute(judged)
         if judged.complete:
             return result
-        relevant = np.bincount(judged.relevant(self.threshold).hits.query, minlength=judged.n_queries) > 0
+        relevant = (
+            np.bincount(judged.relevant(self.threshold).hits.query, minlength=judged.n_queries) > 0
+        )
         scored = relevant if result.scored is None else result.scored & relevant
         return ir.PerQuery(np.where(scored, result.values, np.nan), scored)
 
@@ -227,7 +242,10 @@ def test_terms_of_ones_own_are_explained_and_attributed() -> None:
 
     assert [row.contribution for row in rows] == [0, 1.5, pytest.approx(1 / 3)]
     assert found.is_exact
-    assert {one.document: one.difference for one in found.documents("q")} == {"a": 1.5, "b": pytest.approx(1 / 6)}
+    assert {one.document: one.difference for one in found.documents("q")} == {
+        "a": 1.5,
+        "b": pytest.approx(1 / 6),
+    }
 
 
 @pytest.mark.spread(3)
@@ -277,7 +295,9 @@ def test_functions_are_held_to_their_facts() -> None:
     check_measure(reward, max_examples=FEW)
     check_measure(reward @ 2, max_examples=FEW)
     assert [fault.partition(":")[0] for fault in faults_of(too_much, max_examples=25)] == ["bounds"]
-    assert "ties are said not to affect it, and do" in {fault.partition(":")[0] for fault in faults_of(top, max_examples=25)}
+    assert "ties are said not to affect it, and do" in {
+        fault.partition(":")[0] for fault in faults_of(top, max_examples=25)
+    }
 
 
 def test_the_report_is_the_same_each_time() -> None:

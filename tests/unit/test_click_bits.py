@@ -20,13 +20,19 @@ for model in (PBM(10), UBM(10), DBN(3)):
     found = model.fit(log)
     last = found.satisfaction if isinstance(model, DBN) else found.propensity
     print(hashlib.sha256(found.attractiveness_values.tobytes() + np.ascontiguousarray(last).tobytes()).hexdigest())
-"""
+"""  # noqa: E501
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 def hashes(threads: int) -> list[str]:
     command = [sys.executable, "-c", FITTED]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **dict.fromkeys(THREADS, str(threads))})
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **dict.fromkeys(THREADS, str(threads))},
+    )
     return done.stdout.split()
 
 
@@ -39,7 +45,9 @@ def test_the_number_of_threads_changes_no_bit() -> None:
 @pytest.mark.parametrize("model", [PBM(20), UBM(20)])
 def test_the_order_of_sessions_changes_no_bit(model: PBM) -> None:
     """Sessions are counted before anything else, and counts are whole numbers."""
-    log = simulate(np.random.default_rng(3).beta(1, 2, (30, 6)), 3000, ranks=5, policy="random", rng=4)
+    log = simulate(
+        np.random.default_rng(3).beta(1, 2, (30, 6)), 3000, ranks=5, policy="random", rng=4
+    )
     mixed = log.select(np.random.default_rng(5).permutation(len(log)))
     first, second = model.fit(log), model.fit(mixed)
     assert first.attractiveness_values.tobytes() == second.attractiveness_values.tobytes()

@@ -34,7 +34,10 @@ def test_an_interval_has_a_reason_or_a_place_where_it_breaks(name: str) -> None:
 
 
 def test_the_page_has_a_row_for_each_interval_within_its_bounds() -> None:
-    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in PAGE.read_text(encoding="utf-8").splitlines()]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split(" | ")]
+        for line in PAGE.read_text(encoding="utf-8").splitlines()
+    ]
     found = {cells[0].strip(): cells for cells in rows if len(cells) == 4}
     cases = FOUND["CASES"]
     assert [name for name in found if name in cases] == list(cases)

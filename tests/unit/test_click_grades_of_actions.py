@@ -9,14 +9,22 @@ from idealrank.errors import InputError, OptionError
 TABLE = {"none": 0, "clicked": 1, "booked": 4}
 
 
-def naive(events: list[tuple[str, str, str, float]], dwell: dict[float, float], least: int) -> dict[str, dict[str, float]]:
+def naive(
+    events: list[tuple[str, str, str, float]], dwell: dict[float, float], least: int
+) -> dict[str, dict[str, float]]:
     """Grades by looking through all events for each pair."""
     found: dict[str, dict[str, float]] = {}
     for query, document, _, _ in events:
-        own = [(action, seconds) for one, other, action, seconds in events if (one, other) == (query, document)]
+        own = [
+            (action, seconds)
+            for one, other, action, seconds in events
+            if (one, other) == (query, document)
+        ]
         if len(own) >= least:
             by_action = [TABLE[action] for action, _ in own]
-            by_seconds = [grade for _, seconds in own for step, grade in dwell.items() if seconds >= step]
+            by_seconds = [
+                grade for _, seconds in own for step, grade in dwell.items() if seconds >= step
+            ]
             found.setdefault(query, {})[document] = float(max(by_action + by_seconds))
     return found
 
@@ -25,12 +33,19 @@ def naive(events: list[tuple[str, str, str, float]], dwell: dict[float, float], 
 def test_the_grade_is_the_greatest_of_all_actions_and_seconds(least: int) -> None:
     rng = np.random.default_rng(5)
     events = [
-        (f"q{rng.integers(4)}", f"d{rng.integers(6)}", str(rng.choice(list(TABLE), p=[0.7, 0.25, 0.05])), float(rng.exponential(8)))
+        (
+            f"q{rng.integers(4)}",
+            f"d{rng.integers(6)}",
+            str(rng.choice(list(TABLE), p=[0.7, 0.25, 0.05])),
+            float(rng.exponential(8)),
+        )
         for _ in range(120)
     ]
     dwell = {30.0: 3.0, 10.0: 2.0}  # in no order
     query, document, action, seconds = map(list, zip(*events, strict=True))
-    found = grades_of_actions(query, document, action, TABLE, least=least, dwell=seconds, dwell_table=dwell)
+    found = grades_of_actions(
+        query, document, action, TABLE, least=least, dwell=seconds, dwell_table=dwell
+    )
     expected = naive(events, dwell, least)
     assert {query: dict(found[query]) for query in found.queries} == expected
     assert len({grade for grades in expected.values() for grade in grades.values()}) >= 3

@@ -30,9 +30,14 @@ from idealrank.errors import IdealrankWarning, InputError, OptionError
 from tests.twins import naive_clicks
 
 LOG = [
-    ("q", ("a", "b", "c"), (1, 0, 0)), ("q", ("b", "a", "c"), (0, 1, 0)), ("q", ("c", "a", "b"), (0, 0, 0)),
-    ("q", ("a", "c", "b"), (1, 0, 1)), ("r", ("a", "d"), (0, 1)), ("r", ("d", "a"), (1, 1)), ("r", ("d", "a"), (0, 0)),
-]  # fmt: skip
+    ("q", ("a", "b", "c"), (1, 0, 0)),
+    ("q", ("b", "a", "c"), (0, 1, 0)),
+    ("q", ("c", "a", "b"), (0, 0, 0)),
+    ("q", ("a", "c", "b"), (1, 0, 1)),
+    ("r", ("a", "d"), (0, 1)),
+    ("r", ("d", "a"), (1, 1)),
+    ("r", ("d", "a"), (0, 0)),
+]
 
 
 def sessions() -> Sessions:
@@ -53,7 +58,9 @@ def parameters(fitted: FittedPBM | FittedUBM) -> naive_clicks.Parameters:
 
 @pytest.mark.filterwarnings("ignore:.*situations of examination")  # of seven sessions
 @pytest.mark.parametrize(("model", "stories"), [(PBM, naive_clicks.pbm), (UBM, naive_clicks.ubm)])
-def test_a_step_over_all_states_of_mind_does_not_move_the_fit(model: type[PBM], stories: naive_clicks.Stories) -> None:
+def test_a_step_over_all_states_of_mind_does_not_move_the_fit(
+    model: type[PBM], stories: naive_clicks.Stories
+) -> None:
     fitted = model().fit(sessions())
     found = parameters(fitted)
     moved = naive_clicks.fit(stories, LOG, 1, first=found)
@@ -76,7 +83,9 @@ def test_no_step_of_em_leads_higher_than_the_fit(model: PBM, seed: int) -> None:
     rng = np.random.default_rng(seed)
     policy = ("random", "plackett-luce", "swap", "fixed")[seed % 4]
     truth, seen = rng.beta(1, 1.5, (int(rng.integers(1, 6)), 5)), rng.random(3)
-    log = simulate(truth, int(rng.integers(3, 150)), ranks=3, propensity=seen, policy=policy, rng=rng)  # type: ignore[arg-type]
+    log = simulate(
+        truth, int(rng.integers(3, 150)), ranks=3, propensity=seen, policy=policy, rng=rng
+    )  # type: ignore[arg-type]
     fitted = model.fit(log)
     assert fitted.converged
     cells = fitted.cells  # type: ignore[attr-defined]
@@ -84,13 +93,19 @@ def test_no_step_of_em_leads_higher_than_the_fit(model: PBM, seed: int) -> None:
     for _ in range(1000):
         seen_rate, wanted = examined[cells.situation], attractive[cells.pair]
         missed = (cells.shown - cells.clicked) / (1 - seen_rate * wanted + 1e-300)
-        attracted = np.bincount(cells.pair, cells.clicked + missed * wanted * (1 - seen_rate), cells.n_pairs)
-        looked = np.bincount(cells.situation, cells.clicked + missed * seen_rate * (1 - wanted), cells.n_situations)
+        attracted = np.bincount(
+            cells.pair, cells.clicked + missed * wanted * (1 - seen_rate), cells.n_pairs
+        )
+        looked = np.bincount(
+            cells.situation, cells.clicked + missed * seen_rate * (1 - wanted), cells.n_situations
+        )
         attractive = attracted / cells.impressions
         shown = np.bincount(cells.situation, cells.shown, cells.n_situations)
         examined = np.divide(looked, shown, out=np.full(shown.size, 0.5), where=shown > 0)
     rate = np.clip(attractive[cells.pair] * examined[cells.situation], 1e-12, 1 - 1e-12)
-    reached = float((cells.clicked * np.log(rate) + (cells.shown - cells.clicked) * np.log1p(-rate)).sum())
+    reached = float(
+        (cells.clicked * np.log(rate) + (cells.shown - cells.clicked) * np.log1p(-rate)).sum()
+    )
     # EM has not arrived everywhere
     assert reached - 1e-6 <= fitted.log_likelihood(log) <= reached + 0.2
 
@@ -99,24 +114,36 @@ def test_no_step_of_em_leads_higher_than_the_fit(model: PBM, seed: int) -> None:
 @pytest.mark.filterwarnings("ignore:the click model has not converged")
 @pytest.mark.parametrize("iterations", [1, 2])
 def test_steps_of_a_dbn_are_those_over_all_states_of_mind(iterations: int) -> None:
-    fitted, slow = DBN(iterations).fit(sessions()), naive_clicks.fit(naive_clicks.dbn, LOG, iterations)
+    fitted, slow = (
+        DBN(iterations).fit(sessions()),
+        naive_clicks.fit(naive_clicks.dbn, LOG, iterations),
+    )
     for number, (query, document) in enumerate(fitted.documents):
-        assert fitted.attractiveness_values[number] == pytest.approx(slow["attractive", query, document], abs=1e-12)
-        assert fitted.satisfaction[number] == pytest.approx(slow["satisfied", query, document], abs=1e-12)
+        assert fitted.attractiveness_values[number] == pytest.approx(
+            slow["attractive", query, document], abs=1e-12
+        )
+        assert fitted.satisfaction[number] == pytest.approx(
+            slow["satisfied", query, document], abs=1e-12
+        )
     assert fitted.continuation == pytest.approx(slow["continues"], abs=1e-12)
-    expected = sum(math.log(naive_clicks.likelihood(naive_clicks.dbn, session, slow)) for session in LOG)
+    expected = sum(
+        math.log(naive_clicks.likelihood(naive_clicks.dbn, session, slow)) for session in LOG
+    )
     assert fitted.log_likelihood(sessions()) == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.filterwarnings("ignore::idealrank.IdealrankWarning")  # seven sessions identify little
 @pytest.mark.parametrize(("model", "stories"), [(UBM, naive_clicks.ubm), (DBN, naive_clicks.dbn)])
-def test_the_probability_of_a_click_is_that_over_all_clicks_of_a_list(model: type[UBM], stories: naive_clicks.Stories) -> None:
+def test_the_probability_of_a_click_is_that_over_all_clicks_of_a_list(
+    model: type[UBM], stories: naive_clicks.Stories
+) -> None:
     fitted = model(2).fit(sessions())
     slow = parameters(fitted) if model is UBM else naive_clicks.fit(stories, LOG, 2)
     found = fitted.marginal(sessions())
     for row, (query, documents, _) in enumerate(LOG):
         chances = {
-            clicks: naive_clicks.likelihood(stories, (query, documents, clicks), slow) for clicks in product((0, 1), repeat=len(documents))
+            clicks: naive_clicks.likelihood(stories, (query, documents, clicks), slow)
+            for clicks in product((0, 1), repeat=len(documents))
         }
         assert sum(chances.values()) == pytest.approx(1, abs=1e-12)
         for rank in range(len(documents)):
@@ -132,7 +159,9 @@ def test_propensities_of_a_simulated_log_are_recovered(policy: str) -> None:
     fitted = PBM(iterations=400).fit(log)
     assert fitted.relative_propensity == pytest.approx(1 / np.arange(1, 6), abs=0.03)
     if policy == "random":
-        attractive = np.array([truth[int(query), int(document)] for query, document in fitted.documents])
+        attractive = np.array(
+            [truth[int(query), int(document)] for query, document in fitted.documents]
+        )
         assert np.corrcoef(attractive, fitted.attractiveness_values)[0, 1] > 0.97
 
 
@@ -146,14 +175,30 @@ def test_closed_forms_are_the_counts_of_their_papers() -> None:
     assert dcm.continuation_after_click.tolist() == pytest.approx([1 - 1 / 3, 0.0, 0.0])
     simple = SDBN().fit(log)
     assert simple.attractiveness["q"] == pytest.approx({"a": 3 / 4, "b": 1 / 3, "c": 0.0})
-    assert dict(zip(simple.documents, simple.satisfaction.tolist(), strict=True))["q", "a"] == pytest.approx(2 / 3)
+    assert dict(zip(simple.documents, simple.satisfaction.tolist(), strict=True))[
+        "q", "a"
+    ] == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(
-    ("model", "truth"), [(Cascade(), "cascade"), (SDBN(), "sdbn"), (DCM(), "dcm"), (PBM(100), "pbm"), (UBM(100), "pbm")]
+    ("model", "truth"),
+    [
+        (Cascade(), "cascade"),
+        (SDBN(), "sdbn"),
+        (DCM(), "dcm"),
+        (PBM(100), "pbm"),
+        (UBM(100), "pbm"),
+    ],
 )
 def test_the_model_that_made_a_log_explains_what_it_has_not_seen(model: PBM, truth: str) -> None:
-    log = simulate(np.random.default_rng(1).beta(1, 2, (20, 8)), 20_000, ranks=6, model=truth, policy="random", rng=8)  # type: ignore[arg-type]
+    log = simulate(
+        np.random.default_rng(1).beta(1, 2, (20, 8)),
+        20_000,
+        ranks=6,
+        model=truth,
+        policy="random",
+        rng=8,
+    )  # type: ignore[arg-type]
     seen, unseen = log.split(0.5, 1)
     fitted = model.fit(seen)
     constant = log.click_rates()
@@ -170,7 +215,9 @@ def test_ranks_that_share_no_document_are_named_in_a_warning() -> None:
 
 
 def test_intervals_of_propensities_hold_the_truth_of_a_simulated_log() -> None:
-    log = simulate(np.random.default_rng(3).beta(2, 2, (30, 8)), 20_000, ranks=4, policy="random", rng=9)
+    log = simulate(
+        np.random.default_rng(3).beta(2, 2, (30, 8)), 20_000, ranks=4, policy="random", rng=9
+    )
     low, high = PBM(100).fit(log).propensity_intervals(n_resamples=60).T
     assert low[0] == high[0] == 1
     assert (low <= 1 / np.arange(1, 5)).all()
@@ -178,7 +225,9 @@ def test_intervals_of_propensities_hold_the_truth_of_a_simulated_log() -> None:
 
 
 def test_pairs_that_were_never_shown_have_the_first_value() -> None:
-    fitted = PBM(5).fit(Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", "a"]], [[1, 0], [0, 1]]))
+    fitted = PBM(5).fit(
+        Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", "a"]], [[1, 0], [0, 1]])
+    )
     other = Sessions.from_arrays(["q"], [["a", "new"]], [[0, 0]])
     assert fitted.attraction(other)[0, 1] == 0.5
 
@@ -187,10 +236,25 @@ def test_pairs_that_were_never_shown_have_the_first_value() -> None:
     ("query", "documents", "clicks", "message"),
     [
         (["q"], [["a", "a"]], [[0, 0]], "documents, session 0: found one document at two ranks"),
-        (["q"], [["a", None]], [[0, 1]], "clicks, session 0, rank 2: found a click, expected none below the end"),
+        (
+            ["q"],
+            [["a", None]],
+            [[0, 1]],
+            "clicks, session 0, rank 2: found a click, expected none below the end",
+        ),
         (["q"], [["a", "b"]], [[0, 2]], "clicks, session 0, rank 2: found 2, expected 0 or 1"),
-        (["q"], [[None, "b"]], [[0, 0]], "documents, session 0, rank 1: found no document above rank 2"),
-        (["q", "r"], [["a", "b"]], [[0, 0]], r"query: found shape \(2,\), expected one label for each of the 1 sessions"),
+        (
+            ["q"],
+            [[None, "b"]],
+            [[0, 0]],
+            "documents, session 0, rank 1: found no document above rank 2",
+        ),
+        (
+            ["q", "r"],
+            [["a", "b"]],
+            [[0, 0]],
+            r"query: found shape \(2,\), expected one label for each of the 1 sessions",
+        ),
         (["q"], [["a", "b"]], [[0]], r"clicks: found shape \(1, 1\), expected \(1, 2\)"),
         (["q"], [[1, "1"]], [[0, 0]], "ids: found '1' and 1, a text and a number"),
     ],
@@ -224,7 +288,9 @@ def test_raw_clicks_are_graded_with_a_warning_that_gives_the_bias() -> None:
 
 
 def test_pairs_with_little_support_stay_unjudged() -> None:
-    log = Sessions.from_arrays(["q"] * 3, [["a", "b"], ["a", "b"], ["a", ""]], [[1, 0], [1, 0], [0, 0]])
+    log = Sessions.from_arrays(
+        ["q"] * 3, [["a", "b"], ["a", "b"], ["a", ""]], [[1, 0], [1, 0], [0, 0]]
+    )
     with pytest.warns(IdealrankWarning):
         found = ir.clicks.grades(log, cuts=[0.5], least=3)
     assert dict(found.qrels["q"]) == {"a": 1.0}
@@ -239,15 +305,28 @@ def test_a_document_below_the_click_that_ended_the_reading_stays_unjudged() -> N
 
 def test_the_best_action_of_a_table_is_the_grade() -> None:
     table = {"none": 0, "clicked": 2, "booked": 4}
-    found = ir.clicks.grades_of_actions(["q", "q", "q"], ["a", "a", "b"], ["clicked", "none", "none"], table)
+    found = ir.clicks.grades_of_actions(
+        ["q", "q", "q"], ["a", "a", "b"], ["clicked", "none", "none"], table
+    )
     assert dict(found["q"]) == {"a": 2.0, "b": 0.0}
-    with pytest.raises(OptionError, match="action, row 0: found 'seen', expected one of none, clicked, booked"):
+    with pytest.raises(
+        OptionError, match="action, row 0: found 'seen', expected one of none, clicked, booked"
+    ):
         ir.clicks.grades_of_actions(["q"], ["a"], ["seen"], table)
 
 
 def test_drift_moves_attractiveness_and_popularity_the_queries() -> None:
     truth = np.tile([[0.9, 0.1]], (4, 1))
-    log = simulate(truth, 20_000, ranks=1, propensity=[1.0], policy="fixed", scores=np.tile([[1.0, 0]], (4, 1)), drift=0.5, rng=3)
+    log = simulate(
+        truth,
+        20_000,
+        ranks=1,
+        propensity=[1.0],
+        policy="fixed",
+        scores=np.tile([[1.0, 0]], (4, 1)),
+        drift=0.5,
+        rng=3,
+    )
     clicks = log.clicks[:, 0]
     # at the start the document has a rate of 0.9, at the end half of it and half of its reverse
     assert clicks[:2000].mean() == pytest.approx(0.9 - 0.025 * 0.8, abs=0.02)
@@ -259,16 +338,24 @@ def test_drift_moves_attractiveness_and_popularity_the_queries() -> None:
 
 def test_cuts_of_grades_are_numbers() -> None:
     with pytest.raises(ir.OptionError, match="expected rising rates between 0 and 1"):
-        ir.clicks.grades(ir.clicks.simulate(np.full((2, 3), 0.5), 20, ranks=3, rng=1), cuts=[float("nan")])
+        ir.clicks.grades(
+            ir.clicks.simulate(np.full((2, 3), 0.5), 20, ranks=3, rng=1), cuts=[float("nan")]
+        )
 
 
-LONG = Sessions.from_arrays(["q"] * 2, [np.arange(30_000), np.arange(30_000)[::-1]], np.eye(2, 30_000, dtype=int))
+LONG = Sessions.from_arrays(
+    ["q"] * 2, [np.arange(30_000), np.arange(30_000)[::-1]], np.eye(2, 30_000, dtype=int)
+)
 
 
 @pytest.mark.parametrize(
-    "fit", [UBM().fit, DBN().fit, harvested_propensities, trust_propensities], ids=["ubm", "dbn", "harvested", "trust"]
+    "fit",
+    [UBM().fit, DBN().fit, harvested_propensities, trust_propensities],
+    ids=["ubm", "dbn", "harvested", "trust"],
 )
-def test_a_list_too_long_for_a_table_of_ranks_by_ranks_is_refused(fit: Callable[[Sessions], object]) -> None:
+def test_a_list_too_long_for_a_table_of_ranks_by_ranks_is_refused(
+    fit: Callable[[Sessions], object],
+) -> None:
     with pytest.raises(InputError, match=r"found a list of 30,000 ranks, expected at most 1,000"):
         fit(LONG)
 

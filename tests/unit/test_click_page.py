@@ -37,17 +37,26 @@ def checked(log: Sessions) -> LogCheck:
 
 def of(log: Sessions, **found: object) -> ClickLogPage:
     measured = propensities(log, n_resamples=5)
-    return ClickLogPage(check=checked(log), propensities=measured, perplexity={"pbm": measured.perplexity, **found})  # type: ignore[arg-type]
+    return ClickLogPage(
+        check=checked(log), propensities=measured, perplexity={"pbm": measured.perplexity, **found}
+    )  # type: ignore[arg-type]
 
 
 def rewards(*, weight: float = 1.0, n: int = 400) -> dict[str, object]:
     rng = np.random.default_rng(2)
     logged = np.where(rng.random(n) < 0.5, 0.25, 0.75)
-    return {"reward": rng.integers(0, 2, n).astype(float), "logged": logged, "target": logged * weight, "target_b": logged}
+    return {
+        "reward": rng.integers(0, 2, n).astype(float),
+        "logged": logged,
+        "target": logged * weight,
+        "target_b": logged,
+    }
 
 
 def test_ranks_that_share_no_document_are_a_stop_sign() -> None:
-    fixed = Sessions.from_arrays(["q"] * 40, [["a", "b"]] * 40, [[1, 0], [0, 1], [1, 1], [0, 0]] * 10)
+    fixed = Sessions.from_arrays(
+        ["q"] * 40, [["a", "b"]] * 40, [[1, 0], [0, 1], [1, 1], [0, 0]] * 10
+    )
     coin = {RATES: np.full(2, 9.0)}
 
     with pytest.warns(IdealrankWarning, match="share no document"):
@@ -73,26 +82,37 @@ def test_models_that_predict_no_better_than_the_rate_of_each_rank_are_a_stop_sig
 
 
 @pytest.mark.parametrize(("weight", "stops"), [(1.0, 0), (0.5, 1)])
-def test_an_estimate_without_support_is_a_stop_sign_of_its_policy_alone(weight: float, stops: int) -> None:
+def test_an_estimate_without_support_is_a_stop_sign_of_its_policy_alone(
+    weight: float, stops: int
+) -> None:
     log = shop()
     found = reward_estimates(rewards(weight=weight))
     page = ClickLogPage(
-        check=checked(log), propensities=propensities(log, n_resamples=5), perplexity={RATES: np.full(4, 9.0), "pbm": np.ones(4)},
+        check=checked(log),
+        propensities=propensities(log, n_resamples=5),
+        perplexity={RATES: np.full(4, 9.0), "pbm": np.ones(4)},
         estimates=found,
-    )  # fmt: skip
+    )
     assert [stop[:15] for stop in page.stops()] == ["No verdict on A"] * stops
 
 
 def test_estimates_with_a_model_stand_beside_the_others() -> None:
-    given = rewards() | {name: np.full(400, 0.5) for name in ("predicted_logged", "predicted_target", "predicted_target_b")}
+    given = rewards() | {
+        name: np.full(400, 0.5)
+        for name in ("predicted_logged", "predicted_target", "predicted_target_b")
+    }
     asked = [("ips", None), ("dr", None), ("switch", 2.0)]
     found = reward_estimates(given, estimators=asked)
     for policy in ("A", "B"):
         assert [one.estimator for one in found.values[policy]] == ["ips", "dr", "switch"]
     assert [two.a.estimator for two in found.differences] == ["ips", "dr", "switch"]
-    alone = reward_estimates({name: one for name, one in given.items() if name != "predicted_target_b"}, estimators=asked)
+    alone = reward_estimates(
+        {name: one for name, one in given.items() if name != "predicted_target_b"}, estimators=asked
+    )
     assert [one.estimator for one in alone.values["B"]] == ["ips"]
-    with pytest.raises(OptionError, match="dr: found no column for predicted_logged and predicted_target"):
+    with pytest.raises(
+        OptionError, match="dr: found no column for predicted_logged and predicted_target"
+    ):
         reward_estimates(rewards(), estimators=asked)
 
 
@@ -101,11 +121,21 @@ def test_the_overlap_shows_where_rows_and_weight_are() -> None:
     weights = np.array([9.0] * 10 + [1 / 9] * 90)
     found = figures.overlap_rows(logged, {"A": weights})
     share = {(row["of"], row["low"] < 0.02): row["share"] for row in found}
-    assert share == pytest.approx({("log", True): 0.1, ("log", False): 0.9, ("A", True): 0.9, ("A", False): 0.1})
+    assert share == pytest.approx(
+        {("log", True): 0.1, ("log", False): 0.9, ("A", True): 0.9, ("A", False): 0.1}
+    )
     page = ClickLogPage(
-        check=checked(shop()), propensities=propensities(shop(), n_resamples=5), perplexity={RATES: np.full(4, 9.0), "pbm": np.ones(4)},
-        estimates=reward_estimates({"reward": np.arange(100) % 2.0, "logged": logged, "target": np.minimum(logged * weights, 1)}),
-    )  # fmt: skip
+        check=checked(shop()),
+        propensities=propensities(shop(), n_resamples=5),
+        perplexity={RATES: np.full(4, 9.0), "pbm": np.ones(4)},
+        estimates=reward_estimates(
+            {
+                "reward": np.arange(100) % 2.0,
+                "logged": logged,
+                "target": np.minimum(logged * weights, 1),
+            }
+        ),
+    )
     assert "A: half of the weight stands on 6.0% of the rows" in click_page_html(page)
 
 
@@ -113,7 +143,15 @@ def test_cautions_have_the_size_of_the_bias_and_the_share_left_out() -> None:
     log = shop()
     found = propensities(log, n_resamples=5)
     page = ClickLogPage(
-        check=LogCheck(n_rows=3000, n_lists=800, n_kept=600, problems=(), from_zero=False, sessions=log, kept_rows=np.ones(3000, np.bool_)),
+        check=LogCheck(
+            n_rows=3000,
+            n_lists=800,
+            n_kept=600,
+            problems=(),
+            from_zero=False,
+            sessions=log,
+            kept_rows=np.ones(3000, np.bool_),
+        ),
         propensities=found,
         perplexity={RATES: found.perplexity},
     )
@@ -133,7 +171,9 @@ def test_the_perplexity_of_click_rates_is_that_of_a_loop() -> None:
     log = rows.check().sessions
     expected = []
     for rank in range(2):
-        clicks = [bool(log.clicks[row, rank]) for row in range(len(log)) if log.pair[row, rank] >= 0]
+        clicks = [
+            bool(log.clicks[row, rank]) for row in range(len(log)) if log.pair[row, rank] >= 0
+        ]
         rate = sum(clicks) / len(clicks)
         bits = [-math.log2(rate if click else 1 - rate) for click in clicks]
         expected.append(2 ** (sum(bits) / len(bits)))
@@ -145,29 +185,46 @@ def test_the_bars_of_the_weights_hold_every_row_of_a_weight_once() -> None:
     bars = figures.weight_rows(weights)
     assert sum(bar["share"] for bar in bars if bar["policy"] == "A") == pytest.approx(0.75)
     assert [bar["share"] for bar in bars if bar["policy"] == "B"] == [1.0]
-    assert all(any(bar["low"] <= one <= bar["high"] for bar in bars if bar["policy"] == "A") for one in (0.5, 1.0, 8.0))
+    assert all(
+        any(bar["low"] <= one <= bar["high"] for bar in bars if bar["policy"] == "A")
+        for one in (0.5, 1.0, 8.0)
+    )
     assert figures.weight_rows({"A": np.zeros(3)}) == []
-    assert all(0 < bar["low"] < bar["high"] for bar in figures.weight_rows({"A": np.array([1e-9, 1e9])}))
+    assert all(
+        0 < bar["low"] < bar["high"] for bar in figures.weight_rows({"A": np.array([1e-9, 1e9])})
+    )
 
 
 def test_values_of_policies_are_those_of_the_library() -> None:
     columns = rewards(weight=0.5)
-    found = reward_estimates(columns, estimators=[("snips", None), ("clipped", 0.4)], confidence=0.9)
+    found = reward_estimates(
+        columns, estimators=[("snips", None), ("clipped", 0.4)], confidence=0.9
+    )
     for policy, target in (("A", "target"), ("B", "target_b")):
-        expected = ips(columns["reward"], columns[target], columns["logged"], "clipped", 0.4, confidence=0.9)
+        expected = ips(
+            columns["reward"], columns[target], columns["logged"], "clipped", 0.4, confidence=0.9
+        )
         assert found.values[policy][1] == expected
     assert [one.b.estimator for one in found.differences] == ["snips", "clipped"]
 
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    made = Made(command=f"idealrank clicks report {HOSTILE} -o page.html", inputs=((HOSTILE, "00"),))
-    return click_page(checked(shop()), {"pbm": PBM(10)}, reward_estimates(rewards()), n_resamples=5, made=made)
+    made = Made(
+        command=f"idealrank clicks report {HOSTILE} -o page.html", inputs=((HOSTILE, "00"),)
+    )
+    return click_page(
+        checked(shop()), {"pbm": PBM(10)}, reward_estimates(rewards()), n_resamples=5, made=made
+    )
 
 
 def test_the_same_log_gives_the_same_page(page: str) -> None:
-    made = Made(command=f"idealrank clicks report {HOSTILE} -o page.html", inputs=((HOSTILE, "00"),))
-    again = click_page(checked(shop()), {"pbm": PBM(10)}, reward_estimates(rewards()), n_resamples=5, made=made)
+    made = Made(
+        command=f"idealrank clicks report {HOSTILE} -o page.html", inputs=((HOSTILE, "00"),)
+    )
+    again = click_page(
+        checked(shop()), {"pbm": PBM(10)}, reward_estimates(rewards()), n_resamples=5, made=made
+    )
     assert again == page
 
 
@@ -178,6 +235,8 @@ def test_a_page_has_no_script_and_fetches_nothing(page: str) -> None:
 
 
 def test_the_stop_signs_come_before_every_plot(page: str) -> None:
-    wrong = click_page(checked(shop()), {"pbm": PBM(10)}, reward_estimates(rewards(weight=0.5)), n_resamples=5)
+    wrong = click_page(
+        checked(shop()), {"pbm": PBM(10)}, reward_estimates(rewards(weight=0.5)), n_resamples=5
+    )
     assert wrong.index("No verdict on A") < wrong.index("<svg")
     assert "No stop sign in this log" in page

@@ -22,7 +22,9 @@ def naive_rows(*, every: bool) -> list[tuple[str, str, int, float]]:
     found = []
     for query, pairs, clicks in zip(LOG.query, LOG.pair, LOG.clicks, strict=True):
         shown = [
-            (LOG.documents[pair], rank, float(click)) for rank, (pair, click) in enumerate(zip(pairs, clicks, strict=True), 1) if pair >= 0
+            (LOG.documents[pair], rank, float(click))
+            for rank, (pair, click) in enumerate(zip(pairs, clicks, strict=True), 1)
+            if pair >= 0
         ]
         if every or len({click for *_, click in shown}) == 2:
             assert all(one[0] == LOG.queries[query] for one, *_ in shown)
@@ -33,7 +35,10 @@ def naive_rows(*, every: bool) -> list[tuple[str, str, int, float]]:
 @pytest.mark.parametrize("lists", ["all", "with-pairs"])
 def test_rows_are_what_lists_show(lists: Any) -> None:
     rows = click_rows(LOG, lists=lists)
-    found = [(*LOG.documents[pair], rank, label) for pair, rank, label in zip(rows.pair, rows.positions, rows.labels, strict=True)]
+    found = [
+        (*LOG.documents[pair], rank, label)
+        for pair, rank, label in zip(rows.pair, rows.positions, rows.labels, strict=True)
+    ]
     assert found == naive_rows(every=lists == "all")
     assert rows.group.sum() == rows.labels.size
     assert rows.group.size + rows.n_left_out == len(LOG)
@@ -42,8 +47,15 @@ def test_rows_are_what_lists_show(lists: Any) -> None:
 def test_a_propensity_may_be_of_the_rank_or_of_the_place() -> None:
     by_rank = click_rows(LOG, [1.0, 0.5, 0.25])
     by_place = click_rows(LOG, np.broadcast_to([1.0, 0.5, 0.25], LOG.pair.shape))
-    assert by_rank.propensity.tolist() == by_place.propensity.tolist() == (1.0 / 2.0 ** (by_rank.positions - 1)).tolist()
-    assert by_rank.weights.tolist() == np.where(by_rank.labels > 0, 1 / by_rank.propensity, 1.0).tolist()
+    assert (
+        by_rank.propensity.tolist()
+        == by_place.propensity.tolist()
+        == (1.0 / 2.0 ** (by_rank.positions - 1)).tolist()
+    )
+    assert (
+        by_rank.weights.tolist()
+        == np.where(by_rank.labels > 0, 1 / by_rank.propensity, 1.0).tolist()
+    )
     assert click_rows(LOG, [1.0, 0.5, 0.25], largest_weight=2).propensity.min() == 0.5
 
 
@@ -72,7 +84,9 @@ def test_weighted_clicks_are_those_of_users_who_see_every_rank() -> None:
         ((), {"largest_weight": 0.5}, "largest_weight=0.5: expected a number of 1 or more"),
     ],
 )
-def test_mistakes_are_refused(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
+def test_mistakes_are_refused(
+    arguments: tuple[Any, ...], options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(IdealrankError, match=message):
         click_rows(LOG, *arguments, **options)
 
@@ -85,8 +99,21 @@ def training(monkeypatch: pytest.MonkeyPatch) -> Any:
     return click_training
 
 
-def test_weights_of_a_short_log_make_a_better_ranker(training: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--logs", "2", "--sessions", "3000", "--queries", "100", "--rounds", "15", "--rankers", "4"]
+def test_weights_of_a_short_log_make_a_better_ranker(
+    training: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [
+        "--logs",
+        "2",
+        "--sessions",
+        "3000",
+        "--queries",
+        "100",
+        "--rounds",
+        "15",
+        "--rankers",
+        "4",
+    ]
     full, naive, _, weighted, _ = training.main(options)
     assert naive.means.mean() + 0.01 < weighted.means.mean() < full.means.mean()
     assert "difference to full labels" in capsys.readouterr().out
@@ -94,18 +121,31 @@ def test_weights_of_a_short_log_make_a_better_ranker(training: Any, capsys: pyte
 
 RECOVERING = {
     "plackett-luce": {
-        "clicks, true propensities", "clicks, harvested propensities", "clicks, PBM's propensities", "unbiased LambdaMART, bias=clicked",
+        "clicks, true propensities",
+        "clicks, harvested propensities",
+        "clicks, PBM's propensities",
+        "unbiased LambdaMART, bias=clicked",
         "LightGBM's, positions, penalty 0",
     },
-    "fixed": {"clicks, true propensities", "unbiased LambdaMART, bias=clicked", "LightGBM's, positions, penalty 0"},
-}  # fmt: skip
+    "fixed": {
+        "clicks, true propensities",
+        "unbiased LambdaMART, bias=clicked",
+        "LightGBM's, positions, penalty 0",
+    },
+}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", sorted(RECOVERING))
-def test_weighted_clicks_recover_two_thirds_of_what_full_labels_give_and_more(training: Any, policy: str) -> None:
-    found = {one.name: one.means.mean() for one in training.main(["--logs", "2", "--policy", policy])}
+def test_weighted_clicks_recover_two_thirds_of_what_full_labels_give_and_more(
+    training: Any, policy: str
+) -> None:
+    found = {
+        one.name: one.means.mean() for one in training.main(["--logs", "2", "--policy", policy])
+    }
     full, naive = found["full labels"], found["clicks as labels"]
-    assert RECOVERING[policy] <= {name for name, mean in found.items() if mean > full - (full - naive) / 3}
+    assert RECOVERING[policy] <= {
+        name for name, mean in found.items() if mean > full - (full - naive) / 3
+    }
     assert found["LightGBM's, positions, penalty 0.1"] < full - (full - naive) / 2
     assert ("clicks, harvested propensities" in found) == (policy != "fixed")

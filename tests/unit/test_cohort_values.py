@@ -17,7 +17,9 @@ from idealrank.errors import InputError, OptionError
 QRELS = {"q0": {"d0": 3, "d1": 1, "d2": 0}, "q1": {"d1": 2, "d3": 1}, "q2": {"d0": 0}}
 
 
-def cohorts(n_users: int = 60, seed: int = 1) -> tuple[Sessions, np.ndarray, list[str], list[list[str]]]:
+def cohorts(
+    n_users: int = 60, seed: int = 1
+) -> tuple[Sessions, np.ndarray, list[str], list[list[str]]]:
     """Users with one to three lists of three of five documents; users of B see better documents
     first.
     """
@@ -26,13 +28,22 @@ def cohorts(n_users: int = 60, seed: int = 1) -> tuple[Sessions, np.ndarray, lis
     for number in range(n_users):
         cohort = "AB"[int(rng.integers(2))]
         for _ in range(int(rng.integers(1, 4))):
-            order = rng.permutation(5) if cohort == "A" else np.argsort(np.arange(5) + rng.normal(0, 1, 5))
+            order = (
+                rng.permutation(5)
+                if cohort == "A"
+                else np.argsort(np.arange(5) + rng.normal(0, 1, 5))
+            )
             user.append(f"u{number}")
             side.append(cohort)
             query.append(f"q{rng.integers(4)}")  # q3 has no judgments
             documents.append([f"d{one}" for one in order[:3]])
             clicks.append((rng.random(3) < 0.3).astype(int))
-    return Sessions.from_arrays(query, documents, np.array(clicks), user=user), np.array(side), query, documents
+    return (
+        Sessions.from_arrays(query, documents, np.array(clicks), user=user),
+        np.array(side),
+        query,
+        documents,
+    )
 
 
 def ndcg(grades: dict[str, int], documents: list[str]) -> float:
@@ -49,8 +60,15 @@ def test_each_value_has_the_effect_of_its_values_list_by_list() -> None:
     log, side, query, documents = cohorts()
     found = cohort_effects(log, side, QRELS, ["nDCG@3"], n_resamples=20)
     judged = np.array([one in QRELS for one in query])
-    values = np.array([ndcg(QRELS.get(one, {}), shown) for one, shown in zip(query, documents, strict=True)])
-    share = np.array([np.mean([one in QRELS.get(name, {}) for one in shown]) for name, shown in zip(query, documents, strict=True)])
+    values = np.array(
+        [ndcg(QRELS.get(one, {}), shown) for one, shown in zip(query, documents, strict=True)]
+    )
+    share = np.array(
+        [
+            np.mean([one in QRELS.get(name, {}) for one in shown])
+            for name, shown in zip(query, documents, strict=True)
+        ]
+    )
     clicks = log.clicks.sum(axis=1)
     expected = {
         CLICKS: (clicks, judged | True),
@@ -71,7 +89,10 @@ def test_each_value_has_the_effect_of_its_values_list_by_list() -> None:
 def test_p_values_are_one_family_without_the_judged_share(looks: Looks) -> None:
     log, side, *_ = cohorts()
     found = cohort_effects(log, side, QRELS, "nDCG@3", looks=looks)
-    raw = sorted((found.effects[name].p if looks == "once" else found.effects[name].p_always, name) for name in found.p)
+    raw = sorted(
+        (found.effects[name].p if looks == "once" else found.effects[name].p_always, name)
+        for name in found.p
+    )
     assert [name for name in found.effects if name not in found.p] == ["Judged@3"]
     worst = 0.0
     for place, (p, name) in enumerate(raw):
@@ -85,13 +106,16 @@ def test_lists_with_fewer_judged_documents_have_a_caution() -> None:
     log = Sessions.from_arrays(["q"] * 16, lists, np.zeros((16, 2), int))
     found = cohort_effects(log, ["A"] * 8 + ["B"] * 8, {"q": {"a": 1, "b": 1}}, "nDCG@2")
     assert found.cautions == (
-        "lists of B have fewer judged documents than lists of A (Judged@2 62.5% against 100.0%): measures count unjudged documents as not "
+        "lists of B have fewer judged documents than lists of A (Judged@2 62.5% against "
+        "100.0%): measures count unjudged documents as not "
         "relevant, which favours A; judge them first",
     )
 
 
 def test_a_wrong_split_stops_every_verdict() -> None:
-    log = Sessions.from_arrays(["q"] * 100, [["a"]] * 100, np.r_[np.zeros(80), np.ones(20)].astype(int)[:, None])
+    log = Sessions.from_arrays(
+        ["q"] * 100, [["a"]] * 100, np.r_[np.zeros(80), np.ones(20)].astype(int)[:, None]
+    )
     found = cohort_effects(log, ["A"] * 80 + ["B"] * 20)
     assert {found.verdict(name) for name in found.effects} == {"split is wrong"}
 
@@ -99,7 +123,12 @@ def test_a_wrong_split_stops_every_verdict() -> None:
 def test_a_list_of_two_cohorts_is_left_out() -> None:
     ranks, clicks = np.tile([1.0, 2.0], 2), np.zeros(4)
     rows = LogRows(
-        session=["s", "s", "t", "t"], query=["q"] * 4, document=list("abab"), rank=ranks, click=clicks, cohort=["A", "B", "B", "B"]
+        session=["s", "s", "t", "t"],
+        query=["q"] * 4,
+        document=list("abab"),
+        rank=ranks,
+        click=clicks,
+        cohort=["A", "B", "B", "B"],
     )
     found = rows.check()
     assert [(one.kind, one.n_lists) for one in found.problems] == [("cohorts", 1)]
@@ -166,9 +195,13 @@ def test_lists_without_a_user_are_users_of_their_own_and_long_lists_are_left_out
     sessions = [f"s{number}" for number in range(1200)]
     long = ["long"] * 2000
     rows = LogRows(
-        session=sessions + long, query=["q"] * 3200, document=["a"] * 1200 + [f"d{number}" for number in range(2000)],
-        rank=np.concatenate([np.ones(1200), np.arange(1.0, 2001)]), click=np.arange(3200) % 2.0, user=[""] * 1200 + ["u"] * 2000,
-    )  # fmt: skip
+        session=sessions + long,
+        query=["q"] * 3200,
+        document=["a"] * 1200 + [f"d{number}" for number in range(2000)],
+        rank=np.concatenate([np.ones(1200), np.arange(1.0, 2001)]),
+        click=np.arange(3200) % 2.0,
+        user=[""] * 1200 + ["u"] * 2000,
+    )
     check = rows.check()
     assert [(problem.kind, problem.n_lists) for problem in check.problems] == [("lengths", 1)]
     assert check.sessions.user is not None

@@ -21,14 +21,22 @@ from idealrank.stats.design import Design
 @pytest.mark.spread(3)
 @pytest.mark.parametrize(("n", "alpha"), [(2, 1e-4), (2, 2e-6), (2, 1e-9), (3, 1e-7)])
 @pytest.mark.parametrize("power", [0.2, 0.8])
-def test_what_few_queries_see_at_strict_levels_is_the_power_integrated(n: int, alpha: float, power: float) -> None:
+def test_what_few_queries_see_at_strict_levels_is_the_power_integrated(
+    n: int, alpha: float, power: float
+) -> None:
     shift = smallest_visible(1.0, n, n - 1, alpha, power) * math.sqrt(n)
     critical = stats.t.isf(alpha / 2, n - 1)
 
     def density(spread: float) -> float:
-        return float(stats.norm.cdf(shift - critical * spread) * stats.chi.pdf(spread * math.sqrt(n - 1), n - 1) * math.sqrt(n - 1))
+        return float(
+            stats.norm.cdf(shift - critical * spread)
+            * stats.chi.pdf(spread * math.sqrt(n - 1), n - 1)
+            * math.sqrt(n - 1)
+        )
 
-    found = integrate.quad(density, 0, 2 * shift / critical, points=[shift / critical], limit=500)[0]
+    found = integrate.quad(density, 0, 2 * shift / critical, points=[shift / critical], limit=500)[
+        0
+    ]
     assert found == pytest.approx(power, abs=1e-4)
 
 
@@ -38,8 +46,14 @@ def in_slices(sizes: tuple[int, ...]) -> Any:
 
 
 @pytest.mark.parametrize("difference", [0.5, 1.0])
-@pytest.mark.parametrize("counted", [in_slices((2, 1)), in_slices((2, 2)), np.ones((5, 3), bool)], ids=["2+1", "2+2", "5x3"])
-def test_intervals_of_few_queries_hold_all_true_differences_at_their_level(counted: Any, difference: float) -> None:
+@pytest.mark.parametrize(
+    "counted",
+    [in_slices((2, 1)), in_slices((2, 2)), np.ones((5, 3), bool)],
+    ids=["2+1", "2+2", "5x3"],
+)
+def test_intervals_of_few_queries_hold_all_true_differences_at_their_level(
+    counted: Any, difference: float
+) -> None:
     """Bounded intervals of two queries held both differences in 81 to 87 % of these samples."""
     rng, trials, held = np.random.default_rng(4), 300, 0
     for _ in range(trials):
@@ -50,15 +64,26 @@ def test_intervals_of_few_queries_hold_all_true_differences_at_their_level(count
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
-def test_a_test_has_no_interval_in_a_family_where_it_has_none_alone(alternative: Any, level: float) -> None:
+def test_a_test_has_no_interval_in_a_family_where_it_has_none_alone(
+    alternative: Any, level: float
+) -> None:
     """Slices of one to nine clusters of two queries, with weights, where the critical value of the
     family alone would bound most.
     """
     sizes = [2 * units for units in range(1, 10)]
     rng, counted = np.random.default_rng(3), in_slices(tuple(sizes))
-    differences, weights, clusters = rng.normal(0.3, 1, counted.shape), rng.integers(1, 4, len(counted)), np.arange(len(counted)) // 2
+    differences, weights, clusters = (
+        rng.normal(0.3, 1, counted.shape),
+        rng.integers(1, 4, len(counted)),
+        np.arange(len(counted)) // 2,
+    )
     asked = {"alternative": alternative, "level": level, "n_resamples": 999, "rng": 1}
-    family = simultaneous(differences, counted=counted, design=Design.of(len(counted), weights=weights, clusters=clusters), **asked)
+    family = simultaneous(
+        differences,
+        counted=counted,
+        design=Design.of(len(counted), weights=weights, clusters=clusters),
+        **asked,
+    )
     for column, kept in enumerate(counted.T):
         own = Design.of(int(kept.sum()), weights=weights[kept], clusters=clusters[kept])
         values = differences[kept, column]
@@ -66,7 +91,11 @@ def test_a_test_has_no_interval_in_a_family_where_it_has_none_alone(alternative:
         none_alone = math.isinf(alone.low) and math.isinf(alone.high)
         rarest = 2.0 ** ((alternative == "two-sided") - column - 1)
         assert none_alone == (rarest > round(1 - level, 12))
-        assert not none_alone or (family.low[column], family.high[column], family.critical_t[column]) == (-math.inf, math.inf, math.inf)
+        assert not none_alone or (
+            family.low[column],
+            family.high[column],
+            family.critical_t[column],
+        ) == (-math.inf, math.inf, math.inf)
 
 
 def test_two_queries_of_one_value_and_a_family_of_them_have_no_critical_value() -> None:
@@ -90,7 +119,12 @@ def test_a_draw_that_rejects_by_chance_keeps_its_side_of_the_null() -> None:
 
 
 BEFORE = {
-    "p": ["0x1.2c00000000000p-2", "0x1.f400000000000p-2", "0x1.0000000000000p+0", "0x1.d000000000000p-1"],
+    "p": [
+        "0x1.2c00000000000p-2",
+        "0x1.f400000000000p-2",
+        "0x1.0000000000000p+0",
+        "0x1.d000000000000p-1",
+    ],
     "low": ["-0x1.6f5704b2f1157p-1", "-0x1.aaa331296fea6p-1", "-0x1.359f405385039p+0", "-inf"],
     "high": ["0x1.f73e4852a4eacp+0", "0x1.0e9290054ffbdp+1", "0x1.6115cec6a9a63p+0", "inf"],
     "critical_t": ["0x1.0a76eb6d27f7fp+2", "0x1.ba00ce5bb0f41p+1", "0x1.76e1ba38a5044p+1", "inf"],
@@ -114,15 +148,26 @@ def runs_of(differences: Any, measures: list[str]) -> list[ir.Evaluation]:
     qrels = {f"q{number}": {"x": 1} for number in range(len(differences))}
     made = ir.evaluate(qrels, {query: ["x"] for query in qrels}, measures)
     base = np.full(made.values.shape, 0.5)
-    return [replace(made, name=name, values=values) for name, values in (("a", base), ("b", base + differences))]
+    return [
+        replace(made, name=name, values=values)
+        for name, values in (("a", base), ("b", base + differences))
+    ]
 
 
 def test_five_queries_have_no_interval_by_companions_as_by_the_first_measure() -> None:
     rng = np.random.default_rng(2)
     differences = np.column_stack([rng.normal(0.1, 0.1, (5, 3)), np.zeros(5)])
-    first, *others, same = ir.compare(*runs_of(differences, ["nDCG@10", "AP", "P@10", "RR"])).pairs[0].measures.values()
+    first, *others, same = (
+        ir.compare(*runs_of(differences, ["nDCG@10", "AP", "P@10", "RR"]))
+        .pairs[0]
+        .measures.values()
+    )
     for row in (first, *others):
-        assert (row.interval, row.detectable, row.verdict) == ((-math.inf, math.inf), math.inf, "undecided"), row.measure
+        assert (row.interval, row.detectable, row.verdict) == (
+            (-math.inf, math.inf),
+            math.inf,
+            "undecided",
+        ), row.measure
     assert same.interval == (0, 0)
     assert math.isnan(same.detectable)
     together = simultaneous(differences[:, 1:])
@@ -130,16 +175,28 @@ def test_five_queries_have_no_interval_by_companions_as_by_the_first_measure() -
 
 
 @pytest.mark.parametrize("sizes", [(2, 1), (2, 2), (5, 3), (6, 2)])
-def test_a_slice_of_few_queries_has_no_interval_beside_other_slices_as_alone(sizes: tuple[int, ...]) -> None:
+def test_a_slice_of_few_queries_has_no_interval_beside_other_slices_as_alone(
+    sizes: tuple[int, ...],
+) -> None:
     names = [f"s{number}" for number, size in enumerate(sizes) for _ in range(size)]
     b = {f"q{number}": 0.1 + 0.01 * number for number in range(len(names))}
     a = dict.fromkeys(b, 0.0)
     categories = dict(zip(b, names, strict=True))
     together = ir.slices(a, b, categories)
     for name in set(names):
-        one = ir.slices(a, b, {query: label for query, label in categories.items() if label == name})[name]
-        assert math.isinf(one.interval[0]) == math.isinf(together[name].interval[0]) == (together[name].n < 6)
-        assert math.isinf(one.detectable) == math.isinf(together[name].detectable) == (together[name].n < 6)
+        one = ir.slices(
+            a, b, {query: label for query, label in categories.items() if label == name}
+        )[name]
+        assert (
+            math.isinf(one.interval[0])
+            == math.isinf(together[name].interval[0])
+            == (together[name].n < 6)
+        )
+        assert (
+            math.isinf(one.detectable)
+            == math.isinf(together[name].detectable)
+            == (together[name].n < 6)
+        )
 
 
 def test_three_runs_on_two_queries_have_no_interval_in_any_pair() -> None:
@@ -152,11 +209,16 @@ def test_three_runs_on_two_queries_have_no_interval_in_any_pair() -> None:
 
 def test_an_interval_that_one_heavy_query_leaves_open_is_shown_with_its_other_end() -> None:
     """A better slice has a lower end alone; one dash would hide it."""
-    b = {f"q{number}": 0.3 + 0.03 * number for number in range(1, 8)} | {f"r{number}": 0.1 * (-1) ** number for number in range(8)}
+    b = {f"q{number}": 0.3 + 0.03 * number for number in range(1, 8)} | {
+        f"r{number}": 0.1 * (-1) ** number for number in range(8)
+    }
     b["q0"] = 0.01
     weights = {query: 10.0 if query.endswith("0") else 1.0 for query in b}
     found = ir.slices(dict.fromkeys(b, 0.0), b, {query: query[0] for query in b}, weights=weights)
-    assert (found["q"].verdict, found["q"].interval) == ("better", (pytest.approx(0.0560345), math.inf))
+    assert (found["q"].verdict, found["q"].interval) == (
+        "better",
+        (pytest.approx(0.0560345), math.inf),
+    )
     assert found.as_dict()["slices"]["q"]["interval"] == [pytest.approx(0.0560345), None]
     lines = {line.split()[0]: line.split() for line in as_text(slices_cells(found)).splitlines()}
     assert "[+0.0560, open)" in " ".join(lines["q"])
@@ -165,14 +227,23 @@ def test_an_interval_that_one_heavy_query_leaves_open_is_shown_with_its_other_en
 
 @pytest.mark.parametrize("test", ["permutation", "t"])
 @pytest.mark.parametrize("n", [1, 2, 5, 6])
-def test_identical_runs_have_the_interval_of_the_whole_comparison_in_a_slice(n: int, test: Any) -> None:
+def test_identical_runs_have_the_interval_of_the_whole_comparison_in_a_slice(
+    n: int, test: Any
+) -> None:
     """Alone, and beside a slice where they differ; a t test of one query has no interval."""
-    same, values = {f"s{number}": 0.1 * number for number in range(n)}, np.random.default_rng(5).random((2, 8))
+    same, values = (
+        {f"s{number}": 0.1 * number for number in range(n)},
+        np.random.default_rng(5).random((2, 8)),
+    )
     others = [{f"o{number}": float(value) for number, value in enumerate(row)} for row in values]
     alone = runs_of(np.zeros((n, 1)), ["nDCG@10"])
     whole = ir.compare(*alone, test=test)["nDCG@10"]
     for beside in ([{}, {}], others):
         a, b = ({**same, **more} for more in beside)
         slice_ = ir.slices(a, b, {query: query[0] for query in a}, test=test)["s"]
-        assert (slice_.interval, slice_.p, slice_.verdict) == (whole.interval, whole.p, whole.verdict)
+        assert (slice_.interval, slice_.p, slice_.verdict) == (
+            whole.interval,
+            whole.p,
+            whole.verdict,
+        )
         assert slice_.interval == ((-math.inf, math.inf) if (n, test) == (1, "t") else (0, 0))

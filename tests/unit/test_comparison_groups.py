@@ -13,39 +13,67 @@ from scipy import stats
 import idealrank as ir
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reports.views.comparison.league import Ranked, better_letters, headline, letter_of, letters_note
+from idealrank.reports.views.comparison.league import (
+    Ranked,
+    better_letters,
+    headline,
+    letter_of,
+    letters_note,
+)
 
 
-def runs_of(n_runs: int, n: int = 40, seed: int = 1, measures: tuple[str, ...] = ("nDCG@10", "AP")) -> list[Evaluation]:
+def runs_of(
+    n_runs: int, n: int = 40, seed: int = 1, measures: tuple[str, ...] = ("nDCG@10", "AP")
+) -> list[Evaluation]:
     """Runs of rising quality on the same queries."""
     generator = np.random.default_rng(seed)
     qrels = {f"q{i}": {"x": 1} for i in range(n)}
     made = ir.evaluate(qrels, {query: ["x"] for query in qrels}, measures)
     base = generator.random((n, 1))
     return [
-        replace(made, name=f"run{run}", values=np.clip(0.6 * base + 0.2 * run / n_runs + generator.normal(0, 0.1, made.values.shape), 0, 1))
+        replace(
+            made,
+            name=f"run{run}",
+            values=np.clip(
+                0.6 * base + 0.2 * run / n_runs + generator.normal(0, 0.1, made.values.shape), 0, 1
+            ),
+        )
         for run in range(n_runs)
     ]
 
 
-@pytest.mark.parametrize(("n_runs", "options"), [(5, {}), (7, {"test": "wilcoxon"}), (14, {"n_resamples": 999})])
-def test_two_runs_share_a_letter_if_and_only_if_they_do_not_differ(n_runs: int, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("n_runs", "options"), [(5, {}), (7, {"test": "wilcoxon"}), (14, {"n_resamples": 999})]
+)
+def test_two_runs_share_a_letter_if_and_only_if_they_do_not_differ(
+    n_runs: int, options: dict[str, Any]
+) -> None:
     found = ir.compare(*runs_of(n_runs), **options)
 
     for measure in ("nDCG@10", "AP"):
         letters = found.groups(measure).letters
-        by_pair = {frozenset((pair.a, pair.b)): row.p_corrected for pair, row in found.rows() if row.measure == measure}
+        by_pair = {
+            frozenset((pair.a, pair.b)): row.p_corrected
+            for pair, row in found.rows()
+            if row.measure == measure
+        }
         assert 0 < sum(p <= 0.05 for p in by_pair.values()) < len(by_pair)
         for a, b in combinations(letters, 2):
             assert bool(set(letters[a]) & set(letters[b])) == (by_pair[frozenset((a, b))] > 0.05)
         best, *others = letters
-        assert found.groups(measure).top == (best, *(run for run in others if by_pair[frozenset((best, run))] > 0.05))
+        assert found.groups(measure).top == (
+            best,
+            *(run for run in others if by_pair[frozenset((best, run))] > 0.05),
+        )
         assert list(letters) == sorted(letters, key=lambda run: -found.means[measure][run].mean)
 
 
 def test_where_less_is_better_the_best_has_the_least() -> None:
     qrels = {f"q{i}": {"x": 1} for i in range(12)}
-    late, early = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "Unjudged@2") for ranking in (["y", "x"], ["x"]))
+    late, early = (
+        ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "Unjudged@2")
+        for ranking in (["y", "x"], ["x"])
+    )
 
     found = ir.compare(late, early).groups("Unjudged@2")
 
@@ -61,7 +89,10 @@ def test_intervals_of_means_are_scipys() -> None:
     for run in runs:
         expected = stats.t.interval(0.9, 39, np.mean(run["AP"]), stats.sem(run["AP"]))
         assert means[run.name].interval == pytest.approx(expected, rel=1e-12)
-        assert (means[run.name].mean, means[run.name].n) == (pytest.approx(float(np.mean(run["AP"])), rel=1e-14), 40)
+        assert (means[run.name].mean, means[run.name].n) == (
+            pytest.approx(float(np.mean(run["AP"])), rel=1e-14),
+            40,
+        )
 
 
 def test_a_run_scored_on_fewer_queries_has_its_own_mean() -> None:
@@ -82,7 +113,11 @@ def test_what_json_has_of_groups() -> None:
 
     groups = found.groups("AP")
     better_than = {run: list(others) for run, others in groups.better_than.items()}
-    assert record["groups"]["AP"] == {"letters": groups.letters, "top": list(groups.top), "better_than": better_than}
+    assert record["groups"]["AP"] == {
+        "letters": groups.letters,
+        "top": list(groups.top),
+        "better_than": better_than,
+    }
     assert record["means"]["AP"]["run0"]["interval"] == list(found.means["AP"]["run0"].interval)
 
 
@@ -101,7 +136,12 @@ def test_holms_method_for_any_number_of_runs() -> None:
     runs = runs_of(12, n=11, measures=("nDCG@10",))
     found = ir.compare(*runs, correction="holm")
     p = [
-        stats.permutation_test((b.values[:, 0] - a.values[:, 0],), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue
+        stats.permutation_test(
+            (b.values[:, 0] - a.values[:, 0],),
+            np.mean,
+            permutation_type="samples",
+            n_resamples=np.inf,
+        ).pvalue
         for a, b in combinations(runs, 2)
     ]
     rows = [pair.measures["nDCG@10"] for pair in found.pairs]
@@ -114,7 +154,9 @@ def test_holms_method_for_any_number_of_runs() -> None:
 
 def test_more_tests_than_draws_can_tell_are_refused() -> None:
     runs = runs_of(12, n=30, measures=("nDCG@10",))
-    with pytest.raises(OptionError, match=r"found 66 tests and 999 draws: .* no p could be as small as 0\.05"):
+    with pytest.raises(
+        OptionError, match=r"found 66 tests and 999 draws: .* no p could be as small as 0\.05"
+    ):
         ir.compare(*runs, correction="holm", n_resamples=999)
     assert ir.compare(*runs, correction="holm", n_resamples=1_320).method.correction == "holm"
     with pytest.raises(OptionError, match="correction='all'"):
@@ -122,10 +164,15 @@ def test_more_tests_than_draws_can_tell_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("n_runs", "options"), [(7, {"test": "wilcoxon"}), (30, {"test": "t"})])
-def test_letters_name_the_runs_that_a_run_is_better_than(n_runs: int, options: dict[str, Any]) -> None:
+def test_letters_name_the_runs_that_a_run_is_better_than(
+    n_runs: int, options: dict[str, Any]
+) -> None:
     """Read back from the table, letter by letter, against the verdict of every pair."""
     found = ir.compare(*runs_of(n_runs), **options)
-    won = {(pair.b, pair.a) if row.verdict == "better" else (pair.a, pair.b) for pair, row in rows_decided(found, "AP")}
+    won = {
+        (pair.b, pair.a) if row.verdict == "better" else (pair.a, pair.b)
+        for pair, row in rows_decided(found, "AP")
+    }
     assert 0 < len(won) < n_runs * (n_runs - 1) / 2
     table = Ranked.of(found, "nDCG@10")
     order = list(table.means)
@@ -134,20 +181,32 @@ def test_letters_name_the_runs_that_a_run_is_better_than(n_runs: int, options: d
 
     said = better_letters(found, "AP", order)
 
-    assert {(run, letters[one]) for run, text in said.items() for one in read_back(text, list(letters))} == won
+    assert {
+        (run, letters[one]) for run, text in said.items() for one in read_back(text, list(letters))
+    } == won
     assert set(found.groups("AP").better_than) == set(order)
-    assert {(run, other) for run, others in found.groups("AP").better_than.items() for other in others} == won
+    assert {
+        (run, other) for run, others in found.groups("AP").better_than.items() for other in others
+    } == won
 
 
 def rows_decided(found: ir.Comparison, measure: str) -> list[tuple[Any, Any]]:
-    return [(pair, row) for pair, row in found.rows() if row.measure == measure and row.verdict in ("better", "worse")]
+    return [
+        (pair, row)
+        for pair, row in found.rows()
+        if row.measure == measure and row.verdict in ("better", "worse")
+    ]
 
 
 def read_back(text: str, letters: list[str]) -> list[str]:
     """The letters that a text stands for, by the rule that the guide states."""
     parts = text.split(",") if "," in text or "-" in text or len(letters) > 26 else list(text)
     ends = [part.split("-") for part in parts if part]
-    return [letter for first, *last in ends for letter in letters[letters.index(first) : letters.index((last or [first])[0]) + 1]]
+    return [
+        letter
+        for first, *last in ends
+        for letter in letters[letters.index(first) : letters.index((last or [first])[0]) + 1]
+    ]
 
 
 def test_a_difference_that_no_verdict_carries_has_no_letter() -> None:
@@ -165,7 +224,13 @@ def test_letters_of_worse_runs_count_verdicts_and_letters_of_groups_count_p_alon
     found = ir.compare(*runs_of(3))
     pair = found.pairs[1]
     assert pair["nDCG@10"].p_corrected <= 0.05
-    unreached = replace(pair, measures={**pair.measures, "nDCG@10": replace(pair["nDCG@10"], verdict="too few judgments")})
+    unreached = replace(
+        pair,
+        measures={
+            **pair.measures,
+            "nDCG@10": replace(pair["nDCG@10"], verdict="too few judgments"),
+        },
+    )
     found = replace(found, pairs=(found.pairs[0], unreached, found.pairs[2]))
 
     groups = found.groups("nDCG@10")
@@ -180,12 +245,21 @@ def test_letters_of_worse_runs_count_verdicts_and_letters_of_groups_count_p_alon
     ("verdicts", "said"),
     [
         ([], "run5 is better than all 5 others."),
-        (["equivalent"], "differs significantly from all others, but is better than only 4 of them: 1 is equivalent."),
+        (
+            ["equivalent"],
+            "differs significantly from all others, but is better than only 4 of them: 1 is "
+            "equivalent.",
+        ),
         (["too few judgments"] * 2, "but is better than only 3 of them: too few judgments for 2."),
-        (["equivalent"] * 2 + ["too few judgments"] * 3, "none of them: 2 are equivalent and too few judgments for 3."),
+        (
+            ["equivalent"] * 2 + ["too few judgments"] * 3,
+            "none of them: 2 are equivalent and too few judgments for 3.",
+        ),
     ],
 )
-def test_the_first_sentence_calls_a_run_better_only_by_its_verdicts(verdicts: list[Any], said: str) -> None:
+def test_the_first_sentence_calls_a_run_better_only_by_its_verdicts(
+    verdicts: list[Any], said: str
+) -> None:
     """A difference may be significant, and yet smaller than a margin, or due to unjudged
     documents.
     """
@@ -194,7 +268,9 @@ def test_the_first_sentence_calls_a_run_better_only_by_its_verdicts(verdicts: li
     found = ir.compare(*clear)
     left = iter(verdicts)
     pairs = [
-        replace(pair, measures={"RR": replace(pair["RR"], verdict=verdict)}) if pair.b == "run5" and (verdict := next(left, "")) else pair
+        replace(pair, measures={"RR": replace(pair["RR"], verdict=verdict)})
+        if pair.b == "run5" and (verdict := next(left, ""))
+        else pair
         for pair in found.pairs
     ]
     found = replace(found, pairs=tuple(pairs))
@@ -205,8 +281,13 @@ def test_the_first_sentence_calls_a_run_better_only_by_its_verdicts(verdicts: li
 
 def test_a_run_in_the_top_group_is_better_than_the_others_only_by_its_verdicts() -> None:
     base = runs_of(6, measures=("RR",))
-    near = [replace(one, values=one.values / 100 + 0.1 * min(place, 4)) for place, one in enumerate(base)]
+    near = [
+        replace(one, values=one.values / 100 + 0.1 * min(place, 4))
+        for place, one in enumerate(base)
+    ]
     found = ir.compare(*near, margin=0.15, largest_loss=0.16)
     top, *others = found.groups("RR").top
     assert len(others) == 1
-    assert headline(found, "RR").endswith(f"{others[0]}. Of the others, {top} is better than 3: 1 is equivalent.")
+    assert headline(found, "RR").endswith(
+        f"{others[0]}. Of the others, {top} is better than 3: 1 is equivalent."
+    )

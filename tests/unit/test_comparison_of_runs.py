@@ -17,11 +17,17 @@ LOW, HIGH = {query: ["y", "z", "x"] for query in QRELS}, {query: ["x", "y"] for 
 
 
 def evaluated(measures: Any) -> list[ir.Evaluation]:
-    return [ir.evaluate(PATHS[0], path, ir.with_companions(measures), keep_unjudged=True) for path in PATHS[1:]]
+    return [
+        ir.evaluate(PATHS[0], path, ir.with_companions(measures), keep_unjudged=True)
+        for path in PATHS[1:]
+    ]
 
 
 def test_paths_are_compared_as_their_evaluations_are() -> None:
-    assert ir.compare(*PATHS, measures=["nDCG@10", "P@10"]).as_dict() == ir.compare(*evaluated(["nDCG@10", "P@10"])).as_dict()
+    assert (
+        ir.compare(*PATHS, measures=["nDCG@10", "P@10"]).as_dict()
+        == ir.compare(*evaluated(["nDCG@10", "P@10"])).as_dict()
+    )
 
 
 def test_dicts_are_compared_by_the_default_measures() -> None:
@@ -33,17 +39,35 @@ def test_dicts_are_compared_by_the_default_measures() -> None:
 
 
 def test_frames_are_compared() -> None:
-    qrels = pl.DataFrame([{"query": q, "doc": d, "grade": grade} for q, docs in QRELS.items() for d, grade in docs.items()])
+    qrels = pl.DataFrame(
+        [
+            {"query": q, "doc": d, "grade": grade}
+            for q, docs in QRELS.items()
+            for d, grade in docs.items()
+        ]
+    )
     runs = [
-        pl.DataFrame([{"query": q, "doc": d, "score": -float(rank)} for q, docs in run.items() for rank, d in enumerate(docs)])
+        pl.DataFrame(
+            [
+                {"query": q, "doc": d, "score": -float(rank)}
+                for q, docs in run.items()
+                for rank, d in enumerate(docs)
+            ]
+        )
         for run in (LOW, HIGH)
     ]
-    assert ir.compare(qrels, *runs, measures="RR").as_dict() == ir.compare(QRELS, LOW, HIGH, measures="RR").as_dict()
+    assert (
+        ir.compare(qrels, *runs, measures="RR").as_dict()
+        == ir.compare(QRELS, LOW, HIGH, measures="RR").as_dict()
+    )
 
 
 def test_arrays_are_compared() -> None:
     labels = [[1, 0]] * 8
-    assert ir.compare(labels, [[0.1, 0.2]] * 8, [[0.2, 0.1]] * 8, measures="RR")["RR"].verdict == "better"
+    assert (
+        ir.compare(labels, [[0.1, 0.2]] * 8, [[0.2, 0.1]] * 8, measures="RR")["RR"].verdict
+        == "better"
+    )
 
 
 def test_a_gate_of_paths_decides_as_that_of_evaluations() -> None:
@@ -69,6 +93,12 @@ def test_a_gate_of_dicts_names_the_run_and_its_baselines() -> None:
         (ir.gate, (QRELS, HIGH), r"gate\(qrels, run, baseline\)"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_with_the_form_to_write(call: Any, given: Any, form: str) -> None:
-    with pytest.raises(InputError, match=f"expected evaluations, as `evaluate` returns, or judgments and two or more runs: {form}"):
+def test_what_cannot_be_compared_is_refused_with_the_form_to_write(
+    call: Any, given: Any, form: str
+) -> None:
+    with pytest.raises(
+        InputError,
+        match=f"expected evaluations, as `evaluate` returns, or judgments and two or more runs: "
+        f"{form}",
+    ):
         call(*given)

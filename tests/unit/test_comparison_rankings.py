@@ -37,7 +37,13 @@ def test_shares_are_those_of_sets_and_lists() -> None:
     first, second = ir.Run(a, name="a"), ir.Run(b, name="b")
     evaluations = [ir.evaluate(QRELS, run, ["nDCG@5", "AP"]) for run in (first, second)]
 
-    found = ir.compare(*evaluations, rankings=overlap(first, second, measures_beside(evaluations[0].measures))).pairs[0].rankings
+    found = (
+        ir.compare(
+            *evaluations, rankings=overlap(first, second, measures_beside(evaluations[0].measures))
+        )
+        .pairs[0]
+        .rankings
+    )
 
     common = [query for query in QRELS if query in b]
     assert found is not None
@@ -47,14 +53,21 @@ def test_shares_are_those_of_sets_and_lists() -> None:
         same = np.mean([one == other for one, other in tops])
         assert 0 < same < 1
         assert found.mean[f"Same@{k}"] == pytest.approx(same, abs=1e-15)
-        assert found.mean[f"Same(order=any)@{k}"] == pytest.approx(np.mean([set(one) == set(other) for one, other in tops]), abs=1e-15)
-        assert found.mean[f"overlap@{k}"] == pytest.approx(np.mean([len(set(one) & set(other)) / k for one, other in tops]), abs=1e-15)
+        assert found.mean[f"Same(order=any)@{k}"] == pytest.approx(
+            np.mean([set(one) == set(other) for one, other in tops]), abs=1e-15
+        )
+        assert found.mean[f"overlap@{k}"] == pytest.approx(
+            np.mean([len(set(one) & set(other)) / k for one, other in tops]), abs=1e-15
+        )
 
 
 @pytest.mark.parametrize("ties", ["docid", "docid-ascending", "input"])
 def test_looking_no_deeper_than_the_measures_changes_no_value(ties: str) -> None:
     generator = np.random.default_rng(3)
-    a, b = ({f"q{i}": {f"d{d}": float(generator.integers(4)) for d in range(9)} for i in range(40)} for _ in range(2))
+    a, b = (
+        {f"q{i}": {f"d{d}": float(generator.integers(4)) for d in range(9)} for i in range(40)}
+        for _ in range(2)
+    )
     measures = ["Same@3", "Same(order=any)@3", "overlap@3", "RBO(p=0.9)@5", "Jaccard@2"]
 
     whole = overlap(Run(a), Run(b), measures, ties=ties)
@@ -65,15 +78,23 @@ def test_looking_no_deeper_than_the_measures_changes_no_value(ties: str) -> None
 
 
 def test_lists_are_not_cut_through_shared_ranks() -> None:
-    with pytest.raises(OptionError, match="depth=5 with ties=shared: only lists with ordered ties can be cut"):
+    with pytest.raises(
+        OptionError, match="depth=5 with ties=shared: only lists with ordered ties can be cut"
+    ):
         overlap(Run({"q": ["a"]}), Run({"q": ["a"]}), "overlap@5", depth=5)
 
 
 def test_the_names_must_be_those_of_the_runs() -> None:
     a, b = two_runs()
-    evaluations = [ir.evaluate(QRELS, ir.Run(run, name=name), parse_measures("AP")) for name, run in (("a", a), ("b", b))]
+    evaluations = [
+        ir.evaluate(QRELS, ir.Run(run, name=name), parse_measures("AP"))
+        for name, run in (("a", a), ("b", b))
+    ]
 
-    with pytest.raises(OptionError, match="rankings: found the run 'A', expected those compared: a, b; give runs their names"):
+    with pytest.raises(
+        OptionError,
+        match="rankings: found the run 'A', expected those compared: a, b; give runs their names",
+    ):
         ir.compare(*evaluations, rankings=ir.overlap(a, b, "overlap@3"))
 
 
@@ -82,7 +103,10 @@ def test_each_pair_has_its_own_in_either_order() -> None:
     runs = [ir.Run(run, name=name) for name, run in (("a", a), ("b", b), ("c", a))]
     evaluations = [ir.evaluate(QRELS, run, "AP") for run in runs]
 
-    found = ir.compare(*evaluations, rankings=[overlap(runs[2], runs[0], "Same@12"), overlap(runs[0], runs[1], "Same@12")])
+    found = ir.compare(
+        *evaluations,
+        rankings=[overlap(runs[2], runs[0], "Same@12"), overlap(runs[0], runs[1], "Same@12")],
+    )
 
     assert found.pair("a", "c").as_dict()["rankings"] == {"queries": 30, "Same@12": 1.0}
     assert found.pair("a", "b").as_dict()["rankings"]["Same@12"] < 1
@@ -94,19 +118,30 @@ def test_a_measure_that_is_not_symmetric_is_shown_in_its_own_order_alone() -> No
     evaluations = [ir.evaluate(QRELS, run, "AP") for run in runs]
     there, back = (overlap(*pair, ["tauAP", "overlap@12"]) for pair in (runs, runs[::-1]))
 
-    of_one, of_both = (ir.compare(*evaluations, rankings=given).pairs[0].as_dict()["rankings"] for given in (back, [there, back]))
+    of_one, of_both = (
+        ir.compare(*evaluations, rankings=given).pairs[0].as_dict()["rankings"]
+        for given in (back, [there, back])
+    )
 
     assert there.mean()["tauAP"] != back.mean()["tauAP"]
     assert list(of_one) == ["queries", "overlap@12"]
-    assert of_both["tauAP"] == pytest.approx(np.nanmean(there["tauAP"][[query in QRELS for query in there.queries]]), abs=1e-12)
+    assert of_both["tauAP"] == pytest.approx(
+        np.nanmean(there["tauAP"][[query in QRELS for query in there.queries]]), abs=1e-12
+    )
 
 
 def test_names_that_several_runs_have_are_refused() -> None:
     a, b = two_runs()
     runs = [ir.Run(run, name=name) for name, run in (("same", a), ("same", b), ("c", a))]
 
-    with pytest.raises(OptionError, match="rankings: found 2 runs of the name 'same', expected those compared: same, same, c"):
-        ir.compare(*(ir.evaluate(QRELS, run, "AP") for run in runs), rankings=overlap(runs[1], runs[2], "overlap@3"))
+    with pytest.raises(
+        OptionError,
+        match="rankings: found 2 runs of the name 'same', expected those compared: same, same, c",
+    ):
+        ir.compare(
+            *(ir.evaluate(QRELS, run, "AP") for run in runs),
+            rankings=overlap(runs[1], runs[2], "overlap@3"),
+        )
 
 
 def said_of(a: dict[str, list[str]], b: dict[str, list[str]], measures: list[str]) -> list[str]:
@@ -124,7 +159,10 @@ def test_a_sentence_names_the_depth_of_lists_shorter_than_the_cutoff() -> None:
 
     deep, both = said_of(a, b, ["R@100"]), said_of(a, b, ["nDCG@10", "R@100"])
 
-    assert deep[0].startswith("The first 10 results differ on all 8 queries that both answer; on average, 4.0 of 10 are shared")
+    assert deep[0].startswith(
+        "The first 10 results differ on all 8 queries that both answer; on average, 4.0 of 10 "
+        "are shared"
+    )
     assert both == deep
 
 
@@ -134,17 +172,27 @@ def test_lists_of_several_lengths_have_no_one_depth_in_a_sentence() -> None:
 
     # One document on p and one on q.
     assert said_of(a, b, ["R@100"])[0].startswith(
-        "The first 100 results, or all of shorter lists, differ on all 2 queries that both answer; on average, 1.0 are shared"
+        "The first 100 results, or all of shorter lists, differ on all 2 queries that both "
+        "answer; on average, 1.0 are shared"
     )
     assert "on average, 1.0 of 2 are shared" in said_of(a, b, ["R@2"])[0]
 
 
 def test_depths_are_of_the_queries_compared() -> None:
-    a, b = {"p": ["d0"], "q": ["d0", "d1"], "unjudged": list("abcdefgh")}, {"p": ["d0", "x1"], "q": ["d0"], "unjudged": list("hg")}
+    a, b = (
+        {"p": ["d0"], "q": ["d0", "d1"], "unjudged": list("abcdefgh")},
+        {"p": ["d0", "x1"], "q": ["d0"], "unjudged": list("hg")},
+    )
     runs = [ir.Run(run, name=name) for name, run in (("a", a), ("b", b))]
     evaluations = [ir.evaluate({"p": {"d0": 1}, "q": {"d0": 1}}, run, "AP") for run in runs]
 
-    found = ir.compare(*evaluations, rankings=overlap(runs[0], runs[1], ["overlap@5", "overlap@1", "overlap"])).pairs[0].rankings
+    found = (
+        ir.compare(
+            *evaluations, rankings=overlap(runs[0], runs[1], ["overlap@5", "overlap@1", "overlap"])
+        )
+        .pairs[0]
+        .rankings
+    )
 
     assert found is not None
     assert found.depths == {"overlap@5": (2, 2), "overlap@1": (1, 1), "overlap": (2, 2)}
@@ -158,24 +206,47 @@ def drawn_run(rng: np.random.Generator, name: str, queries: range, *, repeated: 
     for query in queries:
         documents = rng.choice(160, rng.integers(1, 150), replace=False).tolist()
         documents += documents[:5] if repeated else []
-        rows += [(f"q{query}", f"d{document}", float(rng.integers(0, 40))) for document in documents]
+        rows += [
+            (f"q{query}", f"d{document}", float(rng.integers(0, 40))) for document in documents
+        ]
     ids, names, scores = zip(*rows, strict=True)
     return ir.Run.from_columns(list(ids), list(names), np.array(scores), name=name)
 
 
 @pytest.mark.spread(16)
-@pytest.mark.parametrize("switches", ["standard", "standard,ties=input", "standard,ties=docid-ascending", "standard,missing=left-out"])
+@pytest.mark.parametrize(
+    "switches",
+    [
+        "standard",
+        "standard,ties=input",
+        "standard,ties=docid-ascending",
+        "standard,missing=left-out",
+    ],
+)
 @pytest.mark.parametrize("duplicates", ["error", "first", "last", "best"])
 @pytest.mark.parametrize("measures", ["nDCG@10", "AP", ["P@3", "R@100"]])
-def test_rankings_are_compared_by_kept_documents_as_by_the_runs(switches: str, duplicates: str, measures: str | list[str]) -> None:
+def test_rankings_are_compared_by_kept_documents_as_by_the_runs(
+    switches: str, duplicates: str, measures: str | list[str]
+) -> None:
     rng = np.random.default_rng(5)
     repeated = duplicates != "error"
-    runs = [drawn_run(rng, "a", range(12), repeated=repeated), drawn_run(rng, "b", range(4, 15), repeated=repeated)]
-    qrels = ir.Qrels({f"q{query}": {f"d{number}": 1 for number in range(6)} for query in range(2, 17)})
+    runs = [
+        drawn_run(rng, "a", range(12), repeated=repeated),
+        drawn_run(rng, "b", range(4, 15), repeated=repeated),
+    ]
+    qrels = ir.Qrels(
+        {f"q{query}": {f"d{number}": 1 for number in range(6)} for query in range(2, 17)}
+    )
     convention, asked = ir.Convention.of(switches, duplicates=duplicates), parse_measures(measures)
-    kept = [evaluate_read(qrels, run, asked, convention, keep_top=overlap_ranks(asked, convention)) for run in runs]
+    kept = [
+        evaluate_read(qrels, run, asked, convention, keep_top=overlap_ranks(asked, convention))
+        for run in runs
+    ]
     unread = [ir.Run({"q": ["x"]}, name=run.name) for run in runs]
-    (by_top,), (by_run,) = overlaps(unread, asked, convention, evaluations=kept), overlaps(runs, asked, convention)
+    (by_top,), (by_run,) = (
+        overlaps(unread, asked, convention, evaluations=kept),
+        overlaps(runs, asked, convention),
+    )
     place = {query: row for row, query in enumerate(by_top.queries)}
     rows = [place[query] for query in by_run.queries]
     assert len(rows) == len(by_top.queries) == 8
@@ -187,6 +258,9 @@ def test_rankings_are_compared_by_kept_documents_as_by_the_runs(switches: str, d
     assert set(by_top.only_b) == set(by_run.only_b)
 
 
-@pytest.mark.parametrize("switches", ["ties=expected", "ties=best", "duplicates=twice", "unjudged=skipped", "score=float32"])
+@pytest.mark.parametrize(
+    "switches",
+    ["ties=expected", "ties=best", "duplicates=twice", "unjudged=skipped", "score=float32"],
+)
 def test_where_kept_documents_do_not_tell_none_are_kept(switches: str) -> None:
     assert overlap_ranks(parse_measures("nDCG@10"), ir.Convention.of(f"standard,{switches}")) == 0

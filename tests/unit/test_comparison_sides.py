@@ -15,8 +15,12 @@ NAMES = [f"q{i:03}" for i in range(205)]
 def evaluation(values: np.ndarray, name: str) -> Evaluation:
     """An evaluation with values of our choice."""
     queries = NAMES[: len(values)]
-    made = ir.evaluate({query: {"x": 1} for query in queries}, {query: ["x"] for query in queries}, "P@1")
-    return replace(made, name=name, values=values[:, None], scored=np.ones((len(values), 1), np.bool_))
+    made = ir.evaluate(
+        {query: {"x": 1} for query in queries}, {query: ["x"] for query in queries}, "P@1"
+    )
+    return replace(
+        made, name=name, values=values[:, None], scored=np.ones((len(values), 1), np.bool_)
+    )
 
 
 @pytest.mark.parametrize("zeros", [0, 5])
@@ -28,7 +32,10 @@ def test_a_verdict_by_ranks_takes_the_side_of_the_ranks(zeros: int) -> None:
     found, back = ir.compare(a, b, test="wilcoxon")["P@1"], ir.compare(b, a, test="wilcoxon")["P@1"]
 
     assert found.losses > found.wins
-    assert found.p == pytest.approx(stats.wilcoxon(differences, zero_method="pratt", correction=False, method="approx").pvalue, rel=1e-9)
+    assert found.p == pytest.approx(
+        stats.wilcoxon(differences, zero_method="pratt", correction=False, method="approx").pvalue,
+        rel=1e-9,
+    )
     assert (found.verdict, back.verdict) == ("better", "worse")
     if not zeros:
         assert found.interval[0] > 0
@@ -36,13 +43,20 @@ def test_a_verdict_by_ranks_takes_the_side_of_the_ranks(zeros: int) -> None:
 
 def test_the_order_of_the_queries_changes_nothing() -> None:
     generator = np.random.default_rng(3)
-    values, clusters = generator.random((2, 60)), {f"q{i:03}": int(generator.integers(25)) for i in range(60)}
+    values, clusters = (
+        generator.random((2, 60)),
+        {f"q{i:03}": int(generator.integers(25)) for i in range(60)},
+    )
     a, b = evaluation(values[0], "a"), evaluation(values[1], "b")
     order = generator.permutation(60)
-    turned = replace(b, queries=[b.queries[row] for row in order], values=b.values[order], scored=b.scored[order])
+    turned = replace(
+        b, queries=[b.queries[row] for row in order], values=b.values[order], scored=b.scored[order]
+    )
     categories = {query: "even" if label % 2 else "odd" for query, label in clusters.items()}
 
-    found, other = (ir.compare(*runs, clusters=clusters, slices=categories) for runs in ((a, b), (turned, a)))
+    found, other = (
+        ir.compare(*runs, clusters=clusters, slices=categories) for runs in ((a, b), (turned, a))
+    )
 
     assert found.method.seed == other.method.seed is not None
     row, back = found["P@1"], other["P@1"]

@@ -19,11 +19,38 @@ from idealrank.testing import conventions
 from tests.contract.snapshot import FILE
 
 NAMES = (
-    "standard", "trec_eval-9", "trec_eval-10", "trec_eval", "ir_measures", "gdeval", "ranx", "ranx-burges", "sklearn", "lightgbm",
-    "xgboost", "xgboost-minus", "xgboost-linear", "catboost", "catboost-exp", "torchmetrics", "rax", "keras-rs", "allrank", "ignite",
-    "pyltr", "lenskit", "trectools", "elasticsearch", "opensearch", "rre", "quepid", "quepid-cut", "jarvelin-2002", "linear-2010",
+    "standard",
+    "trec_eval-9",
+    "trec_eval-10",
+    "trec_eval",
+    "ir_measures",
+    "gdeval",
+    "ranx",
+    "ranx-burges",
+    "sklearn",
+    "lightgbm",
+    "xgboost",
+    "xgboost-minus",
+    "xgboost-linear",
+    "catboost",
+    "catboost-exp",
+    "torchmetrics",
+    "rax",
+    "keras-rs",
+    "allrank",
+    "ignite",
+    "pyltr",
+    "lenskit",
+    "trectools",
+    "elasticsearch",
+    "opensearch",
+    "rre",
+    "quepid",
+    "quepid-cut",
+    "jarvelin-2002",
+    "linear-2010",
     "rankkit",
-)  # fmt: skip
+)
 
 WORDS = {switch: row.values for switch, row in ROWS.items() if row.open_values is None}
 
@@ -44,7 +71,9 @@ def test_a_preset_says_what_it_is_and_how_that_was_shown(name: str) -> None:
     assert tuple(preset.switches()) == SWITCHES
 
 
-@pytest.mark.parametrize(("switch", "word"), [(switch, word) for switch, words in WORDS.items() for word in words])
+@pytest.mark.parametrize(
+    ("switch", "word"), [(switch, word) for switch, words in WORDS.items() for word in words]
+)
 def test_every_switch_takes_its_words(switch: str, word: str) -> None:
     """From Python and in a text, and the name tells when it differs from the preset."""
     changed = Convention.of("standard", **{switch: word})
@@ -56,7 +85,14 @@ def test_every_switch_takes_its_words(switch: str, word: str) -> None:
 
 @pytest.mark.parametrize(
     ("given", "word"),
-    [("half", "expected"), ("average", "expected"), ("strict", "best"), ("weak", "worst"), ("le", "worst"), ("docid-descending", "docid")],
+    [
+        ("half", "expected"),
+        ("average", "expected"),
+        ("strict", "best"),
+        ("weak", "worst"),
+        ("le", "worst"),
+        ("docid-descending", "docid"),
+    ],
 )
 def test_the_words_of_papers_are_understood(given: str, word: str) -> None:
     """The pairwise loss's half, strict and weak ties."""
@@ -65,7 +101,11 @@ def test_the_words_of_papers_are_understood(given: str, word: str) -> None:
 
 def test_trec_eval_is_its_newest_version() -> None:
     """The same numbers, so the same fingerprint."""
-    assert Convention.of("trec_eval").fingerprint == Convention.of("trec_eval-10").fingerprint != Convention.of("trec_eval-9").fingerprint
+    assert (
+        Convention.of("trec_eval").fingerprint
+        == Convention.of("trec_eval-10").fingerprint
+        != Convention.of("trec_eval-9").fingerprint
+    )
 
 
 def test_fingerprints_tell_conventions_apart() -> None:
@@ -90,7 +130,11 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presets, "Rules", PlantedRules)
     monkeypatch.setattr(presets, "SWITCHES", (*SWITCHES, "planted"))
     rules = {name: PlantedRules(**vars(preset.rules)) for name, preset in PRESETS.items()}
-    monkeypatch.setattr(presets, "PRESETS", {name: replace(preset, rules=rules[name]) for name, preset in PRESETS.items()})
+    monkeypatch.setattr(
+        presets,
+        "PRESETS",
+        {name: replace(preset, rules=rules[name]) for name, preset in PRESETS.items()},
+    )
 
 
 @pytest.mark.usefixtures("planted")
@@ -110,20 +154,30 @@ def test_every_switch_of_the_first_fingerprint_counts_at_its_default() -> None:
     switches = Convention.of("standard").switches()
     for name in switches:
         rest = {switch: value for switch, value in switches.items() if switch != name}
-        assert (switches_fingerprint(rest) == switches_fingerprint(switches)) == (name in later_defaults()), name
+        assert (switches_fingerprint(rest) == switches_fingerprint(switches)) == (
+            name in later_defaults()
+        ), name
 
 
 @pytest.mark.usefixtures("planted")
-def test_a_record_from_before_a_switch_differs_from_a_later_one_only_where_that_left_the_default(tmp_path: Path) -> None:
+def test_a_record_from_before_a_switch_differs_from_a_later_one_only_where_that_left_the_default(
+    tmp_path: Path,
+) -> None:
     """`diff` names the switch with both values, never one value and nothing."""
     with ir.Store.open(tmp_path) as store:
         key = store.add(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR"))
         old, new = store.evaluation(key), store.evaluation(key)
     assert old.fields["convention"]["switches"].pop("planted") == "before"
-    for value, told in (("before", []), ("after", [{"switch": "planted", "a": "before", "b": "after"}])):
+    for value, told in (
+        ("before", []),
+        ("after", [{"switch": "planted", "a": "before", "b": "after"}]),
+    ):
         new.fields["convention"]["switches"]["planted"] = value
         assert changes(old, new)["convention"] == told
-        assert (switches_fingerprint(new.fields["convention"]["switches"]) == old.fields["convention"]["fingerprint"]) == (not told)
+        assert (
+            switches_fingerprint(new.fields["convention"]["switches"])
+            == old.fields["convention"]["fingerprint"]
+        ) == (not told)
 
 
 @given(conventions(presets=NAMES))
@@ -138,7 +192,10 @@ def test_the_name_gives_the_convention_back(convention: Convention) -> None:
 @given(conventions(presets=NAMES), conventions(presets=NAMES))
 def test_switching_back_restores_name_and_fingerprint(one: Convention, other: Convention) -> None:
     """All switches of another preset, then all of the first again."""
-    assert Convention.of(Convention.of(one, **other.switches()), **one.switches()).fingerprint == one.fingerprint
+    assert (
+        Convention.of(Convention.of(one, **other.switches()), **one.switches()).fingerprint
+        == one.fingerprint
+    )
 
 
 def test_gains_and_discounts_are_switches_too() -> None:
@@ -154,9 +211,20 @@ def test_gains_and_discounts_are_switches_too() -> None:
     [
         ("lightgmb", "unknown convention 'lightgmb', expected one of standard, "),
         ("standard,tie=docid", "unknown switch 'tie', expected one of ties, "),
-        ("standard,ties=random", "ties=random: expected one of docid | docid-ascending | input | expected | best | worst"),
-        ("standard,expected", "convention 'expected': expected SWITCH=VALUE after the name, as in lightgbm,ties=expected"),
-        ("standard,ties=input,ties=best", "convention 'standard,ties=input,ties=best': ties is given twice"),
+        (
+            "standard,ties=random",
+            "ties=random: expected one of docid | docid-ascending | input | expected | best | "
+            "worst",
+        ),
+        (
+            "standard,expected",
+            "convention 'expected': expected SWITCH=VALUE after the name, as in "
+            "lightgbm,ties=expected",
+        ),
+        (
+            "standard,ties=input,ties=best",
+            "convention 'standard,ties=input,ties=best': ties is given twice",
+        ),
         ("standard,gain=cubic", "gain=cubic: expected linear | exp2"),
     ],
 )

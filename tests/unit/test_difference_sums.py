@@ -25,7 +25,10 @@ def test_parts_in_any_order_have_the_sums_of_the_whole(cuts) -> None:
     a, b = values(0.05)
     whole = DifferenceSums.of(QUERIES, a, b, n_draws=2000)
     edges = [0, *cuts, 80]
-    parts = [DifferenceSums.of(QUERIES[i:j], a[i:j], b[i:j], n_draws=2000) for i, j in itertools.pairwise(edges)]
+    parts = [
+        DifferenceSums.of(QUERIES[i:j], a[i:j], b[i:j], n_draws=2000)
+        for i, j in itertools.pairwise(edges)
+    ]
     for order in (parts, parts[::-1]):
         merged = order[0]
         for part in order[1:]:
@@ -33,7 +36,9 @@ def test_parts_in_any_order_have_the_sums_of_the_whole(cuts) -> None:
         assert merged.n == whole.n
         assert merged.difference == pytest.approx(whole.difference, abs=1e-12)
         for name in ("flipped", "weighted", "weights"):
-            np.testing.assert_allclose(getattr(merged, name), getattr(whole, name), rtol=0, atol=1e-12)
+            np.testing.assert_allclose(
+                getattr(merged, name), getattr(whole, name), rtol=0, atol=1e-12
+            )
         assert merged.p == whole.p
         assert merged.interval() == pytest.approx(whole.interval(), abs=1e-12)
 
@@ -43,7 +48,10 @@ def test_p_agrees_with_the_permutation_test() -> None:
     for shift in (0.0, 0.03, 0.05):
         a, b = values(shift)
         exact = permutation_test(a, b, n_resamples=200_000, rng=1).p
-        assert abs(DifferenceSums.of(QUERIES, a, b).p - exact) < 4 * np.sqrt(exact * (1 - exact) / 10_000) + 2e-4
+        assert (
+            abs(DifferenceSums.of(QUERIES, a, b).p - exact)
+            < 4 * np.sqrt(exact * (1 - exact) / 10_000) + 2e-4
+        )
 
 
 def test_the_poisson_interval_agrees_with_the_bootstrap() -> None:

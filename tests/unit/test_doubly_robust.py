@@ -28,23 +28,48 @@ def outcomes(logging: np.ndarray) -> Iterator[tuple[float, int, int, float]]:
     """Each outcome of one row with its probability: context, action, reward."""
     for context, action, reward in itertools.product(range(2), range(3), (0.0, 1.0)):
         rate = RATES[context, action]
-        yield CONTEXTS[context] * logging[context, action] * (rate if reward else 1 - rate), context, action, reward
+        yield (
+            CONTEXTS[context] * logging[context, action] * (rate if reward else 1 - rate),
+            context,
+            action,
+            reward,
+        )
 
 
-def estimated(contexts: np.ndarray, actions: np.ndarray, rewards: np.ndarray, model: np.ndarray, believed: np.ndarray,
-              estimator: ModelEstimator, switch: float | None) -> PolicyValue:  # fmt: skip
+def estimated(
+    contexts: np.ndarray,
+    actions: np.ndarray,
+    rewards: np.ndarray,
+    model: np.ndarray,
+    believed: np.ndarray,
+    estimator: ModelEstimator,
+    switch: float | None,
+) -> PolicyValue:
     expected = (TARGET[contexts] * model[contexts]).sum(axis=1)
     return doubly_robust(
-        rewards, TARGET[contexts, actions], believed[contexts, actions], model[contexts, actions], expected, estimator, switch=switch
+        rewards,
+        TARGET[contexts, actions],
+        believed[contexts, actions],
+        model[contexts, actions],
+        expected,
+        estimator,
+        switch=switch,
     )
 
 
-def expectation(model: np.ndarray, believed: np.ndarray, estimator: ModelEstimator = "dr", switch: float | None = None) -> float:
+def expectation(
+    model: np.ndarray,
+    believed: np.ndarray,
+    estimator: ModelEstimator = "dr",
+    switch: float | None = None,
+) -> float:
     """Mean of the estimate over all logs of two rows, each with its probability."""
     total = 0.0
     for first, second in itertools.product(outcomes(LOGGING), repeat=2):
         columns = [np.array(column) for column in zip(first[1:], second[1:], strict=True)]
-        total += first[0] * second[0] * estimated(*columns, model, believed, estimator, switch).value
+        total += (
+            first[0] * second[0] * estimated(*columns, model, believed, estimator, switch).value
+        )
     return total
 
 
@@ -69,22 +94,36 @@ def test_values_and_errors_on_the_open_bandit_sample_are_those_of_formulas_writt
     """
     with gzip.open(shared_file("data", "open-bandit", "bts_men.csv.gz"), "rt") as file:
         rows = list(csv.DictReader(file))
-    rewards, logged = (np.array([float(row[name]) for row in rows]) for name in ("click", "propensity_score"))
+    rewards, logged = (
+        np.array([float(row[name]) for row in rows]) for name in ("click", "propensity_score")
+    )
     item = np.array([int(row["item_id"]) for row in rows])
     with gzip.open(shared_file("data", "open-bandit", "random_men.csv.gz"), "rt") as file:
         others = [(int(row["item_id"]), float(row["click"])) for row in csv.DictReader(file)]
-    model = np.array([np.mean([click for own, click in others if own == number]) for number in range(34)])
+    model = np.array(
+        [np.mean([click for own, click in others if own == number]) for number in range(34)]
+    )
     target = np.full(rewards.size, 1 / 34)
     expected = np.full(rewards.size, model.mean())
     for estimator, switch in (("dr", None), ("switch", 10.0)):
-        found = doubly_robust(rewards, target, logged, model[item], expected, estimator, switch=switch)  # type: ignore[arg-type]
+        found = doubly_robust(
+            rewards, target, logged, model[item], expected, estimator, switch=switch
+        )  # type: ignore[arg-type]
         terms = []
-        for reward, propensity, number in zip(rewards.tolist(), logged.tolist(), item.tolist(), strict=True):
+        for reward, propensity, number in zip(
+            rewards.tolist(), logged.tolist(), item.tolist(), strict=True
+        ):
             weight = (1 / 34) / propensity
-            correction = weight * (reward - float(model[number])) if switch is None or weight <= switch else 0.0
+            correction = (
+                weight * (reward - float(model[number]))
+                if switch is None or weight <= switch
+                else 0.0
+            )
             terms.append(math.fsum(float(one) / 34 for one in model) + correction)
         mean = math.fsum(terms) / len(terms)
-        error = math.sqrt(math.fsum((term - mean) ** 2 for term in terms) / (len(terms) - 1) / len(terms))
+        error = math.sqrt(
+            math.fsum((term - mean) ** 2 for term in terms) / (len(terms) - 1) / len(terms)
+        )
         assert found.value == pytest.approx(mean, abs=1e-12)
         assert found.standard_error == pytest.approx(error, abs=1e-12)
         assert found.max_weight == pytest.approx(178.25311942959001, rel=1e-12)
@@ -93,12 +132,22 @@ def test_values_and_errors_on_the_open_bandit_sample_are_those_of_formulas_writt
 
 def test_without_a_model_it_is_inverse_propensity_scoring() -> None:
     rng = np.random.default_rng(3)
-    rewards, target, logged = rng.binomial(1, 0.3, 300), rng.uniform(0, 1, 300), rng.uniform(0.2, 1, 300)
+    rewards, target, logged = (
+        rng.binomial(1, 0.3, 300),
+        rng.uniform(0, 1, 300),
+        rng.uniform(0.2, 1, 300),
+    )
     nothing = np.zeros(300)
     clusters = np.arange(300) // 3
-    found = doubly_robust(rewards, target, logged, nothing, nothing, clusters=clusters, n_resamples=50, rng=1)
+    found = doubly_robust(
+        rewards, target, logged, nothing, nothing, clusters=clusters, n_resamples=50, rng=1
+    )
     weighted = ips(rewards, target, logged, clusters=clusters, n_resamples=50, rng=1)
-    assert (found.value, found.standard_error, found.interval) == (weighted.value, weighted.standard_error, weighted.interval)
+    assert (found.value, found.standard_error, found.interval) == (
+        weighted.value,
+        weighted.standard_error,
+        weighted.interval,
+    )
     assert found.estimator == "dr"
 
 
@@ -132,34 +181,50 @@ def test_intervals_hold_the_truth_and_a_good_model_makes_them_short(repetitions:
         held += found.interval[0] <= TRUTH <= found.interval[1]
         widths.append(found.standard_error / weighted.standard_error)
     # 95 % within four standard errors of the count, and within 93-97 % of 1,000
-    reach = max(0.02 * repetitions, 4 * math.sqrt(0.95 * 0.05 * repetitions)) if repetitions < 1000 else 0.02 * repetitions
+    reach = (
+        max(0.02 * repetitions, 4 * math.sqrt(0.95 * 0.05 * repetitions))
+        if repetitions < 1000
+        else 0.02 * repetitions
+    )
     assert abs(held - 0.95 * repetitions) <= reach
-    assert np.mean(widths) == pytest.approx(math.sqrt(exact_variance(RATES) / exact_variance(np.zeros((2, 3)))), rel=0.05)
+    assert np.mean(widths) == pytest.approx(
+        math.sqrt(exact_variance(RATES) / exact_variance(np.zeros((2, 3)))), rel=0.05
+    )
 
 
 @pytest.mark.parametrize(("estimator", "switch"), [("dr", None), ("switch", 2.0)])
-def test_two_policies_with_one_model_are_compared_row_by_row(estimator: ModelEstimator, switch: float | None) -> None:
+def test_two_policies_with_one_model_are_compared_row_by_row(
+    estimator: ModelEstimator, switch: float | None
+) -> None:
     contexts, actions, rewards = simulated(np.random.default_rng(13), 2000)
     policies = (TARGET, np.array([[0.1, 0.25, 0.65], [0.75, 0.15, 0.1]]))
     targets = tuple(policy[contexts, actions] for policy in policies)
     predicted = tuple((policy[contexts] * WRONG_MODEL[contexts]).sum(axis=1) for policy in policies)
     logged, model = LOGGING[contexts, actions], WRONG_MODEL[contexts, actions]
-    found = doubly_robust_difference(rewards, targets, logged, model, predicted, estimator, switch=switch)  # type: ignore[arg-type]
+    found = doubly_robust_difference(
+        rewards, targets, logged, model, predicted, estimator, switch=switch
+    )  # type: ignore[arg-type]
     rows = []
     for target, baseline in zip(targets, predicted, strict=True):
         weight = target / logged
         kept = weight if switch is None else np.where(weight > switch, 0, weight)
         rows.append(baseline + kept * (rewards - model))
     assert found.value == pytest.approx((rows[1] - rows[0]).mean(), rel=1e-10)
-    assert found.standard_error == pytest.approx((rows[1] - rows[0]).std(ddof=1) / math.sqrt(2000), rel=1e-10)
+    assert found.standard_error == pytest.approx(
+        (rows[1] - rows[0]).std(ddof=1) / math.sqrt(2000), rel=1e-10
+    )
     assert found.standard_error < math.hypot(found.a.standard_error, found.b.standard_error) / 2
-    same = doubly_robust_difference(rewards, targets[:1] * 2, logged, model, predicted[:1] * 2, estimator, switch=switch)  # type: ignore[arg-type]
+    same = doubly_robust_difference(
+        rewards, targets[:1] * 2, logged, model, predicted[:1] * 2, estimator, switch=switch
+    )  # type: ignore[arg-type]
     assert (same.value, same.standard_error) == (0.0, 0.0)
 
 
 def test_models_that_do_not_fit_are_refused() -> None:
     log = ([1, 0], [0.5, 0.5], [0.5, 0.5])
-    with pytest.raises(InputError, match="predicted_target: found 1 values, expected one for each of the 2 rewards"):
+    with pytest.raises(
+        InputError, match="predicted_target: found 1 values, expected one for each of the 2 rewards"
+    ):
         doubly_robust(*log, [0.5, 0.5], [0.5])
     with pytest.raises(InputError, match="predicted_logged, row 1: found nan"):
         doubly_robust(*log, [0.5, float("nan")], [0.5, 0.5])

@@ -12,7 +12,10 @@ from idealrank.stats import Cusum, Ewma
 # Two-sided CUSUM, allowance 0.5, mean run length by lasting shift in standard deviations:
 # Montgomery (2013), Introduction to Statistical Quality Control, 7th edition, table 9.3, after
 # Lucas and Crosier (1982). The two sides signal independently often enough at shift 0.
-CUSUM_TABLE = {4.0: {0.0: 168.0, 1.0: 8.38, 2.0: 3.34, 3.0: 2.19}, 5.0: {0.0: 465.0, 1.0: 10.4, 2.0: 4.01, 3.0: 2.57}}
+CUSUM_TABLE = {
+    4.0: {0.0: 168.0, 1.0: 8.38, 2.0: 3.34, 3.0: 2.19},
+    5.0: {0.0: 465.0, 1.0: 10.4, 2.0: 4.01, 3.0: 2.57},
+}
 
 # Two-sided EWMA, limits for a run length of 500: Lucas and Saccucci (1990), table 3, with the
 # columns weight and width.
@@ -34,13 +37,17 @@ def test_run_lengths_of_the_cusum_are_those_of_the_published_table(limit: float)
 
 
 @pytest.mark.parametrize(("weight", "width"), list(EWMA_TABLE))
-def test_run_lengths_of_the_ewma_are_those_of_the_published_table(weight: float, width: float) -> None:
+def test_run_lengths_of_the_ewma_are_those_of_the_published_table(
+    weight: float, width: float
+) -> None:
     chart = Ewma(width * math.sqrt(weight / (2 - weight)), weight)
     for shift, expected in EWMA_TABLE[weight, width].items():
         assert chart.run_length(shift, two_sided=True) == pytest.approx(expected, rel=0.01)
 
 
-@pytest.mark.parametrize("chart", [Cusum(3.0), Cusum(2.5, 0.25), Ewma(0.5, 0.2), Ewma(1.2, 1.0)], ids=str)
+@pytest.mark.parametrize(
+    "chart", [Cusum(3.0), Cusum(2.5, 0.25), Ewma(0.5, 0.2), Ewma(1.2, 1.0)], ids=str
+)
 @pytest.mark.parametrize("drop", [0.0, 0.7])
 def test_run_lengths_are_those_of_the_steps_of_the_chart(chart: Cusum | Ewma, drop: float) -> None:
     rng = np.random.default_rng(5)
@@ -80,11 +87,20 @@ def test_a_held_chart_falls_back_to_its_start_without_a_drop_and_stays_with_one(
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: Cusum(0.0), lambda: Cusum(math.nan), lambda: Cusum(math.inf), lambda: Cusum(4.0, 0.0), lambda: Ewma(-1.0),
-        lambda: Ewma(1.0, 0.0), lambda: Ewma(1.0, 1.5), lambda: Ewma(1.0, math.nan), lambda: Cusum.for_run_length(1.0),
-        lambda: Cusum.for_run_length(math.inf), lambda: Ewma.for_run_length(math.nan), lambda: Ewma.for_run_length(1e9),
+        lambda: Cusum(0.0),
+        lambda: Cusum(math.nan),
+        lambda: Cusum(math.inf),
+        lambda: Cusum(4.0, 0.0),
+        lambda: Ewma(-1.0),
+        lambda: Ewma(1.0, 0.0),
+        lambda: Ewma(1.0, 1.5),
+        lambda: Ewma(1.0, math.nan),
+        lambda: Cusum.for_run_length(1.0),
+        lambda: Cusum.for_run_length(math.inf),
+        lambda: Ewma.for_run_length(math.nan),
+        lambda: Ewma.for_run_length(1e9),
     ],
-)  # fmt: skip
+)
 def test_charts_that_make_no_sense_are_refused(wrong: object) -> None:
     with pytest.raises(OptionError, match="expected"):
         wrong()  # type: ignore[operator]

@@ -31,9 +31,19 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, name: str, **content: object) -> N
 # --- PostgreSQL, Qdrant, FAISS, LanceDB, sqlite-vec: stand-ins ------------------------------------
 
 
-def test_postgres_writes_vectors_as_text_and_takes_two_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    errors = {name: type(name, (Exception,), {}) for name in ("Error", "OperationalError", "InterfaceError")}
-    stand_in(monkeypatch, "psycopg", **errors, errors=SimpleNamespace(QueryCanceled=type("Canceled", (Exception,), {})))
+def test_postgres_writes_vectors_as_text_and_takes_two_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    errors = {
+        name: type(name, (Exception,), {})
+        for name in ("Error", "OperationalError", "InterfaceError")
+    }
+    stand_in(
+        monkeypatch,
+        "psycopg",
+        **errors,
+        errors=SimpleNamespace(QueryCanceled=type("Canceled", (Exception,), {})),
+    )
     asked: list[dict[str, object]] = []
 
     class Connection:
@@ -53,19 +63,29 @@ def test_postgres_writes_vectors_as_text_and_takes_two_columns(monkeypatch: pyte
     assert found(backend) == [("a", 2.0), ("b", 1.0)]
     assert asked == [{"text": "red shoes", "vector": "[1.0,0.5]", "limit": 10}]
 
-    with pytest.raises(BackendError, match=r"postgres-sql: server closed the connection$") as raised:
+    with pytest.raises(
+        BackendError, match=r"postgres-sql: server closed the connection$"
+    ) as raised:
         found(PostgresSql(Connection, statement="broken"))
     assert raised.value.temporary
     assert asked[-1] == {"closed": True}  # the next attempt makes another connection
 
 
-@pytest.mark.parametrize(("distance", "expected"), [("Cosine", [("x", 0.9)]), ("Dot", [("x", 0.9)]), ("Euclid", [("x", -0.9)])])
+@pytest.mark.parametrize(
+    ("distance", "expected"),
+    [("Cosine", [("x", 0.9)]), ("Dot", [("x", 0.9)]), ("Euclid", [("x", -0.9)])],
+)
 def test_distances_of_qdrant_are_negated_and_scores_are_not(
     distance: str, expected: list[tuple[str, float]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nothing = type("Nothing", (Exception,), {})
     stand_in(monkeypatch, "qdrant_client.models", SearchParams=lambda **given: given)
-    stand_in(monkeypatch, "qdrant_client.http.exceptions", UnexpectedResponse=nothing, ResponseHandlingException=nothing)
+    stand_in(
+        monkeypatch,
+        "qdrant_client.http.exceptions",
+        UnexpectedResponse=nothing,
+        ResponseHandlingException=nothing,
+    )
     asked: list[dict[str, object]] = []
 
     class Client:
@@ -75,12 +95,18 @@ def test_distances_of_qdrant_are_negated_and_scores_are_not(
 
         def query_points(self, collection: str, **given: object) -> object:
             asked.append(given)
-            return SimpleNamespace(points=[SimpleNamespace(id=1, payload={"page": {"id": "x"}}, score=0.9)])
+            return SimpleNamespace(
+                points=[SimpleNamespace(id=1, payload={"page": {"id": "x"}}, score=0.9)]
+            )
 
     assert found(QdrantPoints(Client(), collection="pages", id_path="page.id", ef=64)) == expected
     assert asked[0] == {
-        "query": [1.0, 0.5], "using": None, "limit": 10, "with_payload": ["page.id"], "search_params": {"hnsw_ef": 64, "exact": False}
-    }  # fmt: skip
+        "query": [1.0, 0.5],
+        "using": None,
+        "limit": 10,
+        "with_payload": ["page.id"],
+        "search_params": {"hnsw_ef": 64, "exact": False},
+    }
 
 
 class FakeFaiss:
@@ -98,7 +124,9 @@ class FakeFaiss:
 
 
 @pytest.mark.parametrize(("metric", "scores"), [(0, [0.9, 0.2]), (1, [-0.2, -0.9])])
-def test_faiss_leaves_empty_places_out_and_normalises(metric: int, scores: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faiss_leaves_empty_places_out_and_normalises(
+    metric: int, scores: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
     stand_in(monkeypatch, "faiss", METRIC_INNER_PRODUCT=0)
     index = FakeFaiss(metric)
 
@@ -121,7 +149,10 @@ def test_lancedb_has_distances_for_vectors_and_scores_for_words() -> None:
             return lambda *_: self
 
         def to_list(self) -> list[dict[str, object]]:
-            return [{"id": "a", "_distance": 0.1, "_score": 3.0}, {"id": "b", "_distance": 0.2, "_score": 2.0}]
+            return [
+                {"id": "a", "_distance": 0.1, "_score": 3.0},
+                {"id": "b", "_distance": 0.2, "_score": 2.0},
+            ]
 
     assert found(LanceRows(Table(), nprobes=4)) == [("a", -0.1), ("b", -0.2)]
     assert found(LanceRows(Table(), by="text")) == [("a", 3.0), ("b", 2.0)]
@@ -148,7 +179,10 @@ def test_sqlite_vec_quotes_names_and_negates_distances() -> None:
         close = staticmethod(connection.close)
 
     assert found(SqliteVec(Connection, table='a"b', column="v", id_column="id")) == [("a", -0.25)]
-    assert asked[0] == 'SELECT "id", distance FROM "a""b" WHERE "v" MATCH ? AND k = ? ORDER BY distance'
+    assert (
+        asked[0]
+        == 'SELECT "id", distance FROM "a""b" WHERE "v" MATCH ? AND k = ? ORDER BY distance'
+    )
     with pytest.raises(BackendError, match="sqlite-vec: no such table: absent"):
         found(SqliteVec(Connection, table="odd", column="v"))
     connection.close()
@@ -160,8 +194,14 @@ def test_sqlite_vec_quotes_names_and_negates_distances() -> None:
 def test_duckdb_answers_a_query_of_ones_own_from_several_threads(tmp_path: Path) -> None:
     path = str(tmp_path / "a.duckdb")
     with duckdb.connect(path) as connection:
-        connection.execute("CREATE TABLE pages AS SELECT 'p' || n AS id, [n, 1.0]::FLOAT[] AS v FROM range(20) t(n)")
-    sql = "SELECT id, list_inner_product(v, $vector::FLOAT[]) AS score FROM pages ORDER BY score DESC LIMIT $limit"
+        connection.execute(
+            "CREATE TABLE pages AS SELECT 'p' || n AS id, [n, 1.0]::FLOAT[] AS v FROM "
+            "range(20) t(n)"
+        )
+    sql = (
+        "SELECT id, list_inner_product(v, $vector::FLOAT[]) AS score FROM pages ORDER BY score "
+        "DESC LIMIT $limit"
+    )
     backend = made("duckdb", path=path, sql=sql)
 
     with ThreadPoolExecutor(4) as pool:
@@ -183,15 +223,26 @@ def test_duckdb_answers_a_query_of_ones_own_from_several_threads(tmp_path: Path)
 
 
 def test_retrievers_of_the_three_frameworks_give_documents() -> None:
-    documents = [SimpleNamespace(id="p1", metadata={"page": "a"}), SimpleNamespace(id="p2", metadata={"page": "a"})]
-    assert found(from_langchain(SimpleNamespace(invoke=lambda text: documents), id_path="page")) == [("a", 1.0)]
+    documents = [
+        SimpleNamespace(id="p1", metadata={"page": "a"}),
+        SimpleNamespace(id="p2", metadata={"page": "a"}),
+    ]
+    assert found(
+        from_langchain(SimpleNamespace(invoke=lambda text: documents), id_path="page")
+    ) == [("a", 1.0)]
 
-    nodes = [SimpleNamespace(node=SimpleNamespace(node_id="n1", ref_doc_id="d1", metadata={}), score=0.5)]
-    assert found(from_llama_index(SimpleNamespace(retrieve=lambda text: nodes), id_path="ref_doc_id")) == [("d1", 0.5)]
+    nodes = [
+        SimpleNamespace(node=SimpleNamespace(node_id="n1", ref_doc_id="d1", metadata={}), score=0.5)
+    ]
+    assert found(
+        from_llama_index(SimpleNamespace(retrieve=lambda text: nodes), id_path="ref_doc_id")
+    ) == [("d1", 0.5)]
 
     class Component:
         def run(self, query_embedding: list[float], top_k: int) -> dict[str, Any]:
-            return {"documents": [SimpleNamespace(id=f"{query_embedding} {top_k}", meta={}, score=1.0)]}
+            return {
+                "documents": [SimpleNamespace(id=f"{query_embedding} {top_k}", meta={}, score=1.0)]
+            }
 
     assert found(from_haystack(Component())) == [("[1.0, 0.5] 10", 1.0)]
 
@@ -204,11 +255,18 @@ def test_retrievers_of_the_three_frameworks_give_documents() -> None:
 
 
 def test_a_retriever_of_a_file_is_found_made_and_checked(tmp_path: Path) -> None:
-    code = "class R:\n    def invoke(self, text):\n        return []\nready, make, wrong, broken = R(), lambda: R(), 7, lambda: 1 / 0\n"
+    code = (
+        "class R:\n    def invoke(self, text):\n        return []\nready, make, wrong, broken = "
+        "R(), lambda: R(), 7, lambda: 1 / 0\n"
+    )
     (tmp_path / "mine.py").write_text(code)
     for name in ("ready", "make", "R"):
         assert found(made("retriever", retriever=f"{tmp_path}/mine.py:{name}")) == []
-    for name, said in (("wrong", "one of the methods"), ("broken", "ZeroDivisionError"), ("nothing", "can be imported")):
+    for name, said in (
+        ("wrong", "one of the methods"),
+        ("broken", "ZeroDivisionError"),
+        ("nothing", "can be imported"),
+    ):
         with pytest.raises(OptionError, match=said):
             made("retriever", retriever=f"{tmp_path}/mine.py:{name}")
 
@@ -221,15 +279,25 @@ def test_a_retriever_of_a_file_is_found_made_and_checked(tmp_path: Path) -> None
         ("redis-vector-set", {}, "backend.key: found nothing"),
         ("redis-text", {"index": "i", "operator": "some"}, "one of any, all"),
         ("elasticsearch", {"index": "i"}, "backend.url: found nothing, expected an address"),
-        ("opensearch", {"url": "http://127.0.0.1", "index": "i", "body": "match"}, "backend.body: found 'match'"),
-        ("elasticsearch", {"url": "http://127.0.0.1", "index": "i", "body": {}, "fields": ["a"]}, "both `fields` and `body`"),
+        (
+            "opensearch",
+            {"url": "http://127.0.0.1", "index": "i", "body": "match"},
+            "backend.body: found 'match'",
+        ),
+        (
+            "elasticsearch",
+            {"url": "http://127.0.0.1", "index": "i", "body": {}, "fields": ["a"]},
+            "both `fields` and `body`",
+        ),
         ("duckdb", {"path": "a"}, "backend.sql: found nothing"),
         ("retriever", {}, "backend.retriever: found nothing"),
         ("redis", {"index": "i", "feild": "v"}, "did you mean field?"),
         ("qdrant", {"collection": "c"}, "the address of a server, or the folder"),
     ],
 )
-def test_a_section_that_does_not_fit_is_refused(kind: str, given: dict[str, object], said: str) -> None:
+def test_a_section_that_does_not_fit_is_refused(
+    kind: str, given: dict[str, object], said: str
+) -> None:
     with pytest.raises(OptionError) as raised:
         made(kind, **given)
     assert said in str(raised.value)
@@ -241,8 +309,18 @@ def test_a_section_that_does_not_fit_is_refused(kind: str, given: dict[str, obje
         ("qdrant", "qdrant_client", "qdrant", {"url": "http://127.0.0.1", "collection": "c"}),
         ("faiss", "faiss", "faiss", {"path": "a", "ids": "b"}),
         ("lancedb", "lancedb", "lancedb", {"path": "a", "table": "b"}),
-        ("pgvector", "psycopg.sql", "postgres", {"url": "postgresql://x", "table": "a", "column": "b"}),
-        ("postgres", "psycopg.sql", "postgres", {"url": "postgresql://x", "table": "a", "column": "b"}),
+        (
+            "pgvector",
+            "psycopg.sql",
+            "postgres",
+            {"url": "postgresql://x", "table": "a", "column": "b"},
+        ),
+        (
+            "postgres",
+            "psycopg.sql",
+            "postgres",
+            {"url": "postgresql://x", "table": "a", "column": "b"},
+        ),
         ("sqlite-vec", "sqlite_vec", "sqlite-vec", {"path": __file__, "table": "a", "column": "b"}),
         ("redis", "redis", "redis", {"index": "a", "field": "b"}),
     ],

@@ -56,21 +56,30 @@ def test_the_exponent_of_lemma_23() -> None:
     """
     lemma = script("lemma23_exponent")
     assert lemma.mean_and_spread("log2", 10**6)[0] == pytest.approx(0.94490109, abs=3e-8)
-    assert lemma.mean_and_spread("zipf(0.5)", 300) == pytest.approx(mean_ndcg_of_noise(0.5, 300, "zipf(0.5)"), abs=1e-13)
+    assert lemma.mean_and_spread("zipf(0.5)", 300) == pytest.approx(
+        mean_ndcg_of_noise(0.5, 300, "zipf(0.5)"), abs=1e-13
+    )
     for discount, expected in (("log2", (-0.9, -0.6)), ("zipf(0.5)", (-0.5, -0.45))):
         assert lemma.exponents(discount) == pytest.approx(expected, abs=0.03)
         scaled = [(n * gap, n * spread) for n, gap, spread in lemma.rows(discount)]
-        assert all(before[0] < after[0] and 2 * before[1] < after[1] for before, after in pairwise(scaled))
+        assert all(
+            before[0] < after[0] and 2 * before[1] < after[1] for before, after in pairwise(scaled)
+        )
 
 
 def test_the_mean_of_four_documents_by_all_lists() -> None:
     """Sixteen lists of four, one of them without a relevant document."""
     discount = [1 / math.log(rank + 1) for rank in range(1, 5)]
     lists = [[(code >> place) & 1 for place in range(4)] for code in range(1, 16)]
-    values = [sum(w * y for w, y in zip(discount, each, strict=True)) / sum(discount[: sum(each)]) for each in lists]
+    values = [
+        sum(w * y for w, y in zip(discount, each, strict=True)) / sum(discount[: sum(each)])
+        for each in lists
+    ]
     mean = sum(values) / 15
     spread = math.sqrt(sum((value - mean) ** 2 for value in values) / 15)
-    assert script("lemma23_exponent").mean_and_spread("log2", 4) == pytest.approx((mean, spread), abs=1e-14)
+    assert script("lemma23_exponent").mean_and_spread("log2", 4) == pytest.approx(
+        (mean, spread), abs=1e-14
+    )
 
 
 def test_small_slips() -> None:
@@ -83,7 +92,9 @@ def test_small_slips() -> None:
     assert integral < total < bound
     lemma = small.constant().shown
     assert lemma["zeta(b)"] == pytest.approx(-1.4603545088095868, abs=1e-12)
-    assert (lemma["N_0 - N_1"], lemma["N*_0 - N*_1"]) == pytest.approx((-1.58e-4, -1.16e-4), abs=6e-7)
+    assert (lemma["N_0 - N_1"], lemma["N*_0 - N*_1"]) == pytest.approx(
+        (-1.58e-4, -1.16e-4), abs=6e-7
+    )
     exact = list(lemma.values())[-1]
     assert abs(lemma["N*_0 - N*_1"] - exact) < 0.01 * abs(lemma["N_0 - N_1"] - exact)
     assert math.isnan(*small.nothing().shown.values())
@@ -94,12 +105,19 @@ def test_small_slips() -> None:
 
 
 @pytest.mark.spread(2)
-@pytest.mark.parametrize("name", ["late_winner", "lemma22_constant", "lemma23_exponent", "small_errata"])
+@pytest.mark.parametrize(
+    "name", ["late_winner", "lemma22_constant", "lemma23_exponent", "small_errata"]
+)
 def test_what_is_printed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Where, what is printed, what was found, and the numbers."""
     script(name).main([])
     text = capsys.readouterr().out
     assert all(
-        word in text for word in (("printed", "found", "shown") if name == "small_errata" else ("Where", "Printed", "Found", "Shown by"))
+        word in text
+        for word in (
+            ("printed", "found", "shown")
+            if name == "small_errata"
+            else ("Where", "Printed", "Found", "Shown by")
+        )
     )
     assert len(text.splitlines()) > 20

@@ -8,11 +8,19 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from idealrank.errors import FileFormatError, IdealrankError, InputError, MissingExtraError, OptionError
+from idealrank.errors import (
+    FileFormatError,
+    IdealrankError,
+    InputError,
+    MissingExtraError,
+    OptionError,
+)
 
 MADE: list[IdealrankError] = [
     InputError("a.run: found no such file", hint="make one"),
-    FileFormatError("a.run", 2, "d1 a second time", "each once", "allow it", switch="duplicates=first"),
+    FileFormatError(
+        "a.run", 2, "d1 a second time", "each once", "allow it", switch="duplicates=first"
+    ),
     MissingExtraError("reading Parquet", "pyarrow", "arrow"),
     OptionError("nDCG: found tied scores", switch="ties=docid"),
 ]
@@ -44,7 +52,12 @@ def test_an_error_names_the_next_step_in_python_and_on_the_command_line() -> Non
 @pytest.mark.parametrize("error", MADE, ids=lambda error: type(error).__name__)
 def test_an_error_is_the_same_in_another_process(error: IdealrankError) -> None:
     for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
-        assert (type(again), str(again), again.hint, again.switch) == (type(error), str(error), error.hint, error.switch)
+        assert (type(again), str(again), again.hint, again.switch) == (
+            type(error),
+            str(error),
+            error.hint,
+            error.switch,
+        )
 
 
 @pytest.mark.parametrize(
@@ -56,10 +69,16 @@ def test_an_error_is_the_same_in_another_process(error: IdealrankError) -> None:
         ("standard,duplicates=error", "duplicates=first"),
     ],
 )
-def test_an_error_names_the_switch_that_lets_the_call_succeed(convention: str, switch: str, tmp_path: Path) -> None:
+def test_an_error_names_the_switch_that_lets_the_call_succeed(
+    convention: str, switch: str, tmp_path: Path
+) -> None:
     qrels = {"q1": {"a": 1, "b": -1}} | ({"q2": {"a": 1}} if "missing" in convention else {})
     run = tmp_path / "a.run"
-    run.write_text("q1 Q0 a 1 2 t\nq1 Q0 c 2 1 t\n" + ("q1 Q0 a 3 0.5 t\n" if "duplicates" in convention else ""), encoding="utf-8")
+    run.write_text(
+        "q1 Q0 a 1 2 t\nq1 Q0 c 2 1 t\n"
+        + ("q1 Q0 a 3 0.5 t\n" if "duplicates" in convention else ""),
+        encoding="utf-8",
+    )
 
     with pytest.raises(IdealrankError) as caught:
         ir.evaluate(qrels, run, "nDCG@10", convention)
@@ -85,10 +104,15 @@ def test_a_warning_and_a_note_name_the_next_step_of_the_interface_in_use(tmp_pat
     said = [text for text in told if "; to set the " in text]
     assert [text.rpartition("; ")[2] for text in said] == [
         "to set the format, use format='tsv'",
-        "to set the columns, use columns={'query': 'user', 'document': 'item', 'grade': '1'} (in evaluate, qrels_columns=)",
+        "to set the columns, use columns={'query': 'user', 'document': 'item', 'grade': '1'} "
+        "(in evaluate, qrels_columns=)",
         "to set the format, use format='quepid'",
     ]
-    commands = ["--input-format tsv", "--qrels-columns query=user,document=item,grade=1", "--input-format quepid"]
+    commands = [
+        "--input-format tsv",
+        "--qrels-columns query=user,document=item,grade=1",
+        "--input-format quepid",
+    ]
     assert [text.on_command_line().rpartition("use ")[2] for text in said] == commands  # type: ignore[attr-defined]
     assert "--" not in str(caught[0].message)
     again = pickle.loads(pickle.dumps(said[0]))
@@ -100,8 +124,14 @@ def test_no_text_of_the_library_names_options_of_the_command_line_in_python() ->
     Python name would be read in both.
     """
     source = Path(ir.__file__).parent
-    texts = {path: path.read_text(encoding="utf-8") for path in source.rglob("*.py") if "cli" not in path.parts}
-    assert [path.name for path, text in texts.items() if re.search(r"=\)? \(--\w|\(in Python", text)] == []
+    texts = {
+        path: path.read_text(encoding="utf-8")
+        for path in source.rglob("*.py")
+        if "cli" not in path.parts
+    }
+    assert [
+        path.name for path, text in texts.items() if re.search(r"=\)? \(--\w|\(in Python", text)
+    ] == []
 
 
 def test_measures_in_one_text_are_led_to_a_list() -> None:
@@ -110,5 +140,8 @@ def test_measures_in_one_text_are_led_to_a_list() -> None:
 
 
 def test_an_argument_of_another_function_is_no_grouping_of_arrays() -> None:
-    with pytest.raises(ir.OptionError, match="found no argument 'measures', expected one of the function's; did you mean measure="):
+    with pytest.raises(
+        ir.OptionError,
+        match="found no argument 'measures', expected one of the function's; did you mean measure=",
+    ):
         ir.robust({"q": {"d": 1}}, {"q": ["d"]}, {"q": ["d"]}, measures=["AP"])

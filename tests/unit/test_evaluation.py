@@ -31,15 +31,26 @@ RUN = {"q1": {"a": 3.0, "x": 2.0, "b": 2.0}, "q3": {"d": 1.0}, "q9": {"z": 1.0}}
 )
 def test_queries_that_count(missing: str, without_judgments: str, queries: list[str]) -> None:
     """In the order of the judgments, then of the run; each value at its query."""
-    evaluation = ir.evaluate(QRELS, RUN, ["RR"], ir.Convention.of("standard", missing=missing, without_judgments=without_judgments))
+    evaluation = ir.evaluate(
+        QRELS,
+        RUN,
+        ["RR"],
+        ir.Convention.of("standard", missing=missing, without_judgments=without_judgments),
+    )
     assert list(evaluation.queries) == queries
-    assert dict(zip(evaluation.queries, evaluation["RR"].tolist(), strict=True)) == {query: float(query == "q1") for query in queries}
+    assert dict(zip(evaluation.queries, evaluation["RR"].tolist(), strict=True)) == {
+        query: float(query == "q1") for query in queries
+    }
     assert evaluation.mean()["RR"] == 1 / len(queries)
 
 
 def test_a_missing_query_can_be_refused() -> None:
     """The message names it and the ways out."""
-    with pytest.raises(ir.InputError, match=r"does not answer 1 of 3 judged queries \('q2'\), expected all; missing=zero counts them as 0"):
+    with pytest.raises(
+        ir.InputError,
+        match=r"does not answer 1 of 3 judged queries \('q2'\), expected all; missing=zero counts "
+        r"them as 0",
+    ):
         ir.evaluate(QRELS, RUN, ["RR"], "standard,missing=error")
 
 
@@ -64,11 +75,24 @@ def test_the_coverage_counts_what_happened() -> None:
     """Every count of one evaluation, by hand."""
     coverage = ir.evaluate(QRELS, RUN, ["nDCG@2", "AP"]).coverage
     assert coverage.as_dict() == {
-        "queries_in_qrels": 3, "queries_in_run": 3, "missing": 1, "without_judgments": 1, "scored": 3, "no_relevant": 1,
-        "unjudged_share": pytest.approx(1 / 3), "unjudged_cutoff": 2, "tied_queries": 1, "tied_documents": 2, "duplicates": 0,
-        "truncated_grades": 0, "out_of_range": 0,
-        "by_measure": {"nDCG@2": {"scored": 3, "no_relevant": 1}, "AP": {"scored": 3, "no_relevant": 1}},
-    }  # fmt: skip
+        "queries_in_qrels": 3,
+        "queries_in_run": 3,
+        "missing": 1,
+        "without_judgments": 1,
+        "scored": 3,
+        "no_relevant": 1,
+        "unjudged_share": pytest.approx(1 / 3),
+        "unjudged_cutoff": 2,
+        "tied_queries": 1,
+        "tied_documents": 2,
+        "duplicates": 0,
+        "truncated_grades": 0,
+        "out_of_range": 0,
+        "by_measure": {
+            "nDCG@2": {"scored": 3, "no_relevant": 1},
+            "AP": {"scored": 3, "no_relevant": 1},
+        },
+    }
     assert list(coverage.missing_queries) == ["q2"]
 
 
@@ -80,11 +104,20 @@ def test_the_share_of_unjudged_documents_is_that_of_the_smallest_cutoff() -> Non
 
 def test_truncated_grades_are_counted_with_one_warning() -> None:
     """trec_eval cuts 1.5 to 1 without a word."""
-    with pytest.warns(ir.IdealrankWarning, match="convention trec_eval-10 cut 2 grades to whole numbers") as caught:
-        evaluation = ir.evaluate({"q": {"a": 1.5, "b": 0.5, "c": 1}}, {"q": ["a", "b", "c"]}, ["nDCG", "AP"], "trec_eval-10")
+    with pytest.warns(
+        ir.IdealrankWarning, match="convention trec_eval-10 cut 2 grades to whole numbers"
+    ) as caught:
+        evaluation = ir.evaluate(
+            {"q": {"a": 1.5, "b": 0.5, "c": 1}},
+            {"q": ["a", "b", "c"]},
+            ["nDCG", "AP"],
+            "trec_eval-10",
+        )
     assert len(caught) == 1
     assert evaluation.coverage.truncated_grades == 2
-    whole = ir.evaluate({"q": {"a": 1, "b": 0, "c": 1}}, {"q": ["a", "b", "c"]}, ["nDCG", "AP"], "trec_eval-10")
+    whole = ir.evaluate(
+        {"q": {"a": 1, "b": 0, "c": 1}}, {"q": ["a", "b", "c"]}, ["nDCG", "AP"], "trec_eval-10"
+    )
     np.testing.assert_array_equal(evaluation.values, whole.values)
 
 
@@ -98,26 +131,38 @@ def test_values_out_of_range_are_counted_and_told() -> None:
     assert evaluation.coverage.out_of_range == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        kept = ir.evaluate({"q": {"a": 1, "b": -5}}, {"q": ["b", "a"]}, ["nDCG@1"], "standard,negative=kept")
+        kept = ir.evaluate(
+            {"q": {"a": 1, "b": -5}}, {"q": ["b", "a"]}, ["nDCG@1"], "standard,negative=kept"
+        )
     assert (kept.values[0, 0], kept.coverage.out_of_range) == (-5.0, 1)
 
 
 def test_duplicates_and_ties_of_arrays_are_counted() -> None:
     """Arrays have no ids, so no duplicates; ties they have."""
-    coverage = ir.evaluate([[1, 0, 2], [0, 1, 1]], [[0.5, 0.5, 0.1], [3.0, 2.0, 1.0]], "nDCG@1").coverage
-    assert (coverage.tied_queries, coverage.tied_documents, coverage.duplicates, coverage.unjudged_share) == (1, 2, 0, 0.0)
+    coverage = ir.evaluate(
+        [[1, 0, 2], [0, 1, 1]], [[0.5, 0.5, 0.1], [3.0, 2.0, 1.0]], "nDCG@1"
+    ).coverage
+    assert (
+        coverage.tied_queries,
+        coverage.tied_documents,
+        coverage.duplicates,
+        coverage.unjudged_share,
+    ) == (1, 2, 0, 0.0)
 
 
 # --- policies -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("policy", "lengths", "value"), [("first", 3.0, 1.0), ("last", 3.0, 1 / 3), ("best", 3.0, 1.0), ("twice", 4.0, 1.0)]
+    ("policy", "lengths", "value"),
+    [("first", 3.0, 1.0), ("last", 3.0, 1 / 3), ("best", 3.0, 1.0), ("twice", 4.0, 1.0)],
 )
 def test_duplicate_documents(policy: str, lengths: float, value: float) -> None:
     """Which of two rows of a document counts; the first has the higher score."""
     run = ir.Run.from_columns(["q"] * 4, ["a", "x", "y", "a"], np.array([4.0, 3.0, 2.0, 1.0]))
-    evaluation = ir.evaluate({"q": {"a": 1}}, run, ["NumRet", "RR"], f"standard,duplicates={policy}")
+    evaluation = ir.evaluate(
+        {"q": {"a": 1}}, run, ["NumRet", "RR"], f"standard,duplicates={policy}"
+    )
     assert evaluation.values[0].tolist() == [lengths, value]
     assert evaluation.coverage.duplicates == 1
 
@@ -126,31 +171,72 @@ def test_unjudged_documents() -> None:
     """Counted as not relevant, skipped so that ranks close up, or refused by name."""
     run, qrels = {"q": ["x", "a", "y", "b"]}, {"q": {"a": 1, "b": 1}}
     assert ir.evaluate(qrels, run, ["P@2"]).values[0, 0] == 0.5
-    assert ir.evaluate(qrels, run, ["P@2", "NumRet"], "standard,unjudged=skipped").values[0].tolist() == [1.0, 2.0]
-    with pytest.raises(ir.InputError, match=r"query 'q': the document at rank 1 is unjudged \(1 queries have such documents\)"):
+    assert ir.evaluate(qrels, run, ["P@2", "NumRet"], "standard,unjudged=skipped").values[
+        0
+    ].tolist() == [1.0, 2.0]
+    with pytest.raises(
+        ir.InputError,
+        match=r"query 'q': the document at rank 1 is unjudged \(1 queries have such documents\)",
+    ):
         ir.evaluate(qrels, run, ["P@2"], "standard,unjudged=error")
     with pytest.raises(ir.InputError, match=r"query 'p': the document at rank 1 is unjudged"):
-        ir.evaluate(qrels, {"q": ["a"], "p": ["z"]}, ["P@2"], "standard,unjudged=error,without_judgments=evaluated")
+        ir.evaluate(
+            qrels,
+            {"q": ["a"], "p": ["z"]},
+            ["P@2"],
+            "standard,unjudged=error,without_judgments=evaluated",
+        )
 
 
-@pytest.mark.parametrize(("policy", "values"), [("zero", [0.0, 3.0]), ("removed", [1.0, 1.0]), ("padding", [0.0, 2.0])])
+@pytest.mark.parametrize(
+    ("policy", "values"), [("zero", [0.0, 3.0]), ("removed", [1.0, 1.0]), ("padding", [0.0, 2.0])]
+)
 def test_negative_grades(policy: str, values: list[float]) -> None:
     """As 0, out of the list, or out of the list where -1 marks padding."""
     grades = {"q": {"a": -2, "b": -1, "c": 1}}
-    assert ir.evaluate(grades, {"q": ["a", "b", "c"]}, ["P@1", "NumRet"], f"standard,negative={policy}").values[0].tolist() == values
-    assert ir.evaluate([[-2, -1, 1]], [[3.0, 2.0, 1.0]], ["P@1", "NumRet"], f"standard,negative={policy}").values[0].tolist() == values
+    assert (
+        ir.evaluate(
+            grades, {"q": ["a", "b", "c"]}, ["P@1", "NumRet"], f"standard,negative={policy}"
+        )
+        .values[0]
+        .tolist()
+        == values
+    )
+    assert (
+        ir.evaluate(
+            [[-2, -1, 1]], [[3.0, 2.0, 1.0]], ["P@1", "NumRet"], f"standard,negative={policy}"
+        )
+        .values[0]
+        .tolist()
+        == values
+    )
 
 
 def test_negative_grades_can_be_kept_or_refused() -> None:
     """Kept they cost; refused they are named with query and document."""
-    assert ir.evaluate({"q": {"a": -1, "b": 1}}, {"q": ["a"]}, ["DCG"], "standard,negative=kept").values[0, 0] == -1.0
-    with pytest.raises(ir.InputError, match=r"query 'q', document 'a': found grade -1 \(1 negative grades in all\), expected 0 or more"):
+    assert (
+        ir.evaluate(
+            {"q": {"a": -1, "b": 1}}, {"q": ["a"]}, ["DCG"], "standard,negative=kept"
+        ).values[0, 0]
+        == -1.0
+    )
+    with pytest.raises(
+        ir.InputError,
+        match=r"query 'q', document 'a': found grade -1 \(1 negative grades in all\), expected 0 "
+        r"or "
+        r"more",
+    ):
         ir.evaluate({"q": {"a": -1, "b": 1}}, {"q": ["a"]}, ["DCG"], "standard,negative=error")
 
 
 def test_scores_may_be_infinite_but_not_nan() -> None:
     """Infinity has an order; NaN has none."""
-    assert ir.evaluate({"q": {"a": 1}}, {"q": {"b": 5.0, "a": math.inf, "c": -math.inf}}, ["RR"]).values[0, 0] == 1.0
+    assert (
+        ir.evaluate(
+            {"q": {"a": 1}}, {"q": {"b": 5.0, "a": math.inf, "c": -math.inf}}, ["RR"]
+        ).values[0, 0]
+        == 1.0
+    )
     with pytest.raises(ir.InputError, match=r"(?i)nan"):
         ir.evaluate({"q": {"a": 1}}, {"q": {"a": math.nan}}, ["RR"])
     with pytest.raises(ir.InputError, match="expected a finite number"):
@@ -160,7 +246,10 @@ def test_scores_may_be_infinite_but_not_nan() -> None:
 def test_float32_scores_tie_where_the_tool_ties_them() -> None:
     """16777217 and 16777216 are one float32."""
     run = {"q": {"a": 16777216.0, "b": 16777217.0}}
-    values = {name: ir.evaluate({"q": {"b": 1}}, run, ["RR"], name).values[0, 0] for name in ("trec_eval-10", "trec_eval-9,ties=worst")}
+    values = {
+        name: ir.evaluate({"q": {"b": 1}}, run, ["RR"], name).values[0, 0]
+        for name in ("trec_eval-10", "trec_eval-9,ties=worst")
+    }
     assert values == {"trec_eval-10": 1.0, "trec_eval-9,ties=worst": 0.5}
 
 
@@ -169,7 +258,10 @@ def test_float32_scores_tie_where_the_tool_ties_them() -> None:
 
 def test_a_query_left_out_is_none_and_does_not_count() -> None:
     """A mask, not NaN: NaN as a policy poisons the mean on purpose."""
-    left_out, poisoned = (ir.evaluate(QRELS, RUN, ["nDCG"], f"standard,no_relevant={policy}") for policy in ("left-out", "nan"))
+    left_out, poisoned = (
+        ir.evaluate(QRELS, RUN, ["nDCG"], f"standard,no_relevant={policy}")
+        for policy in ("left-out", "nan")
+    )
     assert left_out.per_query()["q3"] == {"nDCG": None}
     assert left_out.mean()["nDCG"] == 0.5
     assert math.isnan(poisoned.mean()["nDCG"])
@@ -178,7 +270,9 @@ def test_a_query_left_out_is_none_and_does_not_count() -> None:
 
 def test_no_query_that_counts_has_no_mean() -> None:
     """NaN instead of 0."""
-    assert math.isnan(ir.evaluate({"q": {"a": 0}}, {"q": ["a"]}, ["nDCG"], "rankkit").mean()["nDCG"])
+    assert math.isnan(
+        ir.evaluate({"q": {"a": 0}}, {"q": ["a"]}, ["nDCG"], "rankkit").mean()["nDCG"]
+    )
 
 
 def test_the_provenance_says_everything_that_was_set() -> None:
@@ -205,15 +299,24 @@ def test_evaluations_travel_between_processes() -> None:
     """Parts are made in several processes and merged in one."""
     whole = ir.evaluate(QRELS, RUN, ["nDCG", "AP"], "lightgbm,missing=zero")
     copy = pickle.loads(pickle.dumps(whole))
-    assert (list(copy.queries), copy.mean(), copy.coverage) == (list(whole.queries), whole.mean(), whole.coverage)
+    assert (list(copy.queries), copy.mean(), copy.coverage) == (
+        list(whole.queries),
+        whole.mean(),
+        whole.coverage,
+    )
     assert copy.convention == whole.convention
-    part = ir.evaluate({"other": {"a": 1}}, {"other": ["a"]}, ["nDCG", "AP"], "lightgbm,missing=zero")
+    part = ir.evaluate(
+        {"other": {"a": 1}}, {"other": ["a"]}, ["nDCG", "AP"], "lightgbm,missing=zero"
+    )
     assert copy.merge(part).mean() == whole.merge(part).mean()
 
 
 def test_errors_travel_between_processes() -> None:
     """With what they say."""
-    for error in (ir.FileFormatError("a.run", 3, "2 fields", "6", "add some"), ir.MissingExtraError("reading", "pyarrow", "arrow")):
+    for error in (
+        ir.FileFormatError("a.run", 3, "2 fields", "6", "add some"),
+        ir.MissingExtraError("reading", "pyarrow", "arrow"),
+    ):
         copy = pickle.loads(pickle.dumps(error))
         assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
 
@@ -221,7 +324,9 @@ def test_errors_travel_between_processes() -> None:
 def test_parts_measured_by_different_functions_are_not_merged() -> None:
     """Two functions without a name have one text."""
     parts = [
-        ir.evaluate({query: {"a": 1}}, {query: ["a"]}, ["nDCG"], ir.Convention.of("standard", gain=gain))
+        ir.evaluate(
+            {query: {"a": 1}}, {query: ["a"]}, ["nDCG"], ir.Convention.of("standard", gain=gain)
+        )
         for query, gain in (("q1", lambda grades: grades), ("q2", lambda grades: grades + 1))
     ]
     with pytest.raises(ir.IncompatibleError, match="expected one convention"):
@@ -272,16 +377,23 @@ def test_a_query_that_an_evaluation_lacks_counts_for_nothing() -> None:
     on = evaluation.on(["q2", "q3", "q1"])
 
     assert on.mean()["RR"] == evaluation.mean()["RR"]
-    assert on.texts["RelString@2"] == ["", *(evaluation.texts["RelString@2"][row] for row in (1, 0))]
+    assert on.texts["RelString@2"] == [
+        "",
+        *(evaluation.texts["RelString@2"][row] for row in (1, 0)),
+    ]
     assert on.scored[:, 0].tolist() == [False, True, True]
 
 
-@pytest.mark.parametrize("convention", ["standard", "standard,ties=expected", "quepid", "standard,unjudged=skipped"])
+@pytest.mark.parametrize(
+    "convention", ["standard", "standard,ties=expected", "quepid", "standard,unjudged=skipped"]
+)
 def test_further_measures_are_those_of_an_evaluation_of_their_own(convention: str) -> None:
     """To the bit, for hits below the deepest cutoff add nothing."""
     more = parse_measures(["nDCG@1", "P@3", "AP", "RR(judged_only=True)@2", "NumRet"])
 
-    found = core.evaluate(ir.Qrels(QRELS), ir.Run(RUN), "nDCG@1", convention, keep_for=more).further(more)
+    found = core.evaluate(
+        ir.Qrels(QRELS), ir.Run(RUN), "nDCG@1", convention, keep_for=more
+    ).further(more)
 
     alone = ir.evaluate(QRELS, RUN, more, convention)
     np.testing.assert_array_equal(found.values, alone.values)
@@ -296,6 +408,12 @@ def test_further_measures_are_those_of_an_evaluation_of_their_own(convention: st
 def test_measures_that_look_deeper_than_the_hits_that_were_kept_are_refused() -> None:
     evaluation = ir.evaluate(QRELS, RUN, "P@2", keep_unjudged=True)
 
-    assert (evaluation.can_tell("P@1"), evaluation.can_tell("AP"), ir.evaluate(QRELS, RUN, "P@2").can_tell("P@1")) == (True, False, False)
-    with pytest.raises(ir.InputError, match=r"found no hits kept for AP, expected evaluate\(keep_for=\.\.\.\)"):
+    assert (
+        evaluation.can_tell("P@1"),
+        evaluation.can_tell("AP"),
+        ir.evaluate(QRELS, RUN, "P@2").can_tell("P@1"),
+    ) == (True, False, False)
+    with pytest.raises(
+        ir.InputError, match=r"found no hits kept for AP, expected evaluate\(keep_for=\.\.\.\)"
+    ):
         evaluation.further("AP")

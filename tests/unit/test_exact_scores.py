@@ -26,23 +26,42 @@ EXACT = 1_700_000_000_000_000_256  # a multiple of 256, which is the distance of
 
 @pytest.mark.parametrize(
     "scores",
-    [[FIRST, SECOND], [[FIRST, SECOND]], np.array([FIRST, SECOND]), np.array([FIRST, SECOND], np.uint64), [FIRST, 0.5],
-     pd.Series([FIRST, 2]), [FIRST - 2**63, 1], [2**63 + 1, 1]],
-)  # fmt: skip
+    [
+        [FIRST, SECOND],
+        [[FIRST, SECOND]],
+        np.array([FIRST, SECOND]),
+        np.array([FIRST, SECOND], np.uint64),
+        [FIRST, 0.5],
+        pd.Series([FIRST, 2]),
+        [FIRST - 2**63, 1],
+        [2**63 + 1, 1],
+    ],
+)
 def test_scores_of_arrays_are_refused(scores: Any) -> None:
     labels = [[1, 0]] if np.ndim(scores) == 2 else [1, 0]
-    with pytest.raises(ir.InputError, match=r"scores: item 0: found -?\d+, a whole number that float64 changes, expected a score that"):
+    with pytest.raises(
+        ir.InputError,
+        match=r"scores: item 0: found -?\d+, a whole number that float64 changes, expected a score "
+        r"that",
+    ):
         ir.ndcg(labels, scores)
 
 
 def test_whole_numbers_that_float64_holds_keep_their_order() -> None:
-    for scores in ([EXACT, EXACT + 256], np.array([-(2**63), 2**62]), np.array([2**53 - 1, 2**53]), [2.0**80, 2.0**81]):
+    for scores in (
+        [EXACT, EXACT + 256],
+        np.array([-(2**63), 2**62]),
+        np.array([2**53 - 1, 2**53]),
+        [2.0**80, 2.0**81],
+    ):
         assert ir.ndcg([0, 1], scores).tolist() == [1.0]
     assert ir.Run({"q": {"a": EXACT, "b": EXACT + 256}}).ranking("q").documents == ["b", "a"]
 
 
 def test_mappings_and_columns() -> None:
-    with pytest.raises(ir.InputError, match=f"run 'mine', query 'q', document 'a': found {CHANGED}"):
+    with pytest.raises(
+        ir.InputError, match=f"run 'mine', query 'q', document 'a': found {CHANGED}"
+    ):
         ir.Run({"q": {"a": FIRST, "b": SECOND}}, name="mine")
     with pytest.raises(ir.InputError, match=f"row 0: found {CHANGED}"):
         ir.Run.from_columns(["q", "q"], ["a", "b"], np.array([FIRST, SECOND]))  # type: ignore[arg-type]
@@ -50,11 +69,19 @@ def test_mappings_and_columns() -> None:
 
 @pytest.mark.parametrize(
     "frame",
-    [pd.DataFrame(TABLE), pl.DataFrame(TABLE), pa.table(TABLE), pd.DataFrame(TABLE, dtype=object), pl.LazyFrame(TABLE),
-     pa.table({**TABLE, "score": pa.array([FIRST, None])}).slice(0, 1)],
-)  # fmt: skip
+    [
+        pd.DataFrame(TABLE),
+        pl.DataFrame(TABLE),
+        pa.table(TABLE),
+        pd.DataFrame(TABLE, dtype=object),
+        pl.LazyFrame(TABLE),
+        pa.table({**TABLE, "score": pa.array([FIRST, None])}).slice(0, 1),
+    ],
+)
 def test_dataframes(frame: Any) -> None:
-    with pytest.raises(ir.InputError, match=rf"run: row 0 \(counted from 0\): found score {CHANGED}"):
+    with pytest.raises(
+        ir.InputError, match=rf"run: row 0 \(counted from 0\): found score {CHANGED}"
+    ):
         run_from_frame(frame)
 
 
@@ -93,7 +120,9 @@ def test_grades_and_trec_lines_are_doubles(tmp_path: Path) -> None:
     """A grade is a quantity, no place in an order; trec_eval reads scores as doubles, so its ties
     are what its format means.
     """
-    assert qrels_from_frame(pd.DataFrame({"qid": ["q"], "docid": ["a"], "rel": [FIRST]}))["q"]["a"] == float(FIRST)
+    assert qrels_from_frame(pd.DataFrame({"qid": ["q"], "docid": ["a"], "rel": [FIRST]}))["q"][
+        "a"
+    ] == float(FIRST)
     path = tmp_path / "a.run"
     path.write_text(f"q Q0 a 1 {FIRST} x\nq Q0 b 2 {SECOND} x\n", encoding="utf-8")
     assert read_run(path).ranking("q").first.tolist() == [1, 1]

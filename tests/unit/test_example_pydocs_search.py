@@ -23,11 +23,20 @@ def test_pages_show_the_numbers_of_the_search(tmp_path: Path) -> None:
     if platform.python_version() != collection["python"]:
         pytest.skip(f"the judged documents belong to Python {collection['python']}")
     path = tmp_path / "pydocs.db"
-    subprocess.run([sys.executable, PYDOCS / "search_index.py", path], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, PYDOCS / "search_index.py", path], check=True, capture_output=True
+    )
     with sqlite3.connect(path) as database:
-        assert database.execute("SELECT count(*) FROM documents").fetchone() == (collection["documents"],)
+        assert database.execute("SELECT count(*) FROM documents").fetchone() == (
+            collection["documents"],
+        )
     database.close()
-    config = (PYDOCS / "search.yaml").read_text().replace("pydocs.db", str(path)).replace("examples/pydocs", str(PYDOCS))
+    config = (
+        (PYDOCS / "search.yaml")
+        .read_text()
+        .replace("pydocs.db", str(path))
+        .replace("examples/pydocs", str(PYDOCS))
+    )
     (tmp_path / "search.yaml").write_text(config)
     code, out, err = run(["search", str(tmp_path / "search.yaml"), "-o", str(tmp_path / "runs")])
     assert code == 0, err

@@ -33,7 +33,11 @@ def test_settings_that_are_alike_are_seldom_told_apart(experiment: ModuleType) -
 
 
 @pytest.mark.slow
-def test_small_sets_of_queries_tell_settings_apart_and_halves_do_not(experiment: ModuleType) -> None:
-    tenth, half = (experiment.power(50, 6, share, 20, np.random.default_rng(3)) for share in (0.1, 0.5))
+def test_small_sets_of_queries_tell_settings_apart_and_halves_do_not(
+    experiment: ModuleType,
+) -> None:
+    tenth, half = (
+        experiment.power(50, 6, share, 20, np.random.default_rng(3)) for share in (0.1, 0.5)
+    )
 
     assert tenth > 0.5 > 2 * half

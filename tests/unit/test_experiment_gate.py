@@ -45,7 +45,9 @@ def test_values_have_their_law(scripts) -> None:
     assert (values == 1).mean() == pytest.approx(0.1, abs=0.004)
     assert values.mean() == pytest.approx(0.36, abs=0.003)
     for at in (0.1, 0.5, 0.9):
-        assert (values <= at).mean() == pytest.approx(0.25 + 0.65 * betainc(1.2, 1.8, at), abs=0.004)
+        assert (values <= at).mean() == pytest.approx(
+            0.25 + 0.65 * betainc(1.2, 1.8, at), abs=0.004
+        )
 
 
 def test_lopsided_changes_are_harmless_and_lopsided(scripts) -> None:
@@ -85,14 +87,23 @@ def test_p_values_are_those_of_the_library(scripts) -> None:
     """Exact ones to the last digits; drawn ones within four standard errors of 2,999 draws; for
     every null and side.
     """
-    differences = scripts.changes.Changes(scripts.changes.KINDS["small change"], 60, 12, np.random.default_rng(3)).dropped(0.02)
+    differences = scripts.changes.Changes(
+        scripts.changes.KINDS["small change"], 60, 12, np.random.default_rng(3)
+    ).dropped(0.02)
     columns = differences.differences.reshape(60, -1)
     nulls = (0.0, -0.01)
     found = scripts.flips.tails(columns, np.random.default_rng(4), nulls)
     for at, null in enumerate(nulls):
         for side in ("less", "greater"):
             ours = getattr(found, side)[at]
-            test = stats.permutation_test(np.zeros_like(columns), columns, alternative=side, null=null, n_resamples=20_000, rng=5)
+            test = stats.permutation_test(
+                np.zeros_like(columns),
+                columns,
+                alternative=side,
+                null=null,
+                n_resamples=20_000,
+                rng=5,
+            )
             error = np.sqrt(test.p * (1 - test.p) * (1 / 2999 + 1 / 20_000))
             assert (np.abs(ours - test.p) < 4 * error + 1e-3).all()
             listed = test.n_nonzero <= 12
@@ -104,7 +115,13 @@ def test_p_values_are_those_of_the_library(scripts) -> None:
 
 def test_p_values_corrected_together_are_those_of_the_library(scripts) -> None:
     """Exact ones to the last digits; drawn ones within four standard errors of the draws."""
-    changes = scripts.changes.Changes(scripts.changes.KINDS["small change"], 60, 12, np.random.default_rng(3)).dropped(0.02).differences
+    changes = (
+        scripts.changes.Changes(
+            scripts.changes.KINDS["small change"], 60, 12, np.random.default_rng(3)
+        )
+        .dropped(0.02)
+        .differences
+    )
     found = scripts.flips.together(changes, np.random.default_rng(4))
     listed = 0
     for family, ours in enumerate(found):
@@ -120,7 +137,9 @@ def test_p_values_corrected_together_are_those_of_the_library(scripts) -> None:
 
 def test_holm_is_that_of_the_library(scripts) -> None:
     p = np.random.default_rng(6).random((50, 7)) ** 3
-    assert scripts.flips.holm(p) == pytest.approx(np.array([stats.adjust(row) for row in p]), abs=1e-15)
+    assert scripts.flips.holm(p) == pytest.approx(
+        np.array([stats.adjust(row) for row in p]), abs=1e-15
+    )
 
 
 def test_identical_runs_raise_no_alarm(scripts) -> None:
@@ -141,10 +160,16 @@ def test_a_small_run(scripts, capsys, monkeypatch) -> None:
         assert rows[name, "mean drops at all"][0] > 0.3
         assert rows[name, "gate, 1 measure"][0] < 0.25
         assert rows[name, "gate, 1 measure"][-1] > 0.25
-        assert rows[name, "gate, 1 measure"][0] <= rows[name, "gate, --also 2 more"][0] <= rows[name, "gate, 3, uncorrected"][0]
+        assert (
+            rows[name, "gate, 1 measure"][0]
+            <= rows[name, "gate, --also 2 more"][0]
+            <= rows[name, "gate, 3, uncorrected"][0]
+        )
         assert rows[name, "strict, margin 0.01"][0] >= rows[name, "strict, margin 0.02"][0]
     assert {row["baselines"] for row in found["erosion"]} == set(scripts.erosion.BASELINES)
-    assert all(row["passes"]["Holm"] <= row["passes"]["every p <= alpha"] for row in found["strict"])
+    assert all(
+        row["passes"]["Holm"] <= row["passes"]["every p <= alpha"] for row in found["strict"]
+    )
     lines = scripts.gate.tables(found)
     assert sum(line.startswith("| ") for line in lines) == 3 * 10 + 5 + 4 + 4 + 9
     assert "60 changes a row" in lines[-1]
@@ -155,7 +180,11 @@ def test_a_small_run(scripts, capsys, monkeypatch) -> None:
 def test_quick_is_a_look(scripts, capsys, monkeypatch) -> None:
     """It sets the numbers of changes, and the tables come out."""
     seen = {}
-    monkeypatch.setattr(scripts.gate, "rows_of", lambda _name, _queries, asked: seen.update(vars(asked)) or ([], scripts.gate.Seen(**SEEN)))
+    monkeypatch.setattr(
+        scripts.gate,
+        "rows_of",
+        lambda _name, _queries, asked: seen.update(vars(asked)) or ([], scripts.gate.Seen(**SEEN)),
+    )
     monkeypatch.setattr(scripts.gate, "strict_rows", lambda _asked: [])
     monkeypatch.setattr(scripts.gate, "erosion", lambda *_: [])
     scripts.gate.main(["--quick"])
@@ -181,15 +210,22 @@ def test_the_page_has_the_rows_that_a_run_prints(scripts) -> None:
     """Shares of the page against 300 changes, within four standard errors of both."""
     page = (ROOT / "docs" / "concepts" / "gate-simulation.md").read_text(encoding="utf-8")
     lines = page.split("\n**re-training**\n")[1].splitlines()[3:30]
-    table = {tuple(cells[:2]): cells[2:] for cells in ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines)}
-    changes = scripts.changes.Changes(scripts.changes.KINDS["re-training"], 200, 300, np.random.default_rng(9))
+    table = {
+        tuple(cells[:2]): cells[2:]
+        for cells in ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines)
+    }
+    changes = scripts.changes.Changes(
+        scripts.changes.KINDS["re-training"], 200, 300, np.random.default_rng(9)
+    )
     for at, drop in enumerate(scripts.gate.DROPS[:3]):
         differences = changes.dropped(drop).differences
         found = scripts.gate.tested(differences, np.random.default_rng(10), scripts.gate.NULLS)
         for rule, decide in scripts.gate.RULES.items():
             cell = table["200", rule][at]
             share = float(cell.rstrip("%")) / 100 if at else float(cell) / scripts.gate.A_YEAR
-            assert decide(differences, found).mean() == pytest.approx(share, abs=4 * (share * (1 - share) / 260) ** 0.5 + 0.01)
+            assert decide(differences, found).mean() == pytest.approx(
+                share, abs=4 * (share * (1 - share) / 260) ** 0.5 + 0.01
+            )
 
 
 @pytest.mark.slow
@@ -199,8 +235,13 @@ def test_the_rules_decide_as_a_gate_does(scripts) -> None:
     """
     qrels, ranked = scripts.changes.demo()
     rng = np.random.default_rng(11)
-    versions = {query: scripts.changes.reordered(ranking, 0.5, rng, 4) for query, ranking in ranked.items()}
-    none = {query: scripts.changes.reordered(ranking, None, rng, 1)[0] for query, ranking in ranked.items()}
+    versions = {
+        query: scripts.changes.reordered(ranking, 0.5, rng, 4) for query, ranking in ranked.items()
+    }
+    none = {
+        query: scripts.changes.reordered(ranking, None, rng, 1)[0]
+        for query, ranking in ranked.items()
+    }
     asked = {
         "gate, 1 measure": (1, {}),
         "gate, --also 2 more": (3, {}),
@@ -211,14 +252,25 @@ def test_the_rules_decide_as_a_gate_does(scripts) -> None:
     decided = []
     for number, worse in ((1, 0.0), (2, 0.1), (3, 0.3)):
         touched, lost = rng.random(60) < 0.6, rng.random(60) < worse
-        lists = {q: none[q] if lost[at] else versions[q][number if touched[at] else 0] for at, q in enumerate(ranked)}
-        before, after = (ir.evaluate(qrels, run, scripts.changes.REAL_MEASURES) for run in ({q: v[0] for q, v in versions.items()}, lists))
+        lists = {
+            q: none[q] if lost[at] else versions[q][number if touched[at] else 0]
+            for at, q in enumerate(ranked)
+        }
+        before, after = (
+            ir.evaluate(qrels, run, scripts.changes.REAL_MEASURES)
+            for run in ({q: v[0] for q, v in versions.items()}, lists)
+        )
         differences = (after.values - before.values)[:, None, :]
         found = scripts.gate.tested(differences, np.random.default_rng(12), scripts.gate.NULLS)
         for rule, (measures, options) in asked.items():
             asked_for = scripts.changes.REAL_MEASURES[:measures]
-            verdict = ir.gate(after, before, measures=asked_for, also=asked_for[1:], rng=13, **options)
-            assert verdict.passed == (not scripts.gate.RULES[rule](differences, found)[0]), (rule, worse)
+            verdict = ir.gate(
+                after, before, measures=asked_for, also=asked_for[1:], rng=13, **options
+            )
+            assert verdict.passed == (not scripts.gate.RULES[rule](differences, found)[0]), (
+                rule,
+                worse,
+            )
             decided.append(verdict.passed)
     assert {True, False} == set(decided)
 
@@ -227,7 +279,9 @@ def test_a_strict_gate_by_t_would_pass_as_many(scripts) -> None:
     """Drops of just the margin by lost queries, 50 of them: both pass more than 5 %, and hardly
     differ.
     """
-    changes = scripts.changes.Changes(scripts.changes.KINDS["real rankings"], 50, 1000, np.random.default_rng(16), 1)
+    changes = scripts.changes.Changes(
+        scripts.changes.KINDS["real rankings"], 50, 1000, np.random.default_rng(16), 1
+    )
     differences = changes.dropped(0.02).differences[..., 0]
     flips = scripts.flips.tails(differences, np.random.default_rng(17), (-0.02,)).greater[0]
     t = stats.non_inferiority(np.zeros_like(differences), differences, margin=0.02).p
@@ -238,6 +292,14 @@ def test_a_strict_gate_by_t_would_pass_as_many(scripts) -> None:
 def test_what_a_gate_could_have_seen_is_detectable(scripts) -> None:
     qrels, ranked = scripts.changes.demo()
     rng = np.random.default_rng(14)
-    runs = [{query: scripts.changes.reordered(ranking, 0.5, rng, 1)[0] for query, ranking in ranked.items()} for _ in range(2)]
+    runs = [
+        {
+            query: scripts.changes.reordered(ranking, 0.5, rng, 1)[0]
+            for query, ranking in ranked.items()
+        }
+        for _ in range(2)
+    ]
     before, after = (ir.evaluate(qrels, run, "nDCG@10") for run in runs)
-    assert ir.gate(after, before).checks[0].detectable == pytest.approx(scripts.gate.stated(after.values - before.values), rel=1e-9)
+    assert ir.gate(after, before).checks[0].detectable == pytest.approx(
+        scripts.gate.stated(after.values - before.values), rel=1e-9
+    )

@@ -32,14 +32,21 @@ def simulation() -> Any:
 @pytest.mark.parametrize("seed", range(6))
 def test_the_simulated_gate_decides_as_the_gate_does(simulation: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    anchor, last, run = (np.clip(0.5 + rng.normal(0, 0.1, 40) - drop, 0, 1) for drop in (0.0, 0.0, 0.02 * seed))
+    anchor, last, run = (
+        np.clip(0.5 + rng.normal(0, 0.1, 40) - drop, 0, 1) for drop in (0.0, 0.0, 0.02 * seed)
+    )
     level = 0.01
     window = evaluation(last, "last")
     now, before = evaluation(run, "run"), evaluation(anchor, "anchor")
-    sides = [Opposed(now=(now,), before=(window,), name="last"), Opposed(now=(now, window), before=(before,), name="anchor")]
+    sides = [
+        Opposed(now=(now,), before=(window,), name="last"),
+        Opposed(now=(now, window), before=(before,), name="anchor"),
+    ]
     series = Series(alpha=level, horizon=1)
 
-    found = gate(now, window, before, sides=sides, series=series, n_resamples=simulation.DRAWS, rng=seed)
+    found = gate(
+        now, window, before, sides=sides, series=series, n_resamples=simulation.DRAWS, rng=seed
+    )
 
     pairs = [(last, run), (anchor, np.mean([run, last], axis=0))]
     assert found.passed is not simulation.closes(pairs, level, seed)
@@ -75,7 +82,11 @@ def test_the_page_holds_the_promised_rates() -> None:
     """Harmless series against a baseline file close in at most alpha, within two standard errors of
     so many series.
     """
-    harmless = [(series, cells) for series, cells in rows_of_the_page() if cells[2] == "0" and cells[3] != "previous"]
+    harmless = [
+        (series, cells)
+        for series, cells in rows_of_the_page()
+        if cells[2] == "0" and cells[3] != "previous"
+    ]
     bounds = {series: 0.05 + 2 * (0.05 * 0.95 / series) ** 0.5 for series, _ in harmless}
 
     assert sorted(bounds) == [40, 100, 1000]
@@ -84,7 +95,11 @@ def test_the_page_holds_the_promised_rates() -> None:
 
 def test_fifty_drops_of_a_noisy_engine_lose_what_the_page_promises() -> None:
     promised = {"200": 0.025, "1,000": 0.012}
-    lost = {cells[1]: float(cells[7]) for _, cells in rows_of_the_page() if (cells[0], cells[2], cells[3]) == ("noise", "0.002", "updated")}
+    lost = {
+        cells[1]: float(cells[7])
+        for _, cells in rows_of_the_page()
+        if (cells[0], cells[2], cells[3]) == ("noise", "0.002", "updated")
+    }
 
     assert {queries: lost[queries] for queries in promised} == promised
 

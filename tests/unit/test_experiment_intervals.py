@@ -25,7 +25,9 @@ def test_the_true_means_are_those_of_what_is_drawn(script) -> None:
     for name, (draw, truth) in script.DATA.items():
         values = draw((200_000,), np.random.default_rng(3))
         assert abs(values.mean() - truth) < 4 * values.std() / 200_000**0.5
-        assert (values == 0).mean() == pytest.approx(0.25 if name == "mean" else 0.8 + (name == "no difference") * 0.2 * 0.0725, abs=0.004)
+        assert (values == 0).mean() == pytest.approx(
+            0.25 if name == "mean" else 0.8 + (name == "no difference") * 0.2 * 0.0725, abs=0.004
+        )
 
 
 def test_a_small_run(script, capsys, monkeypatch) -> None:
@@ -47,7 +49,14 @@ def test_a_small_run(script, capsys, monkeypatch) -> None:
 
 def test_rounding_is_no_miss_and_open_sides_are_counted(script) -> None:
     low, high = np.array([0.1 + 1e-15, 0.2, -np.inf]), np.array([0.3, 0.3, 0.05])
-    assert script.cell("x", 5, "t", (low, high, 0.1)) == ("x", 5, "t", 1 / 3, pytest.approx(0.15), pytest.approx(1 / 3))
+    assert script.cell("x", 5, "t", (low, high, 0.1)) == (
+        "x",
+        5,
+        "t",
+        1 / 3,
+        pytest.approx(0.15),
+        pytest.approx(1 / 3),
+    )
 
 
 def test_what_the_page_says_of_25_pairs(script) -> None:
@@ -58,7 +67,12 @@ def test_what_the_page_says_of_25_pairs(script) -> None:
         draw, truth = script.DATA[name]
         values = draw((25, 500), np.random.default_rng(4))
         covered = {
-            method: script.cell(name, 25, method, (*script.bounds(method, values, np.random.default_rng(5), 1), truth)).coverage
+            method: script.cell(
+                name,
+                25,
+                method,
+                (*script.bounds(method, values, np.random.default_rng(5), 1), truth),
+            ).coverage
             for method in ("t", "bca")
         }
         assert covered["bca"] < 0.88 < covered["t"]
@@ -68,10 +82,21 @@ def test_what_the_page_says_of_25_pairs(script) -> None:
 def test_the_page_has_the_row_that_a_run_prints(script) -> None:
     """A row of the page against 300 data sets, within 4 standard errors."""
     page = (ROOT / "docs" / "concepts" / "intervals.md").read_text(encoding="utf-8")
-    rows = {tuple(row.split("|")[1:3]): row.split("|")[3:] for row in page.replace(" ", "").splitlines() if row.startswith("|")}
+    rows = {
+        tuple(row.split("|")[1:3]): row.split("|")[3:]
+        for row in page.replace(" ", "").splitlines()
+        if row.startswith("|")
+    }
     for name, methods in (("mean", script.METHODS[:-1]), ("raregains", script.METHODS)):
         draw, truth = script.DATA[name.replace("raregains", "rare gains")]
         values = draw((200, 300), np.random.default_rng(6))
         for method, shown in zip(methods, rows[name, "200"], strict=False):
-            found = script.cell(name, 200, method, (*script.bounds(method, values, np.random.default_rng(7), 1), truth))
-            assert float(shown.split("(")[0]) == pytest.approx(found.coverage, abs=4 * (0.1 / 300) ** 0.5)
+            found = script.cell(
+                name,
+                200,
+                method,
+                (*script.bounds(method, values, np.random.default_rng(7), 1), truth),
+            )
+            assert float(shown.split("(")[0]) == pytest.approx(
+                found.coverage, abs=4 * (0.1 / 300) ** 0.5
+            )

@@ -33,7 +33,9 @@ def test_pairs_of_one_query_of_the_simulation_are_alike(scripts: Any) -> None:
     assert set(np.unique(world.human)) == {0, 1, 2, 3}
 
 
-def test_a_small_run_of_two_parts(scripts: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_small_run_of_two_parts(
+    scripts: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     script = scripts("judging_coverage")
     monkeypatch.setattr(script, "MANY", 200)
 
@@ -58,10 +60,16 @@ def test_a_small_run_of_two_parts(scripts: Any, capsys: pytest.CaptureFixture[st
         ("100 labels, 20,000 others", "ppi++", 0.75, 0.93),
     ],
 )
-def test_errors_that_no_label_shows_are_covered(scripts: Any, setting: str, method: str, low: float, high: float) -> None:
+def test_errors_that_no_label_shows_are_covered(
+    scripts: Any, setting: str, method: str, low: float, high: float
+) -> None:
     """A hundred draws: a coverage of 95 % has a standard error of 2.2 %."""
     script = scripts("judging_coverage")
-    (row,) = (row for row in script.errors() if (row.what, row.setting, row.method) == ("share 0.3, a tenth missed", setting, method))
+    (row,) = (
+        row
+        for row in script.errors()
+        if (row.what, row.setting, row.method) == ("share 0.3, a tenth missed", setting, method)
+    )
 
     cell = script.cell(row, 100, 3)
 
@@ -96,7 +104,9 @@ def test_intervals_hold_the_truth_as_often_as_the_page_says(
 
 
 @pytest.mark.slow
-def test_the_table_of_the_page_on_label_worth_is_what_the_script_prints(scripts: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_of_the_page_on_label_worth_is_what_the_script_prints(
+    scripts: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = shared_file("data", "llm-judges", "judges.csv").parent
 
     scripts("label_worth").main([str(folder)])
@@ -106,7 +116,9 @@ def test_the_table_of_the_page_on_label_worth_is_what_the_script_prints(scripts:
         assert table in page
 
 
-def test_inferred_measures_are_too_low_by_about_the_shortfall(scripts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inferred_measures_are_too_low_by_about_the_shortfall(
+    scripts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Few queries and draws: the estimates err by several percent."""
     script = scripts("sampled_pools")
     monkeypatch.setattr(script, "QUERIES", 60)

@@ -11,7 +11,9 @@ from tests.conftest import ROOT
 
 def script() -> ModuleType:
     """The file as a module, wherever it lies."""
-    spec = importlib.util.spec_from_file_location("linear_ndcg", ROOT / "experiments" / "linear_ndcg.py")
+    spec = importlib.util.spec_from_file_location(
+        "linear_ndcg", ROOT / "experiments" / "linear_ndcg.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -30,10 +32,17 @@ def test_which_order_of_ties_goes_with_which_count(capsys: pytest.CaptureFixture
     fails most lists (1348 of 2000 recorded).
     """
     found = json.loads(printed(capsys, "--lists", "150", "--format", "json"))
-    by_rule = {(row["tied_pairs_count"], row["tied_documents_stand"].split()[0], row["lists"]): row for row in found["identity"]}
+    by_rule = {
+        (row["tied_pairs_count"], row["tied_documents_stand"].split()[0], row["lists"]): row
+        for row in found["identity"]
+    }
     for (counts, order, lists), row in by_rule.items():
         assert row["decomposition"] == row["pairwise_loss"] == 0
-        right = "no ties" in lists or (counts, order) in {("nothing", "higher"), ("whole", "lower"), ("half", "mean")}
+        right = "no ties" in lists or (counts, order) in {
+            ("nothing", "higher"),
+            ("whole", "lower"),
+            ("half", "mean"),
+        }
         assert row["violations"] == 0 if right else 75 < row["violations"] < 150
     assert len(by_rule) == 9
 
@@ -43,7 +52,9 @@ def test_ranks_from_one_and_what_bounds_the_loss(capsys: pytest.CaptureFixture[s
     found = json.loads(printed(capsys, "--lists", "60", "--format", "json"))
     assert found["base"] == {"pairs_m_n": 143, "from_1": 143, "from_0": 11, "differences_unlike": 0}
     assert [row["grades"] for row in found["bounds"]] == [2, 3, 4, 5, 6]
-    assert all(row["most_of_Z"] <= row["grades"] - 1 and row["most_of_Z_w"] == 1 for row in found["bounds"])
+    assert all(
+        row["most_of_Z"] <= row["grades"] - 1 and row["most_of_Z_w"] == 1 for row in found["bounds"]
+    )
     assert [row["above_Z"] > 0 for row in found["bounds"]] == [False, True, True, True, True]
     assert found["example"] == {"R": 12, "Z": 8, "Z_w": 12, "R/Z": 1.5, "R/Z_w": 1}
 

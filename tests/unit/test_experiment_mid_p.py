@@ -15,7 +15,14 @@ from idealrank.stats import permutation_test, simultaneous
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "concepts" / "mid-p.md").read_text(encoding="utf-8")
-MODULES = ("mid_p", "stated_power", "gate_simulation", "gate_erosion", "simulated_changes", "sign_flips")
+MODULES = (
+    "mid_p",
+    "stated_power",
+    "gate_simulation",
+    "gate_erosion",
+    "simulated_changes",
+    "sign_flips",
+)
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +43,12 @@ def test_p_of_the_script_is_p_of_the_library(script) -> None:
         for at in range(3):
             columns = drawn[:, at]
             zeros = np.zeros(10)
-            assert values["one-sided"][0][at] == pytest.approx(permutation_test(zeros, columns[:, 0], alternative="greater").p)
-            assert values["two-sided"][0][at] == pytest.approx(permutation_test(zeros, columns[:, 0]).p)
+            assert values["one-sided"][0][at] == pytest.approx(
+                permutation_test(zeros, columns[:, 0], alternative="greater").p
+            )
+            assert values["two-sided"][0][at] == pytest.approx(
+                permutation_test(zeros, columns[:, 0]).p
+            )
             for family in script.FAMILIES:
                 expected = np.min(simultaneous(columns[:, :family]).p)
                 assert values[f"max-T of {family}"][0][at] == pytest.approx(expected)
@@ -60,10 +71,17 @@ def rows_of_page(title: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[first:last]]
 
 
-LEVELS, POWERS, EXACT, GIVEN = "## Levels and power", "**Power**", "## Exact levels", "## Levels for the queries"
+LEVELS, POWERS, EXACT, GIVEN = (
+    "## Levels and power",
+    "**Power**",
+    "## Exact levels",
+    "## Levels for the queries",
+)
 
 
-@pytest.mark.parametrize(("name", "queries"), [("80 % zeros, +-1", 25), ("tenths", 10), ("5 % lose 0.38", 25)])
+@pytest.mark.parametrize(
+    ("name", "queries"), [("80 % zeros, +-1", 25), ("tenths", 10), ("5 % lose 0.38", 25)]
+)
 def test_the_page_has_the_rows_that_a_run_prints(script, name: str, queries: int) -> None:
     """Shares of the page against 600 sets, within four standard errors of both."""
     found = script.shares(name, queries, 600, 3).values()
@@ -83,7 +101,11 @@ def test_the_page_counts_the_simulated_cells_that_are_above_the_limit(script) ->
     cells = [(row[0], float(cell)) for row in rows for cell in row[3::2]]
     symmetric = [level for name, level in cells if name in script.SYMMETRIC]
     limit = script.MOST * script.ALPHA
-    assert sum(level > limit + 5e-4 for level in symmetric) <= 3 <= sum(level >= limit - 5e-4 for level in symmetric)
+    assert (
+        sum(level > limit + 5e-4 for level in symmetric)
+        <= 3
+        <= sum(level >= limit - 5e-4 for level in symmetric)
+    )
     assert len(symmetric) == 112
     assert all(level > limit for name, level in cells if name in script.LOPSIDED)
 
@@ -101,8 +123,12 @@ def test_exact_levels_of_the_page_are_binomial(script) -> None:
         levels = [level for sides in (1, 2) for level in script.given(int(row[0]), sides)]
         assert [f"{level:.3f}" for level in levels] == row[1:]
     for sides, alternative in ((1, "greater"), (2, "two-sided")):
-        rejected = [k for k in range(9) if peer.binomtest(k, 8, alternative=alternative).pvalue <= 0.05]
-        assert script.given(8, sides).p == pytest.approx(sum(peer.binom.pmf(k, 8, 0.5) for k in rejected))
+        rejected = [
+            k for k in range(9) if peer.binomtest(k, 8, alternative=alternative).pvalue <= 0.05
+        ]
+        assert script.given(8, sides).p == pytest.approx(
+            sum(peer.binom.pmf(k, 8, 0.5) for k in rejected)
+        )
 
 
 def test_the_two_cells_that_decide_have_the_levels_of_the_page(script) -> None:
@@ -118,7 +144,12 @@ def test_levels_without_ties_are_those_of_every_sign_vector(script, sides: int) 
     signs = script.signs_of(6, np.random.default_rng(0))
     sums = signs @ 2.0 ** np.arange(6)
     statistic = np.abs(sums) if sides == 2 else sums
-    larger, reached = ((compare(statistic[None, :], statistic[:, None])).mean(axis=1) for compare in (np.greater, np.greater_equal))
+    larger, reached = (
+        (compare(statistic[None, :], statistic[:, None])).mean(axis=1)
+        for compare in (np.greater, np.greater_equal)
+    )
     for alpha in (0.05, 0.02):
-        levels = tuple(float((values <= alpha).mean()) for values in (reached, (larger + reached) / 2))
+        levels = tuple(
+            float((values <= alpha).mean()) for values in (reached, (larger + reached) / 2)
+        )
         assert script.untied(6, sides, alpha) == pytest.approx(levels)

@@ -31,7 +31,10 @@ def wheel(tmp_path: Path) -> Path:
     rng = np.random.default_rng(3)
     seen = [(user, item) for user in range(20) for item in range(30) if rng.random() < 0.7]
     stars = [5 - (user + item) % 2 * 3 - int(rng.random() < 0.3) for user, item in seen]
-    lines = [f"{user + 7}\t{item + 100}\t{star}\t{rng.integers(900)}" for (user, item), star in zip(seen, stars, strict=True)]
+    lines = [
+        f"{user + 7}\t{item + 100}\t{star}\t{rng.integers(900)}"
+        for (user, item), star in zip(seen, stars, strict=True)
+    ]
     return wheel_of([HEADER, *lines], tmp_path / "small.whl")
 
 
@@ -50,11 +53,17 @@ def test_the_vector_of_a_group_is_its_ridge_regression() -> None:
 
 
 def test_damped_means_are_drawn_to_zero() -> None:
-    assert factors.damped_mean(np.array([1.0, 2.0, 3.0]), np.array([0, 0, 2]), 3, 3.0).tolist() == [0.6, 0.0, 0.75]
+    assert factors.damped_mean(np.array([1.0, 2.0, 3.0]), np.array([0, 0, 2]), 3, 3.0).tolist() == [
+        0.6,
+        0.0,
+        0.75,
+    ]
 
 
 def test_ratings_are_read_by_user_and_in_the_order_of_time(tmp_path: Path) -> None:
-    path = wheel_of([HEADER, "9\t4\t5\t30", "2\t6\t1\t20", "9\t6\t3\t10", "9\t1\t4\t30"], tmp_path / "tiny.whl")
+    path = wheel_of(
+        [HEADER, "9\t4\t5\t30", "2\t6\t1\t20", "9\t6\t3\t10", "9\t1\t4\t30"], tmp_path / "tiny.whl"
+    )
 
     ratings = movielens.read(path)
 
@@ -76,7 +85,9 @@ def test_no_rating_is_scored_by_a_model_that_has_seen_it(wheel: Path) -> None:
         assert (after[name] != before[name]).any()
 
 
-def test_the_file_is_one_that_the_figures_are_drawn_from(wheel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_file_is_one_that_the_figures_are_drawn_from(
+    wheel: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     movielens.main([str(wheel), "--to", str(tmp_path / "made.npz"), "--least", "21"])
 
     ratings, found = movielens.read(wheel), read_rankers(tmp_path / "made.npz")
@@ -89,7 +100,12 @@ def test_the_file_is_one_that_the_figures_are_drawn_from(wheel: Path, tmp_path: 
         for values in found.scores.values():
             assert sorted(found.rows(values)[rank]) == list(range(1, stars.size + 1))
     assert f"{kept.size} lists of" in capsys.readouterr().out
-    assert json.loads(str(np.load(io.BytesIO((tmp_path / "made.npz").read_bytes()))["about"]))["setting"]["least"] == 21
+    assert (
+        json.loads(str(np.load(io.BytesIO((tmp_path / "made.npz").read_bytes()))["about"]))[
+            "setting"
+        ]["least"]
+        == 21
+    )
 
 
 def test_factors_find_what_a_mean_cannot(wheel: Path) -> None:
@@ -108,7 +124,9 @@ def test_factors_find_what_a_mean_cannot(wheel: Path) -> None:
         ([HEADER, "1\t1\t5\t0", "1\t2\t4\t0"], "3", "no user has 3 ratings; the most is 2"),
     ],
 )
-def test_what_cannot_be_used_is_refused(lines: list[str], least: str, said: str, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_refused(
+    lines: list[str], least: str, said: str, tmp_path: Path
+) -> None:
     path = wheel_of(lines, tmp_path / "bad.whl")
     with pytest.raises(SystemExit, match=said):
         movielens.main([str(path), "--to", str(tmp_path / "none.npz"), "--least", least])

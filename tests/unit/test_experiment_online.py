@@ -14,7 +14,15 @@ from tests.conftest import ROOT
 SAMPLES = 500
 LEVEL_ERROR = (0.05 * 0.95 / SAMPLES) ** 0.5
 POWER_ERROR = (0.8 * 0.2 / SAMPLES) ** 0.5
-MODULES = ("online_looks", "gate_simulation", "gate_erosion", "simulated_changes", "sign_flips", "interval_coverage", "models")
+MODULES = (
+    "online_looks",
+    "gate_simulation",
+    "gate_erosion",
+    "simulated_changes",
+    "sign_flips",
+    "interval_coverage",
+    "models",
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +43,9 @@ def rows_of(title: str, words: int) -> dict[tuple[str, ...], list[str]]:
 
 
 def test_no_row_of_the_page_has_more_false_verdicts_than_the_level() -> None:
-    rows = {row: [float(cell) for cell in cells] for row, cells in rows_of("false verdicts", 2).items()}
+    rows = {
+        row: [float(cell) for cell in cells] for row, cells in rows_of("false verdicts", 2).items()
+    }
     assert len(rows) == 16
     assert {users for _, users in rows} == {"20", "60", "400", "2,000"}
     assert max(row[0] for row in rows.values()) <= 0.05
@@ -45,7 +55,10 @@ def test_no_row_of_the_page_has_more_false_verdicts_than_the_level() -> None:
 
 
 def test_no_row_of_unequal_cohorts_has_more_false_verdicts_than_the_level() -> None:
-    rows = {row: [float(cell) for cell in cells] for row, cells in rows_of("false verdicts of unequal cohorts", 3).items()}
+    rows = {
+        row: [float(cell) for cell in cells]
+        for row, cells in rows_of("false verdicts of unequal cohorts", 3).items()
+    }
     assert len(rows) == 20
     assert {share for *_, share in rows} == {"90%", "99%"}
     assert max(row[0] for row in rows.values()) <= 0.05
@@ -66,7 +79,9 @@ def test_every_plan_of_the_page_has_its_power_at_the_planned_number() -> None:
 def test_indifferent_users_of_the_page_decide_balanced_lists_alone() -> None:
     rows = rows_of("indifferent users", 3)
     assert len(rows) == 18
-    verdicts = {row[0]: {cells[0] for key, cells in rows.items() if key[0] == row[0]} for row in rows}
+    verdicts = {
+        row[0]: {cells[0] for key, cells in rows.items() if key[0] == row[0]} for row in rows
+    }
     assert verdicts["team-draft"] == verdicts["probabilistic"] == {"undecided"}
     assert verdicts["balanced"] != {"undecided"}
     # by the sign of shares
@@ -75,19 +90,31 @@ def test_indifferent_users_of_the_page_decide_balanced_lists_alone() -> None:
 
 @pytest.mark.parametrize(
     ("world", "users", "samples"),
-    [("clicks per list", 60, 15), *(pytest.param(name, 400, 100, marks=pytest.mark.slow) for name in ("normal", "lognormal"))],
+    [
+        ("clicks per list", 60, 15),
+        *(pytest.param(name, 400, 100, marks=pytest.mark.slow) for name in ("normal", "lognormal")),
+    ],
 )
-def test_the_page_has_the_false_verdicts_that_a_run_prints(script: Any, world: str, users: int, samples: int) -> None:
+def test_the_page_has_the_false_verdicts_that_a_run_prints(
+    script: Any, world: str, users: int, samples: int
+) -> None:
     page = [float(cell) for cell in rows_of("false verdicts", 2)[world, str(users)]]
     found = script.false_verdicts(world, users, samples, 3)
-    for share, again in zip(page, (found.at_any_look, found.own_plan, found.once, found.peeking), strict=True):
-        assert again == pytest.approx(share, abs=4 * (share * (1 - share) / samples) ** 0.5 + 0.6 / samples)
+    for share, again in zip(
+        page, (found.at_any_look, found.own_plan, found.once, found.peeking), strict=True
+    ):
+        assert again == pytest.approx(
+            share, abs=4 * (share * (1 - share) / samples) ** 0.5 + 0.6 / samples
+        )
 
 
 def test_the_page_has_the_plans_that_a_run_prints(script: Any) -> None:
     page = rows_of("power at the planned number", 2)
     for looks in ("any", "once"):
-        for found in (script.power_of_users(0.5, 400, looks, 12, 3), script.power_of_lists(0.6, 0.5, looks, 12, 3)):
+        for found in (
+            script.power_of_users(0.5, 400, looks, 12, 3),
+            script.power_of_lists(0.6, 0.5, looks, 12, 3),
+        ):
             row = page[found.plan, looks]
             assert f"{found.needed:,}" == row[0]
             assert found.last_look == pytest.approx(float(row[1]), abs=4 * (0.8 * 0.2 / 12) ** 0.5)

@@ -43,11 +43,18 @@ def test_structures_have_their_true_difference(script) -> None:
 
 @pytest.mark.parametrize(
     ("name", "queries"),
-    [("all queries shift", 25), ("20 % change, these shift", 25), ("20 % change, by 1", 200), ("RR, moves of a rank", 50)],
+    [
+        ("all queries shift", 25),
+        ("20 % change, these shift", 25),
+        ("20 % change, by 1", 200),
+        ("RR, moves of a rank", 50),
+    ],
 )
 def test_the_page_has_the_rows_that_a_run_prints(script, name: str, queries: int) -> None:
     """Shares of the page against 400 comparisons, within four standard errors of both."""
-    [cells] = [row for row in rows_of_page("## Stated and found") if row[:2] == [name, str(queries)]]
+    [cells] = [
+        row for row in rows_of_page("## Stated and found") if row[:2] == [name, str(queries)]
+    ]
     arguments = argparse.Namespace(sets=100, comparisons=400, seed=1)
     row = script.row_of(name, queries, arguments)
     pairs = [(row.found_former, cells[7])]
@@ -73,18 +80,26 @@ def test_every_statement_of_the_page_is_true_or_none_is_made() -> None:
 def test_the_limit_is_the_first_row_that_is_nearly_found_as_often_as_stated() -> None:
     """With 2,999 draws, p of at most 0.001 leaves room for two draws: power is a little lower."""
     for alpha, sides, enough in ((0.05, 2, 0.775), (0.001, 1, 0.765)):
-        least = {int(row[2]): min(map(float, row[3:])) for row in rows_of_page("**The limit.**") if float(row[0]) == alpha}
+        least = {
+            int(row[2]): min(map(float, row[3:]))
+            for row in rows_of_page("**The limit.**")
+            if float(row[0]) == alpha
+        }
         fewest = fewest_changed(alpha / sides)
         assert all(share >= enough for differ, share in least.items() if differ >= fewest)
         assert min(least.values()) < 0.75
         assert fewest in least
-    assert f"If fewer than {FEWEST_CHANGED} queries differ, no number is stated;" in PAGE.replace("\n", " ")
+    assert f"If fewer than {FEWEST_CHANGED} queries differ, no number is stated;" in PAGE.replace(
+        "\n", " "
+    )
 
 
 def test_families_of_the_page_are_found_as_often_as_stated(script) -> None:
     """Within two standard errors of the simulation, which are 0.026."""
     rows = rows_of_page("## Families")
-    assert len(rows) == len(script.FAMILIES) * len(script.FAMILY_STRUCTURES) * len(script.FAMILY_QUERIES)
+    assert len(rows) == len(script.FAMILIES) * len(script.FAMILY_STRUCTURES) * len(
+        script.FAMILY_QUERIES
+    )
     found = [(float(row[6]), float(row[7])) for row in rows if row[6] != "none"]
     assert 12 < len(found) < len(rows)
     assert min(corrected for corrected, _ in found) >= 0.8 - 0.026
@@ -92,12 +107,17 @@ def test_families_of_the_page_are_found_as_often_as_stated(script) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "queries"), [("5 alike", "all queries shift", 25), ("5 independent", "20 % change, these shift", 100)]
+    ("name", "kind", "queries"),
+    [("5 alike", "all queries shift", 25), ("5 independent", "20 % change, these shift", 100)],
 )
-def test_the_page_has_the_families_that_a_run_prints(script, name: str, kind: str, queries: int) -> None:
+def test_the_page_has_the_families_that_a_run_prints(
+    script, name: str, kind: str, queries: int
+) -> None:
     """Shares of the page against 200 families, within four standard errors of both."""
     [cells] = [row for row in rows_of_page("## Families") if row[:3] == [name, kind, str(queries)]]
-    row = script.family_row(name, kind, queries, argparse.Namespace(sets=90, comparisons=600, seed=2))
+    row = script.family_row(
+        name, kind, queries, argparse.Namespace(sets=90, comparisons=600, seed=2)
+    )
     assert row.size == pytest.approx(float(cells[4]), rel=0.1)
     assert row.found == pytest.approx(float(cells[6]), abs=4 * (0.8 * 0.2 / 165) ** 0.5)
 
@@ -105,6 +125,10 @@ def test_the_page_has_the_families_that_a_run_prints(script, name: str, kind: st
 def test_the_plans_of_the_page_are_the_plans_of_a_run(script) -> None:
     plans = script.plans_of(1000, 2)
     words = PAGE.replace("\n", " ")
-    too_small, wrong = re.search(r"(\d+) % of them were too small, and (\d+) % had the wrong sign", words).groups()
+    too_small, wrong = re.search(
+        r"(\d+) % of them were too small, and (\d+) % had the wrong sign", words
+    ).groups()
     assert f"{plans.needed} queries are needed" in words
-    assert (plans.too_small, plans.wrong_sign) == pytest.approx((int(too_small) / 100, int(wrong) / 100), abs=0.07)
+    assert (plans.too_small, plans.wrong_sign) == pytest.approx(
+        (int(too_small) / 100, int(wrong) / 100), abs=0.07
+    )

@@ -34,7 +34,9 @@ def rows_of(title: str, words: int) -> dict[tuple[str, ...], list[float]]:
 def test_every_world_loses_the_margin(script: Any) -> None:
     for name, world in script.WORLDS.items():
         drawn = world.draw(np.random.default_rng(1), (1000, 400))
-        assert drawn.mean() == pytest.approx(-world.margin, abs=4 * drawn.std() / 400_000**0.5), name
+        assert drawn.mean() == pytest.approx(-world.margin, abs=4 * drawn.std() / 400_000**0.5), (
+            name
+        )
         assert drawn.min() >= -world.largest, name
 
 
@@ -53,7 +55,9 @@ def test_the_page_has_the_rows_that_a_run_prints(script: Any) -> None:
     for row in script.levels(Namespace(samples=150, seed=3)):
         shares = page[row.world, f"{row.margin:g}", str(row.queries)]
         for share, found in zip(shares, (row.flips, row.three, row.whole, row.own), strict=True):
-            assert found == pytest.approx(share, abs=4 * (share * (1 - share) / 140) ** 0.5 + 0.02), row
+            assert found == pytest.approx(
+                share, abs=4 * (share * (1 - share) / 140) ** 0.5 + 0.02
+            ), row
 
 
 def test_the_rule_decides_as_a_strict_gate_and_an_equivalence_do(script: Any) -> None:
@@ -63,6 +67,9 @@ def test_the_rule_decides_as_a_strict_gate_and_an_equivalence_do(script: Any) ->
     passes = script.passes(differences, 0.02, 0.3, p)
     assert 0 < passes.sum() < 12
     for column in range(12):
-        run, baseline = evaluation(0.5 + differences[:, column]), evaluation(np.full(80, 0.5), "baseline")
+        run, baseline = (
+            evaluation(0.5 + differences[:, column]),
+            evaluation(np.full(80, 0.5), "baseline"),
+        )
         gate = ir.gate(run, baseline, strict=True, margin=0.02, largest_loss=0.3)
         assert gate.passed == passes[column]

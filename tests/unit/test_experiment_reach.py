@@ -54,7 +54,9 @@ def test_values_are_those_of_the_library(scripts, drawn, measure: str) -> None:
     runs: list[dict[str, dict[str, float]]] = [{}, {}]
     for query in range(120):
         name = f"q{query:03}"
-        qrels[name] = {f"d{at:03}": int(drawn.grades[query, at]) for at in np.flatnonzero(judged[query])}
+        qrels[name] = {
+            f"d{at:03}": int(drawn.grades[query, at]) for at in np.flatnonzero(judged[query])
+        }
         for side in (0, 1):
             top = np.flatnonzero(drawn.ranks[query, side] < 10)
             runs[side][name] = {f"d{at:03}": -float(drawn.ranks[query, side, at]) for at in top}
@@ -89,7 +91,9 @@ def test_a_rate_is_weighted_by_what_the_unjudged_would_add(scripts) -> None:
 def test_limits_are_wilsons(scripts, found: int, n: int) -> None:
     interval = binomtest(found, n).proportion_ci(0.8, method="wilson")
     for z, limit in ((1.2815515655446004, interval.high), (-1.2815515655446004, interval.low)):
-        assert scripts.rates.wilson(np.array([found / n]), np.array([n]), z) == pytest.approx([limit], abs=1e-12)
+        assert scripts.rates.wilson(np.array([found / n]), np.array([n]), z) == pytest.approx(
+            [limit], abs=1e-12
+        )
 
 
 def test_without_a_judged_document_a_share_may_be_anything(scripts) -> None:
@@ -130,13 +134,19 @@ def test_fully_judged_runs_keep_their_verdicts(scripts, drawn) -> None:
 def test_points_at_which_a_verdict_stands_are_convex(scripts, drawn) -> None:
     """It stands at both ends, hence between them: what lets the rule look at corners alone."""
     of = scripts.pools.sample(drawn, scripts.pools.judged_by(drawn, {"A": 6, "B": 5}), "nDCG@10")
-    replicates = scripts.reach.Replicates(scripts.reach.Columns(of), np.random.default_rng(4).integers(0, 120, (300, 25)))
+    replicates = scripts.reach.Replicates(
+        scripts.reach.Columns(of), np.random.default_rng(4).integers(0, 120, (300, 25))
+    )
     verdict = scripts.reach.significant(replicates.difference)
     rates = (replicates.rates(0), replicates.rates(1))
 
     def at(loser: float, winner: float) -> Any:
         return replicates.stands(
-            verdict, lambda lost, _won: scripts.reach.Point(*(share + 0 * lost.upper for share in (loser, winner, 0.0))), rates
+            verdict,
+            lambda lost, _won: scripts.reach.Point(
+                *(share + 0 * lost.upper for share in (loser, winner, 0.0))
+            ),
+            rates,
         )
 
     ends = at(0.0, 0.0) & at(0.5, 0.4)
@@ -162,23 +172,32 @@ class Seen(NamedTuple):
 
 def seen(drawn: Any, judged: Any) -> Seen:
     """Judgments and lists of ten with document ids, query by query."""
-    qrels = [{f"d{at}": int(drawn.grades[query, at]) for at in np.flatnonzero(known)} for query, known in enumerate(judged)]
+    qrels = [
+        {f"d{at}": int(drawn.grades[query, at]) for at in np.flatnonzero(known)}
+        for query, known in enumerate(judged)
+    ]
     order = np.argsort(drawn.ranks[:, :2], axis=2, kind="stable")[:, :, :10]
-    return Seen(qrels, tuple([[f"d{at}" for at in top] for top in order[:, side]] for side in (0, 1)))  # type: ignore[arg-type]
+    return Seen(
+        qrels, tuple([[f"d{at}" for at in top] for top in order[:, side]] for side in (0, 1))
+    )  # type: ignore[arg-type]
 
 
 def evaluated(of: Seen, picked: Any, measure: str) -> list[Any]:
     """Both runs on queries drawn with replacement, each draw a query of its own."""
     names = [f"q{place:03}" for place in range(len(picked))]
     qrels = ir.Qrels({name: of.qrels[query] for name, query in zip(names, picked, strict=True)})
-    lists = ({name: run[query] for name, query in zip(names, picked, strict=True)} for run in of.runs)
+    lists = (
+        {name: run[query] for name, query in zip(names, picked, strict=True)} for run in of.runs
+    )
     return [ir.evaluate(qrels, one, measure, keep_unjudged=True) for one in lists]
 
 
 def reach_of(evaluations: list[Any], declared: float | None = None) -> Reach:
     queries = queries_of(evaluations)
     rows = [rows_in(one, queries) for one in evaluations]
-    places = [Places.of(one, one.measures[0], at) for one, at in zip(evaluations, rows, strict=True)]
+    places = [
+        Places.of(one, one.measures[0], at) for one, at in zip(evaluations, rows, strict=True)
+    ]
     assert all(isinstance(one, Places) for one in places), places
     matched = matches(*(unjudged_keys(one, at) for one, at in zip(evaluations, rows, strict=True)))
     return Reach.of(*places, len(queries), matched, sampled_negatives=declared)  # type: ignore[arg-type]
@@ -190,7 +209,9 @@ def thinned(scripts: Scripts, drawn: Any, pool: str) -> tuple[Any, Any]:
     """
     if pool in scripts.pools.POOLS:
         return drawn, scripts.pools.judged_by(drawn, scripts.pools.POOLS[pool])
-    (found,) = ((of, judged) for name, of, judged in scripts.reach._thinned(drawn, (7,)) if name == pool)
+    (found,) = (
+        (of, judged) for name, of, judged in scripts.reach._thinned(drawn, (7,)) if name == pool
+    )
     return found
 
 
@@ -223,7 +244,12 @@ def test_the_library_decides_as_the_script(scripts) -> None:
     verdicts_seen, new = set(), 0
     for world, pool, measure, better in CELLS:
         kind = scripts.pools.WORLDS[world]
-        drawn = scripts.pools.bank(kind, 50, np.random.default_rng(5), seen_b=tuple(value * (1 + better) for value in kind.seen))
+        drawn = scripts.pools.bank(
+            kind,
+            50,
+            np.random.default_rng(5),
+            seen_b=tuple(value * (1 + better) for value in kind.seen),
+        )
         drawn, judged = thinned(scripts, drawn, pool)
         declared = scripts.reach.KEPT_NEGATIVES if pool == scripts.reach.DECLARED else None
         given = seen(drawn, judged)
@@ -240,12 +266,22 @@ def test_the_library_decides_as_the_script(scripts) -> None:
             tipping, reach = tipping_of(pair, row, declared), reach_of(pair)
             verdict = row.verdict if declared is None else plain(verdicts["as judged"][at], tipping)
             assert {"better": 1, "worse": -1}.get(verdict, 0) == verdicts[scripts.tables.CHOSEN][at]
-            assert (verdict == WITHHELD) == (verdicts["as judged"][at] != verdicts[scripts.tables.CHOSEN][at])
+            assert (verdict == WITHHELD) == (
+                verdicts["as judged"][at] != verdicts[scripts.tables.CHOSEN][at]
+            )
             held_alike(replicates, at, tipping, 0 if row.difference > 0 else 1)
             moved_alike(replicates, at, reach)
             verdicts_seen.add((verdict, declared))
-            new += replicates.rates(1, "by gaps").upper[at] > replicates.rates(1, "smaller").upper[at] + 1e-9
-    assert {("better", None), ("undecided", None), (WITHHELD, None), ("better", 0.3)} <= verdicts_seen
+            new += (
+                replicates.rates(1, "by gaps").upper[at]
+                > replicates.rates(1, "smaller").upper[at] + 1e-9
+            )
+    assert {
+        ("better", None),
+        ("undecided", None),
+        (WITHHELD, None),
+        ("better", 0.3),
+    } <= verdicts_seen
     assert new >= 6
 
 
@@ -259,12 +295,16 @@ def tipping_of(pair: list[Any], row: Any, declared: float | None) -> Tipping:
     differences = pair[1].values[:, 0] - pair[0].values[:, 0]
     n = differences.size
     question = Question(critical_t(0.05, n - 1, 2))
-    return tipping_point(reach_of(pair, declared), differences, np.ones(n, bool), Design.of(n), question)
+    return tipping_point(
+        reach_of(pair, declared), differences, np.ones(n, bool), Design.of(n), question
+    )
 
 
 def plain(sign: int, tipping: Tipping) -> str:
     """Verdict of a sign as judged, given whether the judgments carry it."""
-    return {0: "undecided"}.get(sign, WITHHELD if not tipping.reaches else {1: "better", -1: "worse"}.get(sign, ""))
+    return {0: "undecided"}.get(
+        sign, WITHHELD if not tipping.reaches else {1: "better", -1: "worse"}.get(sign, "")
+    )
 
 
 def moved_alike(replicates: Any, at: int, reach: Reach) -> None:
@@ -299,17 +339,30 @@ def test_a_small_run(scripts, capsys, monkeypatch) -> None:
     """One world, judged from A's side: the verdict as judged is wrong, the rule's is not; what is
     hidden for its grade deceives both.
     """
-    monkeypatch.setattr(scripts.reach, "WORLDS", {"some relevant": scripts.pools.WORLDS["some relevant"]})
+    monkeypatch.setattr(
+        scripts.reach, "WORLDS", {"some relevant": scripts.pools.WORLDS["some relevant"]}
+    )
     monkeypatch.setattr(
         scripts.reach,
         "POOLS",
         {name: scripts.pools.POOLS[name] for name in SMALL},
     )
-    monkeypatch.setattr(scripts.reach, "CROSSING", {"some relevant": scripts.reach.CROSSING["some relevant"]})
+    monkeypatch.setattr(
+        scripts.reach, "CROSSING", {"some relevant": scripts.reach.CROSSING["some relevant"]}
+    )
     scripts.reach.main(["--quick", "--queries", "150", "--format", "json"])
     found = json.loads(capsys.readouterr().out)
-    cells = {(cell["kind"], cell["measure"], cell["truth"], cell["pool"]): cell for cell in found["cells"]}
-    pools, missing, crossing, hidden, positive = 7 * 2 * 4 + 4 * 3, 7 * 3 * 3, 6 * 2, 3 * 3, 6 * 3 * 3
+    cells = {
+        (cell["kind"], cell["measure"], cell["truth"], cell["pool"]): cell
+        for cell in found["cells"]
+    }
+    pools, missing, crossing, hidden, positive = (
+        7 * 2 * 4 + 4 * 3,
+        7 * 3 * 3,
+        6 * 2,
+        3 * 3,
+        6 * 3 * 3,
+    )
     assert len(cells) == pools + missing + crossing + hidden + positive
     new = cells["missing", "P@10", "equal", "40% of B's new"]["wrong"]
     assert new[found["before"]] > 0.4
@@ -331,11 +384,22 @@ def test_a_small_run(scripts, capsys, monkeypatch) -> None:
     assert any(line.startswith("| old rule |") for line in scripts.tables.tables(found))
 
 
-SMALL = ("A 10, B 10", "A 12, B 4", "A 6, B 6", "A 4, B 4", "1 other, 10", "2 others, 20", "3 others, 10")
+SMALL = (
+    "A 10, B 10",
+    "A 12, B 4",
+    "A 6, B 6",
+    "A 4, B 4",
+    "1 other, 10",
+    "2 others, 20",
+    "3 others, 10",
+)
 
 
 def rows_of(text: str) -> list[list[str]]:
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n\n")[1].splitlines()[2:]]
+    return [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in text.split("\n\n")[1].splitlines()[2:]
+    ]
 
 
 def page(name: str) -> str:
@@ -354,12 +418,27 @@ def printed(scripts) -> list[dict[str, Any]]:
         world = rest.removesuffix(", binary").rpartition(", ")[0]
         for row in rows_of(part):
             half = (len(row) - 7) // 2
-            rules = scripts.tables.SHOWN if half == 4 else ("all judged", "as judged", scripts.tables.CHOSEN)
-            wrong, right = ([float(cell) if cell else None for cell in cells] for cells in (row[7 : 7 + half], row[7 + half :]))
-            found.append({
-                "kind": kind, "world": world, "measure": rest[len(world) + 2 :], "truth": row[0], "pool": row[1],
-                "queries": int(row[2]), "wrong": dict(zip(rules, wrong, strict=True)), "right": dict(zip(rules, right, strict=True)),
-            })  # fmt: skip
+            rules = (
+                scripts.tables.SHOWN
+                if half == 4
+                else ("all judged", "as judged", scripts.tables.CHOSEN)
+            )
+            wrong, right = (
+                [float(cell) if cell else None for cell in cells]
+                for cells in (row[7 : 7 + half], row[7 + half :])
+            )
+            found.append(
+                {
+                    "kind": kind,
+                    "world": world,
+                    "measure": rest[len(world) + 2 :],
+                    "truth": row[0],
+                    "pool": row[1],
+                    "queries": int(row[2]),
+                    "wrong": dict(zip(rules, wrong, strict=True)),
+                    "right": dict(zip(rules, right, strict=True)),
+                }
+            )
     return found
 
 
@@ -384,7 +463,9 @@ def test_the_tables_of_the_page_are_those_of_its_cells(scripts, printed) -> None
         for row in rows:
             found = on_page[tuple(row[:key])]
             assert found[:exact] == row[:exact]
-            assert [float(cell) for cell in found[exact:]] == pytest.approx([float(cell) for cell in row[exact:]], abs=0.011)
+            assert [float(cell) for cell in found[exact:]] == pytest.approx(
+                [float(cell) for cell in row[exact:]], abs=0.011
+            )
 
 
 LIMIT = 0.05 + 3 * (0.05 * 0.95 / 2000) ** 0.5
@@ -394,7 +475,15 @@ def test_wrong_signs_are_at_most_alpha_where_the_page_says_so(scripts, printed) 
     """Within three standard errors of 0.05, which the test with every document judged exceeds in
     some of these cells.
     """
-    kept = ("one side", "both sides", "neither", "a relative of A", "new documents", "at random", "negatives")
+    kept = (
+        "one side",
+        "both sides",
+        "neither",
+        "a relative of A",
+        "new documents",
+        "at random",
+        "negatives",
+    )
     for group in (*kept, "crossing, own pools", "crossing, others' pools"):
         cells = [cell for cell in printed if scripts.tables.GROUPS[group](cell)]
         assert len(cells) > 20
@@ -402,12 +491,21 @@ def test_wrong_signs_are_at_most_alpha_where_the_page_says_so(scripts, printed) 
     for group in ("one side", "new documents", "crossing, own pools", "crossing, others' pools"):
         cells = [cell for cell in printed if scripts.tables.GROUPS[group](cell)]
         assert max(cell["wrong"]["as judged"] for cell in cells) > 0.7
-    positive = [cell for cell in printed if cell["kind"] == "positive labels" and cell["pool"] != "relative of A"]
+    positive = [
+        cell
+        for cell in printed
+        if cell["kind"] == "positive labels" and cell["pool"] != "relative of A"
+    ]
     assert max(cell["wrong"][scripts.tables.CHOSEN] for cell in positive) < LIMIT
 
 
 def test_power_is_kept_where_judgments_are_missing_by_depth_or_by_chance(printed) -> None:
-    cells = [cell for cell in printed if cell["pool"] in ("A 6, B 6", "A 4, B 4", "10% at random") and cell["right"]["rule"] is not None]
+    cells = [
+        cell
+        for cell in printed
+        if cell["pool"] in ("A 6, B 6", "A 4, B 4", "10% at random")
+        and cell["right"]["rule"] is not None
+    ]
     assert len(cells) > 40
     for cell in cells:
         assert cell["right"]["rule"] >= cell["right"]["old rule"] - 0.015
@@ -417,15 +515,30 @@ def test_the_page_has_the_shares_that_a_run_prints(scripts, printed) -> None:
     """Runs that are equal, 300 replicates from 1,000 queries: within four standard errors and what
     another bank moves.
     """
-    of = scripts.pools.bank(scripts.pools.WORLDS["some relevant"], 500, np.random.default_rng(12)).mirrored()
-    for pool, measure in (("A 12, B 6", "nDCG@10"), ("A 6, B 6", "P@10"), ("3 others, 20", "P@10"), ("relative of A, 20", "nDCG@10")):
+    of = scripts.pools.bank(
+        scripts.pools.WORLDS["some relevant"], 500, np.random.default_rng(12)
+    ).mirrored()
+    for pool, measure in (
+        ("A 12, B 6", "nDCG@10"),
+        ("A 6, B 6", "P@10"),
+        ("3 others, 20", "P@10"),
+        ("relative of A, 20", "nDCG@10"),
+    ):
         names = scripts.reach.Names("pools", "some relevant", measure, "equal", pool)
         judged = scripts.pools.judged_by(of, scripts.pools.POOLS[pool])
-        found = scripts.reach.run_cell(scripts.pools.sample(of, judged, measure), 50, 300, 13, names)
+        found = scripts.reach.run_cell(
+            scripts.pools.sample(of, judged, measure), 50, 300, 13, names
+        )
         asked = (*names, 50)
-        (cell,) = (one for one in printed if (*(one[name] for name in names._fields), one["queries"]) == asked)
+        (cell,) = (
+            one
+            for one in printed
+            if (*(one[name] for name in names._fields), one["queries"]) == asked
+        )
         for rule, share in cell["wrong"].items():
-            assert found.wrong[rule] == pytest.approx(share, abs=4 * (share * (1 - share) / 300) ** 0.5 + 0.05), (pool, rule)
+            assert found.wrong[rule] == pytest.approx(
+                share, abs=4 * (share * (1 - share) / 300) ** 0.5 + 0.05
+            ), (pool, rule)
 
 
 def test_quick_is_a_look(scripts, capsys, monkeypatch) -> None:

@@ -23,8 +23,12 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     sys.modules.pop("stable_queries", None)
 
 
-@pytest.mark.parametrize(("difference", "sd"), [(0.0, 0.05), (0.01, 0.05), (0.02, 0.2), (0.02, 0.4)])
-def test_simulated_differences_have_the_mean_and_spread_that_were_asked_for(script, difference: float, sd: float) -> None:
+@pytest.mark.parametrize(
+    ("difference", "sd"), [(0.0, 0.05), (0.01, 0.05), (0.02, 0.2), (0.02, 0.4)]
+)
+def test_simulated_differences_have_the_mean_and_spread_that_were_asked_for(
+    script, difference: float, sd: float
+) -> None:
     """Of 400,000 draws, within 4 standard errors; and no value leaves [0, 1]."""
     values = script.differences(script.law_of(difference, sd), (400_000,), np.random.default_rng(1))
     assert abs(values.mean() - difference) < 4 * sd / values.size**0.5
@@ -34,7 +38,9 @@ def test_simulated_differences_have_the_mean_and_spread_that_were_asked_for(scri
 
 
 def test_what_no_values_between_0_and_1_have_is_refused(script) -> None:
-    with pytest.raises(ValueError, match=r"mean difference of 0.3 with a standard deviation of 0.1"):
+    with pytest.raises(
+        ValueError, match=r"mean difference of 0.3 with a standard deviation of 0.1"
+    ):
         script.law_of(0.3, 0.1)
 
 
@@ -48,7 +54,9 @@ def test_swaps_are_those_of_the_normal_law_and_of_swap_rates(script) -> None:
     normal = script.normal_swap(0.01, 0.1, 100)
     assert share == pytest.approx(normal, abs=4 * (normal / trials) ** 0.5)
     change = script.differences(law, (20_000,), np.random.default_rng(3))
-    halves = swap_rates(np.stack([np.zeros(change.size), change], axis=1), size=100, trials=500, rng=4, threads=1)
+    halves = swap_rates(
+        np.stack([np.zeros(change.size), change], axis=1), size=100, trials=500, rng=4, threads=1
+    )
     assert share == pytest.approx(halves.rate, abs=4 * (normal / trials + normal / 500) ** 0.5)
 
 
@@ -68,12 +76,18 @@ def test_the_page_has_what_simulation_gives(script) -> None:
     digits. Within 4 standard errors.
     """
     page = (ROOT / "docs" / "concepts" / "stable-queries.md").read_text(encoding="utf-8")
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| ")]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in page.splitlines()
+        if line.startswith("| ")
+    ]
     trials = 400
     for sd, difference in ((0.05, 0.005), (0.2, 0.01), (0.4, 0.02)):
         (row,) = [cells for cells in rows if cells[:2] == [f"{sd:.2f}", f"{difference}"]]
         for n, shown in zip((50, 500), row[2:], strict=False):
-            share = script.swap_share(script.law_of(difference, sd), n, trials, np.random.default_rng(5))
+            share = script.swap_share(
+                script.law_of(difference, sd), n, trials, np.random.default_rng(5)
+            )
             assert float(shown.split()[0]) == pytest.approx(share, abs=4 * 0.5 / trials**0.5)
     values = script.demo_runs()
     (row,) = [cells for cells in rows if cells[0] == "fused 2:1, fused 1:1"]
@@ -81,7 +95,9 @@ def test_the_page_has_what_simulation_gives(script) -> None:
 
 
 @pytest.mark.slow
-def test_the_figures_of_the_chapter_show_the_demo(script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_figures_of_the_chapter_show_the_demo(
+    script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     figures = importlib.import_module("difference_figures")
     monkeypatch.setitem(sys.modules, "difference_figures", figures)
     figures.main(["--out", str(tmp_path), "--format", "json"])

@@ -37,13 +37,21 @@ def scripts() -> Iterator[Scripts]:
 @pytest.fixture(scope="module")
 def differences(scripts) -> Any:
     """Sets of 40 queries, most of them equal, some with a drop."""
-    changes = scripts.changes.Changes(scripts.changes.KINDS["small change"], 40, 30, np.random.default_rng(1), 1)
+    changes = scripts.changes.Changes(
+        scripts.changes.KINDS["small change"], 40, 30, np.random.default_rng(1), 1
+    )
     return changes.dropped(0.04).differences[..., 0]
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [("pratt", "pratt"), ("wilcoxon", "wilcox"), ("split", "zsplit")])
-def test_signed_ranks_treat_zeros_as_scipy_does(scripts, differences, ours: str, theirs: str) -> None:
-    expected = scipy.stats.wilcoxon(differences, zero_method=theirs, correction=False, method="approx", axis=0).pvalue
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [("pratt", "pratt"), ("wilcoxon", "wilcox"), ("split", "zsplit")]
+)
+def test_signed_ranks_treat_zeros_as_scipy_does(
+    scripts, differences, ours: str, theirs: str
+) -> None:
+    expected = scipy.stats.wilcoxon(
+        differences, zero_method=theirs, correction=False, method="approx", axis=0
+    ).pvalue
     assert scripts.tests.signed_rank_p(differences, ours) == pytest.approx(expected, abs=1e-12)
 
 
@@ -67,9 +75,15 @@ def test_decisions_are_those_of_the_library(scripts, differences) -> None:
     clear = np.abs(p - 0.05) > 0.015
     assert clear.sum() > 15
     assert (found["permutation"] == (p <= 0.05))[clear].all()
-    interval = stats.difference_interval(zeros, differences, method="percentile", n_resamples=20_000, rng=5)
-    wider = stats.difference_interval(zeros, differences, method="percentile", n_resamples=20_000, rng=5, level=0.965)
-    narrower = stats.difference_interval(zeros, differences, method="percentile", n_resamples=20_000, rng=5, level=0.935)
+    interval = stats.difference_interval(
+        zeros, differences, method="percentile", n_resamples=20_000, rng=5
+    )
+    wider = stats.difference_interval(
+        zeros, differences, method="percentile", n_resamples=20_000, rng=5, level=0.965
+    )
+    narrower = stats.difference_interval(
+        zeros, differences, method="percentile", n_resamples=20_000, rng=5, level=0.935
+    )
     outside = [(one.low > 0) | (one.high < 0) for one in (interval, wider, narrower)]
     clear = outside[1] == outside[2]
     assert clear.sum() > 15
@@ -113,18 +127,27 @@ def test_max_t_is_that_of_the_library(scripts) -> None:
         assert clear.sum() >= 10
         assert (found["max-T"][at] == (expected.p <= 0.05))[clear].all()
     assert found["Holm"].sum() <= found["Benjamini-Hochberg"].sum() <= found["none"].sum()
-    assert list(scripts.family._counted(np.array([[[True], [True], [False]]]), 1)) == [(1.0, 0.5, 1.0)]
+    assert list(scripts.family._counted(np.array([[[True], [True], [False]]]), 1)) == [
+        (1.0, 0.5, 1.0)
+    ]
 
 
 def test_looking_again_does_what_theory_says(scripts) -> None:
     """Armitage, McPherson and Rowe (1969): two, five and ten looks at normal data reject 8.3, 14.2
     and 19.3 % at 0.05.
     """
-    sums = np.random.default_rng(9).standard_normal((40_000, 10)).cumsum(axis=1) / np.sqrt(np.arange(1, 11))
-    theory = [float((np.abs(sums[:, :looks]) > 1.959964).any(axis=1).mean()) for looks in (2, 5, 10)]
+    sums = np.random.default_rng(9).standard_normal((40_000, 10)).cumsum(axis=1) / np.sqrt(
+        np.arange(1, 11)
+    )
+    theory = [
+        float((np.abs(sums[:, :looks]) > 1.959964).any(axis=1).mean()) for looks in (2, 5, 10)
+    ]
     assert theory == pytest.approx([0.083, 0.142, 0.193], abs=0.008)
     page = _page("tests-simulated.md")
-    shown = [float(page["looks", f"test after every 50 queries, {looks} in all"][0]) for looks in (2, 5, 10)]
+    shown = [
+        float(page["looks", f"test after every 50 queries, {looks} in all"][0])
+        for looks in (2, 5, 10)
+    ]
     assert shown == pytest.approx(theory, abs=0.025)
 
 
@@ -133,7 +156,13 @@ def test_ways_with_missing_queries(scripts) -> None:
     a, b = np.array([[0.5], [0.25], [1.0], [0.0]]), np.array([[0.75], [0.25], [0.5], [0.0]])
     silent = np.array([[False], [False], [True], [False]])
     found = {way: values[0] for way, values in scripts.family._ways(a, b, silent).items()}
-    assert found == pytest.approx({"union, missing is 0": -0.1875, "each run its own": 1 / 3 - 0.4375, "intersection": 0.25 / 3})
+    assert found == pytest.approx(
+        {
+            "union, missing is 0": -0.1875,
+            "each run its own": 1 / 3 - 0.4375,
+            "intersection": 0.25 / 3,
+        }
+    )
 
 
 @pytest.mark.slow
@@ -157,13 +186,18 @@ def test_a_small_run(scripts, capsys, monkeypatch) -> None:
 def test_the_page_has_the_rows_that_a_run_prints(scripts) -> None:
     """Shares of the page against 400 sets, within four standard errors of both."""
     page = _page("tests-simulated.md")
-    for section, laws, errors in (("alarms", scripts.tests.NULLS, 0.0), ("power", scripts.tests.TRUE, 2.0)):
+    for section, laws, errors in (
+        ("alarms", scripts.tests.NULLS, 0.0),
+        ("power", scripts.tests.TRUE, 2.0),
+    ):
         for law in ("80 % equal", "real rankings"):
             rng = np.random.default_rng(10)
             found = scripts.tests.decided(laws[law](50, 400, rng, errors), rng)
             for cell, decided in zip(page[section, law, "50"], found.values(), strict=True):
                 share = float(cell)
-                assert decided.mean() == pytest.approx(share, abs=4 * (max(share, 0.02) * (1 - share) / 360) ** 0.5)
+                assert decided.mean() == pytest.approx(
+                    share, abs=4 * (max(share, 0.02) * (1 - share) / 360) ** 0.5
+                )
 
 
 def _page(name: str) -> dict[tuple[str, ...], list[str]]:

@@ -14,7 +14,9 @@ from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
 MEASURES = ["nDCG@5", "AP", "RR", "P@5"]
 
 
-def evaluations(seed: int, n_queries: int = 12, n_runs: int = 2, *, spread: float = 0.6) -> list[ir.Evaluation]:
+def evaluations(
+    seed: int, n_queries: int = 12, n_runs: int = 2, *, spread: float = 0.6
+) -> list[ir.Evaluation]:
     """Runs whose quality rises from one to the next."""
     rng = np.random.default_rng(seed)
     qrels: dict[str, dict[str, int]] = {}
@@ -23,8 +25,14 @@ def evaluations(seed: int, n_queries: int = 12, n_runs: int = 2, *, spread: floa
         grades = rng.integers(0, 3, 12)
         qrels[f"q{number}"] = {f"d{place}": int(grade) for place, grade in enumerate(grades)}
         for quality, run in enumerate(runs):
-            run[f"q{number}"] = [f"d{place}" for place in np.argsort(-(grades * (1 + spread * quality) + rng.normal(0, 2, 12)))]
-    return [ir.evaluate(qrels, ir.Run(run, name=f"run{number}"), MEASURES) for number, run in enumerate(runs)]
+            run[f"q{number}"] = [
+                f"d{place}"
+                for place in np.argsort(-(grades * (1 + spread * quality) + rng.normal(0, 2, 12)))
+            ]
+    return [
+        ir.evaluate(qrels, ir.Run(run, name=f"run{number}"), MEASURES)
+        for number, run in enumerate(runs)
+    ]
 
 
 def t_of(differences: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -37,7 +45,10 @@ def max_t_by_enumeration(differences: np.ndarray[Any, Any]) -> list[float]:
     """Corrected p values from every sign vector."""
     observed = t_of(differences)
     largest = np.array(
-        [t_of(differences * np.array(signs)[:, None]).max() for signs in itertools.product((1, -1), repeat=len(differences))]
+        [
+            t_of(differences * np.array(signs)[:, None]).max()
+            for signs in itertools.product((1, -1), repeat=len(differences))
+        ]
     )
     return [float(np.mean(largest >= one * (1 - 1e-12))) for one in observed]
 
@@ -48,7 +59,11 @@ def test_the_first_measure_is_tested_alone_and_its_companions_together(seed: int
     a, b = evaluations(seed)
     found = ir.compare(a, b).pairs[0].measures
     differences = np.stack([b[text] - a[text] for text in MEASURES], axis=1)
-    assert found["nDCG@5"].p_corrected == found["nDCG@5"].p == pytest.approx(max_t_by_enumeration(differences[:, :1])[0], abs=1e-12)
+    assert (
+        found["nDCG@5"].p_corrected
+        == found["nDCG@5"].p
+        == pytest.approx(max_t_by_enumeration(differences[:, :1])[0], abs=1e-12)
+    )
     companions = max_t_by_enumeration(differences[:, 1:])
     for text, p in zip(MEASURES[1:], companions, strict=True):
         assert found[text].p_corrected == pytest.approx(p, abs=1e-12), text
@@ -57,14 +72,24 @@ def test_the_first_measure_is_tested_alone_and_its_companions_together(seed: int
 
 def test_more_companions_change_nothing_for_the_first_measure() -> None:
     a, b = evaluations(3, n_queries=60)
-    alone, among = (ir.compare(a, b, measures=measures).pairs[0]["nDCG@5"] for measures in (["nDCG@5"], MEASURES))
-    assert (alone.p, alone.p_corrected, alone.interval, alone.verdict) == (among.p, among.p_corrected, among.interval, among.verdict)
+    alone, among = (
+        ir.compare(a, b, measures=measures).pairs[0]["nDCG@5"]
+        for measures in (["nDCG@5"], MEASURES)
+    )
+    assert (alone.p, alone.p_corrected, alone.interval, alone.verdict) == (
+        among.p,
+        among.p_corrected,
+        among.interval,
+        among.verdict,
+    )
 
 
 def test_pairs_of_the_first_measure_are_corrected_together() -> None:
     runs = evaluations(5, n_runs=3)
     found = ir.compare(*runs)
-    differences = np.stack([y["nDCG@5"] - x["nDCG@5"] for x, y in itertools.combinations(runs, 2)], axis=1)
+    differences = np.stack(
+        [y["nDCG@5"] - x["nDCG@5"] for x, y in itertools.combinations(runs, 2)], axis=1
+    )
     expected = max_t_by_enumeration(differences)
     for pair, p in zip(found.pairs, expected, strict=True):
         assert pair["nDCG@5"].p_corrected == pytest.approx(p, abs=1e-12)
@@ -73,7 +98,16 @@ def test_pairs_of_the_first_measure_are_corrected_together() -> None:
 
 
 @pytest.mark.spread(5)
-@pytest.mark.parametrize("options", [{}, {"test": "t"}, {"correction": "holm"}, {"correction": "holm", "test": "t"}, {"level": 0.8}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"test": "t"},
+        {"correction": "holm"},
+        {"correction": "holm", "test": "t"},
+        {"level": 0.8},
+    ],
+)
 @pytest.mark.parametrize(
     ("n_runs", "seeds"),
     [
@@ -84,11 +118,16 @@ def test_pairs_of_the_first_measure_are_corrected_together() -> None:
         pytest.param(12, 3, marks=pytest.mark.slow),
     ],
 )
-def test_an_interval_holds_zero_if_and_only_if_the_corrected_p_is_above_the_level(options: dict[str, Any], n_runs: int, seeds: int) -> None:
+def test_an_interval_holds_zero_if_and_only_if_the_corrected_p_is_above_the_level(
+    options: dict[str, Any], n_runs: int, seeds: int
+) -> None:
     decided = 0
     for seed in range(seeds):
         runs = evaluations(seed, n_queries=25, n_runs=n_runs, spread=0.4 if n_runs > 2 else 1.5)
-        slices = {query: ["odd", "all"] if number % 2 else ["even", "all"] for number, query in enumerate(runs[0].queries)}
+        slices = {
+            query: ["odd", "all"] if number % 2 else ["even", "all"]
+            for number, query in enumerate(runs[0].queries)
+        }
         extra = {"baseline": "run0"} if n_runs > 2 else {}
         found = ir.compare(*runs, slices=slices, n_resamples=2000, **options, **extra)
         alpha = round(1 - found.method.level, 12)
@@ -115,7 +154,9 @@ def test_slices_of_the_first_measure_are_a_family_of_their_own() -> None:
         assert found[name].p_corrected == pytest.approx(p, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4))])
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4))]
+)
 def test_compare_and_gate_answer_one_question_alike(seed: int) -> None:
     old, new = evaluations(seed, n_queries=40, spread=-0.5)
     row, check = ir.compare(old, new).pairs[0]["nDCG@5"], ir.gate(new, old).checks[0]
@@ -145,15 +186,25 @@ def test_several_baselines_are_one_family() -> None:
     root = np.sqrt((differences**2).sum(axis=0))
     observed = differences.sum(axis=0) / root
     least = np.array(
-        [((differences * np.array(signs)[:, None]).sum(axis=0) / root).min() for signs in itertools.product((1, -1), repeat=12)]
+        [
+            ((differences * np.array(signs)[:, None]).sum(axis=0) / root).min()
+            for signs in itertools.product((1, -1), repeat=12)
+        ]
     )
-    for check, one in zip([check for check in gated.checks if check.measure == "nDCG@5"], observed, strict=True):
+    for check, one in zip(
+        [check for check in gated.checks if check.measure == "nDCG@5"], observed, strict=True
+    ):
         assert check.p_corrected == pytest.approx(float(np.mean(least <= one + 1e-12)), abs=1e-12)
 
 
 @pytest.mark.parametrize(("n_queries", "drawn"), [(14, False), (19, True), (30, True)])
-def test_a_family_names_its_draws_and_seed_where_it_does_not_look_at_all_signs(n_queries: int, drawn: bool) -> None:
+def test_a_family_names_its_draws_and_seed_where_it_does_not_look_at_all_signs(
+    n_queries: int, drawn: bool
+) -> None:
     runs = evaluations(3, n_queries=n_queries, n_runs=3)
-    method, gated = ir.compare(*runs, measures=["nDCG@5"]).method, ir.gate(*runs, measures=["nDCG@5"])
+    method, gated = (
+        ir.compare(*runs, measures=["nDCG@5"]).method,
+        ir.gate(*runs, measures=["nDCG@5"]),
+    )
     for found in (method, gated):
         assert (found.n_resamples is not None, found.seed is not None) == (drawn, drawn)

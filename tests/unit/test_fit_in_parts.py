@@ -32,8 +32,14 @@ def sessions(rows: slice, *, trimmed: bool = True) -> Sessions:
     ranks.
     """
     queries, lists, clicks = log()
-    width = max(sum(doc is not None for doc in docs) for docs in lists[rows]) if trimmed else len(lists[0])
-    return Sessions.from_arrays(queries[rows], [docs[:width] for docs in lists[rows]], clicks[rows, :width].tolist())
+    width = (
+        max(sum(doc is not None for doc in docs) for docs in lists[rows])
+        if trimmed
+        else len(lists[0])
+    )
+    return Sessions.from_arrays(
+        queries[rows], [docs[:width] for docs in lists[rows]], clicks[rows, :width].tolist()
+    )
 
 
 def parts() -> list[Sessions]:
@@ -51,16 +57,29 @@ def test_parameters_are_those_of_the_whole_log(model) -> None:
             # sums in another order, and a maximum found to 10 digits
             for name, value in vars(whole).items():
                 if isinstance(value, (np.ndarray, float)):
-                    np.testing.assert_allclose(getattr(found, name), value, rtol=0, atol=1e-9, err_msg=name)
-            assert found.log_likelihood(sessions(slice(None))) == pytest.approx(whole.log_likelihood(sessions(slice(None))), abs=1e-7)
+                    np.testing.assert_allclose(
+                        getattr(found, name), value, rtol=0, atol=1e-9, err_msg=name
+                    )
+            assert found.log_likelihood(sessions(slice(None))) == pytest.approx(
+                whole.log_likelihood(sessions(slice(None))), abs=1e-7
+            )
     other = fit_in_parts(model, parts()[::-1])
     expected = dict(zip(whole.documents, whole.attractiveness_values.tolist(), strict=True))
-    assert dict(zip(other.documents, other.attractiveness_values.tolist(), strict=True)) == pytest.approx(expected, abs=1e-9)
+    assert dict(
+        zip(other.documents, other.attractiveness_values.tolist(), strict=True)
+    ) == pytest.approx(expected, abs=1e-9)
 
 
 def test_intervals_of_propensities_come_from_the_joined_counts() -> None:
-    whole, found = PBM(iterations=12).fit(sessions(slice(None))), fit_in_parts(PBM(iterations=12), parts())
-    np.testing.assert_allclose(found.propensity_intervals(n_resamples=20), whole.propensity_intervals(n_resamples=20), atol=1e-10)
+    whole, found = (
+        PBM(iterations=12).fit(sessions(slice(None))),
+        fit_in_parts(PBM(iterations=12), parts()),
+    )
+    np.testing.assert_allclose(
+        found.propensity_intervals(n_resamples=20),
+        whole.propensity_intervals(n_resamples=20),
+        atol=1e-10,
+    )
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -20,16 +20,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def loaded(place: str) -> Any:
-    return named_object(Section({"function": place}, "search.yaml", "backend"), "function", "function")
+    return named_object(
+        Section({"function": place}, "search.yaml", "backend"), "function", "function"
+    )
 
 
-def test_packages_of_an_environment_in_the_folder_are_loaded_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packages_of_an_environment_in_the_folder_are_loaded_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     packages = folder / ".venv/lib/python3.12/site-packages"
     packages.mkdir(parents=True)
     (packages / "once_only.py").write_text("class Result: pass\n")
     monkeypatch.syspath_prepend(packages)
     for name in ("a", "b"):
-        Path(f"{name}.py").write_text("import once_only\ndef search(text, limit): return once_only.Result\n")
+        Path(f"{name}.py").write_text(
+            "import once_only\ndef search(text, limit): return once_only.Result\n"
+        )
     first, second = loaded("a.py:search"), loaded("b.py:search")
     assert first("", 1) is second("", 1)
 

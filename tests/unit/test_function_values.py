@@ -28,7 +28,10 @@ import pytest
 
 from idealrank.live.judges.function_identity import FunctionIdentity, _digests, _statements
 
-HEAD = "import sys, argparse, dataclasses, functools, logging, threading, idealrank as ir\nnumber = int(sys.argv[1])\n"
+HEAD = (
+    "import sys, argparse, dataclasses, functools, logging, threading, idealrank as ir\nnumber = "
+    "int(sys.argv[1])\n"
+)
 JUDGE = "class Judge:\n    t = 0\n    def __init__(self, t): self.t = t\n"
 ASK = (
     "section = dict(kind='function', function=g, takes='ids')\n"
@@ -50,7 +53,9 @@ def identity(value: Any) -> FunctionIdentity:
 
 def said(script: str, *arguments: str) -> str:
     Path("script.py").write_text(script)
-    return subprocess.run([sys.executable, "script.py", *arguments], check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        [sys.executable, "script.py", *arguments], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 @pytest.mark.spread(2)
@@ -63,28 +68,48 @@ def said(script: str, *arguments: str) -> str:
         JUDGE + "Judge.t = number\ndef g(q, d): return Judge.t\n",
         JUDGE + "held = Judge(number)\nheld.lock = threading.Lock()\ndef g(q, d): return held.t\n",
         "held = argparse.Namespace(t=number)\ndef g(q, d): return held.t\n",
-        "@dataclasses.dataclass(frozen=True)\nclass Held:\n    t: int\nheld = Held(number)\ndef g(q, d): return held.t\n",
+        "@dataclasses.dataclass(frozen=True)\nclass Held:\n    t: int\nheld = Held(number)\n"
+        "def g(q, d): return held.t\n",
         "class g:\n    def __init__(self, f, t): functools.update_wrapper(self, f); self.t = t\n"
         "    def __call__(self, q, d): return self.t\ng = g(lambda q, d: 1, number)\n",
     ],
-    ids=["object", "in a mapping", "attribute of a class", "with a lock", "namespace", "dataclass", "wrapper"],
-)  # fmt: skip
-def test_an_object_that_a_script_makes_of_its_arguments_is_asked_again(folder: Path, held: str) -> None:
+    ids=[
+        "object",
+        "in a mapping",
+        "attribute of a class",
+        "with a lock",
+        "namespace",
+        "dataclass",
+        "wrapper",
+    ],
+)
+def test_an_object_that_a_script_makes_of_its_arguments_is_asked_again(
+    folder: Path, held: str
+) -> None:
     found = [said(HEAD + held + ASK, number) for number in ("1", "2", "2", "1")]
     assert found == ["1.0 1", "2.0 1", "2.0 0", "1.0 0"]
 
 
 def test_loggers_locks_and_clients_that_a_file_makes_keep_the_answers(folder: Path) -> None:
     script = (
-        "logger, lock, client = logging.getLogger('a'), threading.RLock(), logging.StreamHandler()\n"
+        "logger, lock, client = logging.getLogger('a'), threading.RLock(), "
+        "logging.StreamHandler()\n"
         "logger.warning(number)\nclient.now = number\n"
         "def g(q, d): return 0 * len([logger, lock, client])\n"
     )
     assert [said(HEAD + script + ASK, number) for number in ("1", "2")] == ["0.0 1", "0.0 0"]
 
 
-@pytest.mark.parametrize("how", ["import helpc\ndef grade(q, d): return helpc.f()\n", "from helpc import f\ndef grade(q, d): return f()\n"])
-def test_a_helper_in_memory_is_told_from_its_changed_file(folder: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+@pytest.mark.parametrize(
+    "how",
+    [
+        "import helpc\ndef grade(q, d): return helpc.f()\n",
+        "from helpc import f\ndef grade(q, d): return f()\n",
+    ],
+)
+def test_a_helper_in_memory_is_told_from_its_changed_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
     """Else answers of the old code are kept for the new one."""
     Path("modc.py").write_text(how)
     Path("helpc.py").write_text("def f(): return 0\n")
@@ -99,7 +124,9 @@ def test_a_helper_in_memory_is_told_from_its_changed_file(folder: Path, monkeypa
     assert new == again
 
 
-def test_a_module_on_the_path_counts_for_a_function_of_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_on_the_path_counts_for_a_function_of_a_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("src", "judges"):
         Path(name).mkdir()
     Path("judges/judge.py").write_text("from on_path import f\ndef grade(q, d): return f()\n")
@@ -111,7 +138,9 @@ def test_a_module_on_the_path_counts_for_a_function_of_a_file(folder: Path, monk
     assert len(digests) == 2
 
 
-def test_an_installed_package_counts_for_no_function_but_its_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installed_package_counts_for_no_function_but_its_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In an environment below the folder of the function, where most have theirs."""
     installed = Path(".venv/site-packages")
     for place in ("grading", "grading/deep", "client"):
@@ -119,7 +148,8 @@ def test_an_installed_package_counts_for_no_function_but_its_own(folder: Path, m
         (installed / place / "__init__.py").write_text("")
     Path("judge.py").write_text("import client\ndef grade(q, d): return 1\n")
     (installed / "grading/__init__.py").write_text(
-        "import client\ndef f():\n    with open('x'):\n        from grading.deep import g\ndef grade(q, d): return 1\n"
+        "import client\ndef f():\n    with open('x'):\n        from grading.deep import g\n"
+        "def grade(q, d): return 1\n"
     )
     monkeypatch.syspath_prepend(str(installed.resolve()))
     import_module("grading")
@@ -196,7 +226,11 @@ def test_objects_of_packages_are_known_only_if_all_their_parts_are() -> None:
 
     assert identity(Held()).unknown == "a lock"
     assert identity(threading.Event()).unknown == "an Event"
-    assert identity(argparse.Namespace(a=1)) == identity(argparse.Namespace(a=1)) != identity(argparse.Namespace(a=2))
+    assert (
+        identity(argparse.Namespace(a=1))
+        == identity(argparse.Namespace(a=1))
+        != identity(argparse.Namespace(a=2))
+    )
 
 
 class Slotted:
@@ -228,9 +262,13 @@ class Spot:
 
 def test_slots_count_by_value_as_attributes_do() -> None:
     for first, second in (
-        (Slotted(1), Slotted(2)), (Slotted(1), Slotted(1, 1)), (Extended(1, 1), Extended(1, 2)), (Extended(1, 1), Extended(2, 1)),
-        (Spot(Decimal(1)), Spot(Decimal(2))), (Spot(1), Spot("1")),
-    ):  # fmt: skip
+        (Slotted(1), Slotted(2)),
+        (Slotted(1), Slotted(1, 1)),
+        (Extended(1, 1), Extended(1, 2)),
+        (Extended(1, 1), Extended(2, 1)),
+        (Spot(Decimal(1)), Spot(Decimal(2))),
+        (Spot(1), Spot("1")),
+    ):
         assert identity(first).unknown == identity(second).unknown == ""
         assert identity(first) != identity(second)
     given, same = Extended(1, 2), Extended(1, 2)
@@ -238,7 +276,11 @@ def test_slots_count_by_value_as_attributes_do() -> None:
     given.more = 1  # type: ignore[attr-defined]
     assert identity(given) != identity(same)
     assert identity(Spot(threading.Lock())).unknown == "a lock"
-    assert [identity(one).unknown for one in (Compiled(), object(), array("i"))] == ["a Compiled", "an object", "an array"]
+    assert [identity(one).unknown for one in (Compiled(), object(), array("i"))] == [
+        "a Compiled",
+        "an object",
+        "an array",
+    ]
 
 
 @dataclass(frozen=True)
@@ -246,18 +288,32 @@ class Pair:
     one: object
 
 
-SUMMER, WINTER = datetime(2026, 7, 1, tzinfo=ZoneInfo("Europe/Berlin")), datetime(2026, 7, 1, tzinfo=ZoneInfo("Europe/Paris"))
+SUMMER, WINTER = (
+    datetime(2026, 7, 1, tzinfo=ZoneInfo("Europe/Berlin")),
+    datetime(2026, 7, 1, tzinfo=ZoneInfo("Europe/Paris")),
+)
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (Decimal(1), Decimal("1.0")), (Fraction(1, 2), Fraction(1, 3)), (date(2026, 1, 1), date(2026, 1, 2)), (SUMMER, WINTER),
-        (datetime(2026, 1, 1), datetime(2026, 1, 1, tzinfo=UTC)), (timedelta(1), timedelta(2)), (timezone(timedelta(hours=1)), UTC),
-        (uuid.UUID(int=1), uuid.UUID(int=2)), (range(2), range(3)), (slice(1), slice(2)), (1, True), (1, "0x1"), (0.0, -0.0),
-        (SimpleNamespace(a=1), SimpleNamespace(a=2)), (Pair(Decimal(1)), Pair(Decimal(2))),
+        (Decimal(1), Decimal("1.0")),
+        (Fraction(1, 2), Fraction(1, 3)),
+        (date(2026, 1, 1), date(2026, 1, 2)),
+        (SUMMER, WINTER),
+        (datetime(2026, 1, 1), datetime(2026, 1, 1, tzinfo=UTC)),
+        (timedelta(1), timedelta(2)),
+        (timezone(timedelta(hours=1)), UTC),
+        (uuid.UUID(int=1), uuid.UUID(int=2)),
+        (range(2), range(3)),
+        (slice(1), slice(2)),
+        (1, True),
+        (1, "0x1"),
+        (0.0, -0.0),
+        (SimpleNamespace(a=1), SimpleNamespace(a=2)),
+        (Pair(Decimal(1)), Pair(Decimal(2))),
     ],
-)  # fmt: skip
+)
 def test_plain_values_of_python_have_a_description(one: object, other: object) -> None:
     assert identity(one).unknown == identity(other).unknown == ""
     assert identity(one) != identity(other)
@@ -276,5 +332,7 @@ def test_large_data_are_described_in_few_steps_and_little_memory() -> None:
         identity(some)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert steps < 15 * len(texts), "10 for each entry; more if each value asks for the table of kinds"
+    assert steps < 15 * len(texts), (
+        "10 for each entry; more if each value asks for the table of kinds"
+    )
     assert peaks[1] - peaks[0] < 1e6, "the descriptions are not kept: 5 million bytes"

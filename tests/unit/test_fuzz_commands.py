@@ -21,8 +21,14 @@ def test_every_command_that_reads_a_file_is_tried() -> None:
     mutate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(mutate)
     groups = {"clicks": clicks, "judge": judge, "online": online, "store": store, "theory": theory}
-    names = {f"{name} {one}".strip() for name in main.COMMANDS for one in (groups[name].COMMANDS if name in groups else [""])}
-    tried = {name for name in names for command in mutate.COMMANDS if re.match(rf"{name}( |$)", command)}
+    names = {
+        f"{name} {one}".strip()
+        for name in main.COMMANDS
+        for one in (groups[name].COMMANDS if name in groups else [""])
+    }
+    tried = {
+        name for name in names for command in mutate.COMMANDS if re.match(rf"{name}( |$)", command)
+    }
 
     assert names - tried == mutate.WITHOUT_FILES
 
@@ -30,7 +36,14 @@ def test_every_command_that_reads_a_file_is_tried() -> None:
 @pytest.mark.slow
 def test_a_case_follows_from_seed_and_number_and_ends_well() -> None:
     command = [sys.executable, str(ROOT / "fuzz" / "mutate.py"), "--seed", "1", "--case", "5"]
-    first, second = (subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True) for _ in range(2))
-    assert (first.returncode, first.stdout, first.stderr) == (second.returncode, second.stdout, second.stderr)
+    first, second = (
+        subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+        for _ in range(2)
+    )
+    assert (first.returncode, first.stdout, first.stderr) == (
+        second.returncode,
+        second.stdout,
+        second.stderr,
+    )
     assert first.returncode == 0, first.stdout
     assert first.stdout.startswith("1 cases, 0 ended badly; ")

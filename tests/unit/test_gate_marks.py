@@ -87,11 +87,16 @@ def gate_of(deciding: str, companion: str, direction: int) -> Gated:
             reason = f"{reason}, but undecided: both sides disagree on the sign"
         checks.append(
             replace(
-                check, outcome=outcome, passed=outcome == "passed", carried=found not in (TOO_FEW, "too few"),
+                check,
+                outcome=outcome,
+                passed=outcome == "passed",
+                carried=found not in (TOO_FEW, "too few"),
                 reason=reason,
-                judge=judge, p_corrected=0.001, worst=(),
+                judge=judge,
+                p_corrected=0.001,
+                worst=(),
             )
-        )  # fmt: skip
+        )
     outcome = checks[0].outcome
     assert [check.decides for check in checks] == [True, False]
     return replace(made, outcome=outcome, passed=outcome == "passed", checks=tuple(checks))
@@ -121,7 +126,9 @@ def check_gate(deciding: str, companion: str, direction: int) -> None:
 
     record = json.loads(gate_views.gate_json(gated))
     assert record["outcome"] == gated.outcome
-    assert [check["outcome"] for check in record["checks"]] == [check.outcome for check in gated.checks]
+    assert [check["outcome"] for check in record["checks"]] == [
+        check.outcome for check in gated.checks
+    ]
 
     assert {row[0].text for row in checks_grid(gated).rows} == {wanted.word, beside}
     assert verdicts.mark(gated.outcome).section == wanted.section
@@ -131,7 +138,9 @@ def check_gate(deciding: str, companion: str, direction: int) -> None:
 
 
 @pytest.mark.parametrize(("deciding", "companion", "direction"), GATES)
-def test_every_form_of_a_gate_says_its_outcome(deciding: str, companion: str, direction: int) -> None:
+def test_every_form_of_a_gate_says_its_outcome(
+    deciding: str, companion: str, direction: int
+) -> None:
     check_gate(deciding, companion, direction)
 
 
@@ -139,8 +148,14 @@ def test_every_form_of_a_gate_says_its_outcome(deciding: str, companion: str, di
     ("module", "wrong"),
     [(junit, {"case": "failure"}), (pull_request, {"word": "failed"})],
 )
-def test_a_wrong_mark_of_a_check_is_found(monkeypatch: pytest.MonkeyPatch, module: Any, wrong: Any) -> None:
-    monkeypatch.setattr(module, "mark_of_check", lambda check, gated: replace(verdicts.mark_of_check(check, gated), **wrong))
+def test_a_wrong_mark_of_a_check_is_found(
+    monkeypatch: pytest.MonkeyPatch, module: Any, wrong: Any
+) -> None:
+    monkeypatch.setattr(
+        module,
+        "mark_of_check",
+        lambda check, gated: replace(verdicts.mark_of_check(check, gated), **wrong),
+    )
 
     with pytest.raises(AssertionError):
         check_gate(TOO_FEW, "passed", 1)

@@ -19,12 +19,32 @@ from idealrank.reports.views.gate.sentences import could_see, one_line, verdict,
 from tests.workflow_commands import obeyed
 
 HOSTILE = [
-    "::warning::x", "##[add-mask]x", "q\n::error::x", "q\r\n##[error]x", "q\r::error::x",
-    "<script>alert(1)</script>", "`a``b```c", "a|b\\|c", "@torvalds",
-    "#1", "https://evil.example/x", "![x](http://evil.example)", "--> <!-- idealrank gate -->", "</details></sub>", "&lt;b&gt;", "%0A%25",
-    "a\x00b\x1b[31m\x07\x85\u2028\u202e\ufffe\ud83d", "\udc80\udcff", "x" * 100_000,
-    "**b**_i_~s~", "", " ", "]]>", "é漢😀", "title=x,file=y",
-]  # fmt: skip
+    "::warning::x",
+    "##[add-mask]x",
+    "q\n::error::x",
+    "q\r\n##[error]x",
+    "q\r::error::x",
+    "<script>alert(1)</script>",
+    "`a``b```c",
+    "a|b\\|c",
+    "@torvalds",
+    "#1",
+    "https://evil.example/x",
+    "![x](http://evil.example)",
+    "--> <!-- idealrank gate -->",
+    "</details></sub>",
+    "&lt;b&gt;",
+    "%0A%25",
+    "a\x00b\x1b[31m\x07\x85\u2028\u202e\ufffe\ud83d",
+    "\udc80\udcff",
+    "x" * 100_000,
+    "**b**_i_~s~",
+    "",
+    " ",
+    "]]>",
+    "é漢😀",
+    "title=x,file=y",
+]
 
 
 def drop(query: str, before: float = 1.0, now: float = 0.5) -> QueryDrop:
@@ -32,12 +52,30 @@ def drop(query: str, before: float = 1.0, now: float = 0.5) -> QueryDrop:
 
 
 CHECK = Check(
-    baseline="main", measure="nDCG@10", direction=1, mean_baseline=0.7082, mean_run=0.6582, difference=-0.05, bound=-0.0123, p=0.001,
-    p_corrected=0.002, p_two_sided=0.004, passed=False, outcome="failed", reason="a drop of 0.0500 is significant (one-sided p 0.002)",
+    baseline="main",
+    measure="nDCG@10",
+    direction=1,
+    mean_baseline=0.7082,
+    mean_run=0.6582,
+    difference=-0.05,
+    bound=-0.0123,
+    p=0.001,
+    p_corrected=0.002,
+    p_two_sided=0.004,
+    passed=False,
+    outcome="failed",
+    reason="a drop of 0.0500 is significant (one-sided p 0.002)",
     n=60,
-    excluded_queries=1, identical_queries=20, wins=10, ties=20, losses=30, detectable=0.0312,
-    worst=(drop("q7"), drop("q9", 0.9, 0.6)), unjudged_baseline=0.0, unjudged_run=0.0871,
-)  # fmt: skip
+    excluded_queries=1,
+    identical_queries=20,
+    wins=10,
+    ties=20,
+    losses=30,
+    detectable=0.0312,
+    worst=(drop("q7"), drop("q9", 0.9, 0.6)),
+    unjudged_baseline=0.0,
+    unjudged_run=0.0871,
+)
 FINE = replace(
     CHECK,
     measure="AP",
@@ -52,24 +90,52 @@ FINE = replace(
     worst=(),
 )
 BROKEN = KeptContract(
-    contract=Contract(query="q1", measure="RR", at_least=1.0, place="contracts.csv:3"), measure="RR", baseline=None, demanded=1.0,
-    found=0.5, passed=False,
-)  # fmt: skip
-HELD = KeptContract(contract=Contract(query="q2"), measure="nDCG@10", baseline="main", demanded=0.5, found=0.75, passed=True)
+    contract=Contract(query="q1", measure="RR", at_least=1.0, place="contracts.csv:3"),
+    measure="RR",
+    baseline=None,
+    demanded=1.0,
+    found=0.5,
+    passed=False,
+)
+HELD = KeptContract(
+    contract=Contract(query="q2"),
+    measure="nDCG@10",
+    baseline="main",
+    demanded=0.5,
+    found=0.75,
+    passed=True,
+)
 CLOSED = Gated(
-    run="new", baselines=("main",), passed=False, outcome="failed", checks=(CHECK, FINE), contracts=(BROKEN, HELD), policy=Policy(),
-    correction="none", n_resamples=100_000, seed=7, convention=Convention.of("standard"),
-)  # fmt: skip
+    run="new",
+    baselines=("main",),
+    passed=False,
+    outcome="failed",
+    checks=(CHECK, FINE),
+    contracts=(BROKEN, HELD),
+    policy=Policy(),
+    correction="none",
+    n_resamples=100_000,
+    seed=7,
+    convention=Convention.of("standard"),
+)
 OPEN = replace(CLOSED, passed=True, outcome="passed", checks=(FINE,), contracts=(HELD,))
 
 
 def hostile(text: str) -> Gated:
     """The same gate, with this text wherever a name or an id stands."""
     worst = (replace(drop(text), text=text), drop(text))
-    check = replace(CHECK, baseline=text, measure=text, reason=f"a drop against {text}", worst=worst)
-    kept = replace(BROKEN, contract=Contract(query=text, measure=text, place=text), measure=text, baseline=text)
+    check = replace(
+        CHECK, baseline=text, measure=text, reason=f"a drop against {text}", worst=worst
+    )
+    kept = replace(
+        BROKEN, contract=Contract(query=text, measure=text, place=text), measure=text, baseline=text
+    )
     return replace(
-        CLOSED, run=text, baselines=(text, text), checks=(check, replace(check, passed=True, outcome="passed")), contracts=(kept, kept)
+        CLOSED,
+        run=text,
+        baselines=(text, text),
+        checks=(check, replace(check, passed=True, outcome="passed")),
+        contracts=(kept, kept),
     )
 
 
@@ -78,27 +144,46 @@ def hostile(text: str) -> Gated:
 
 def test_the_verdict_and_what_could_not_be_seen_are_a_line_each() -> None:
     assert verdict(OPEN) == "The gate is open: new may replace main"
-    assert verdict(CLOSED) == "The gate is closed: new must not replace main (1 of 2 checks failed, 1 of 2 contracts broken)"
-    assert could_see(CLOSED).startswith("True drop that would be found 80% of the time: nDCG@10 0.031; AP 0.021.")
+    assert (
+        verdict(CLOSED)
+        == "The gate is closed: new must not replace main (1 of 2 checks failed, 1 of 2 "
+        "contracts broken)"
+    )
+    assert could_see(CLOSED).startswith(
+        "True drop that would be found 80% of the time: nDCG@10 0.031; AP 0.021."
+    )
     first = replace(CLOSED, baselines=(), checks=(), contracts=(), passed=True, outcome="passed")
     assert (verdict(first), could_see(first)) == (
-        "The gate is open: new may become the first baseline", "No measure was compared with a baseline.",
-    )  # fmt: skip
-    several = replace(CLOSED, baselines=("main", "best"), checks=(CHECK, replace(FINE, baseline="best")))
+        "The gate is open: new may become the first baseline",
+        "No measure was compared with a baseline.",
+    )
+    several = replace(
+        CLOSED, baselines=("main", "best"), checks=(CHECK, replace(FINE, baseline="best"))
+    )
     assert "nDCG@10 against main 0.031; AP against best 0.021" in could_see(several)
 
 
 def test_what_cannot_be_seen_is_said_in_words() -> None:
-    said = {value: visible(replace(CHECK, detectable=value)) for value in (0.5, math.inf, -math.inf, -0.01)}
+    said = {
+        value: visible(replace(CHECK, detectable=value))
+        for value in (0.5, math.inf, -math.inf, -0.01)
+    }
 
     assert said == {
-        0.5: "0.5000", math.inf: "none: too few queries",
-        -math.inf: "any: only equal values can pass", -0.01: "any, and an improvement below 0.0100",
-    }  # fmt: skip
-    assert visible(replace(CHECK, detectable=math.nan, detectable_reason="5 queries differ")) == "unknown: 5 queries differ"
+        0.5: "0.5000",
+        math.inf: "none: too few queries",
+        -math.inf: "any: only equal values can pass",
+        -0.01: "any, and an improvement below 0.0100",
+    }
+    assert (
+        visible(replace(CHECK, detectable=math.nan, detectable_reason="5 queries differ"))
+        == "unknown: 5 queries differ"
+    )
     same = replace(CHECK, detectable=math.nan, wins=0, losses=0)
     assert visible(same) == "unknown: nothing changed on 60 queries"
-    assert could_see(replace(OPEN, checks=(same,))).endswith("80% of the time: nDCG@10 unknown: nothing changed on 60 queries.")
+    assert could_see(replace(OPEN, checks=(same,))).endswith(
+        "80% of the time: nDCG@10 unknown: nothing changed on 60 queries."
+    )
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -119,11 +204,27 @@ SCHEMA = {
     "testsuite": (
         {"testsuite", "properties", "testcase", "system-out", "system-err"},
         {"name", "tests", "failures", "errors"},
-        {"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url", "version"},
+        {
+            "group",
+            "time",
+            "skipped",
+            "timestamp",
+            "hostname",
+            "id",
+            "package",
+            "file",
+            "log",
+            "url",
+            "version",
+        },
     ),
     "properties": ({"property"}, set(), set()),
     "property": (set(), {"name", "value"}, set()),
-    "testcase": ({"skipped", "errors", "failure", "system-out", "system-err"}, {"name"}, {"time", "classname", "group"}),
+    "testcase": (
+        {"skipped", "errors", "failure", "system-out", "system-err"},
+        {"name"},
+        {"time", "classname", "group"},
+    ),
     "failure": (set(), set(), {"type", "message"}),
     "system-out": (set(), set(), set()),
 }
@@ -145,18 +246,27 @@ def test_junit_has_a_case_for_each_check_and_contract() -> None:
     cases = suite.findall("testcase")
 
     assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
-        "tests": "4", "failures": "2", "errors": "0", "skipped": "0",
-    }  # fmt: skip
+        "tests": "4",
+        "failures": "2",
+        "errors": "0",
+        "skipped": "0",
+    }
     assert [(case.get("classname"), case.get("name")) for case in cases] == [
-        ("main", "nDCG@10"), ("main", "AP"), ("contracts", "q1: RR"), ("contracts", "q2: nDCG@10 against main"),
-    ]  # fmt: skip
+        ("main", "nDCG@10"),
+        ("main", "AP"),
+        ("contracts", "q1: RR"),
+        ("contracts", "q2: nDCG@10 against main"),
+    ]
     assert [case.find("failure") is not None for case in cases] == [True, False, True, False]
 
 
 def test_a_junit_failure_says_why_and_where() -> None:
     drop_, contract = junit(CLOSED).findall(".//failure")
 
-    assert (drop_.get("type"), drop_.get("message")) == ("drop", "a drop of 0.0500 is significant (one-sided p 0.002)")
+    assert (drop_.get("type"), drop_.get("message")) == (
+        "drop",
+        "a drop of 0.0500 is significant (one-sided p 0.002)",
+    )
     for number in (
         "0.6582",
         "0.7082",
@@ -178,29 +288,51 @@ def test_junit_has_what_decided_as_properties() -> None:
     found = {one.get("name"): one.get("value") for one in junit(strict).iter("property")}
 
     assert found["policy"] == "a drop of 0.02 or more is ruled out (one-sided, alpha 0.05)"
-    assert (found["strict"], found["margin"], found["alpha"], found["seed"], found["draws"]) == ("true", "0.02", "0.05", "7", "100000")
-    assert (found["convention"], found["convention.fingerprint"]) == ("standard", Convention.of("standard").fingerprint)
+    assert (found["strict"], found["margin"], found["alpha"], found["seed"], found["draws"]) == (
+        "true",
+        "0.02",
+        "0.05",
+        "7",
+        "100000",
+    )
+    assert (found["convention"], found["convention.fingerprint"]) == (
+        "standard",
+        Convention.of("standard").fingerprint,
+    )
     assert {"version", "run", "baselines", "correction"} <= set(found)
-    assert "seed" not in {one.get("name") for one in junit(replace(CLOSED, seed=None, n_resamples=None)).iter("property")}
+    assert "seed" not in {
+        one.get("name")
+        for one in junit(replace(CLOSED, seed=None, n_resamples=None)).iter("property")
+    }
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_junit_holds_any_text(text: str) -> None:
     cases = junit(hostile(text)).findall(".//testcase")
-    fit = re.sub("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", lambda letter: ascii(letter[0])[1:-1], text)
+    fit = re.sub(
+        "[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]",
+        lambda letter: ascii(letter[0])[1:-1],
+        text,
+    )
 
     assert [case.get("classname") for case in cases[:2]] == [fit, fit]
     assert f"  {fit}  1.0000" in (cases[0].findtext("failure") or "")
 
 
 def test_junit_is_read_by_another_library() -> None:
-    junitparser = pytest.importorskip("junitparser", reason="an independent reader of JUnit XML, in the test group of pyproject.toml")
+    junitparser = pytest.importorskip(
+        "junitparser",
+        reason="an independent reader of JUnit XML, in the test group of pyproject.toml",
+    )
 
     (suite,) = junitparser.JUnitXml.fromroot(ET.fromstring("".join(gate_junit(CLOSED))))
 
     assert (suite.tests, suite.failures, suite.errors, suite.skipped) == (4, 2, 0, 0)
     assert [case.is_passed for case in suite] == [False, True, False, True]
-    assert [case.result[0].message for case in suite if not case.is_passed] == [CHECK.reason, "q1: RR 0.5000, demanded 1.0000"]
+    assert [case.result[0].message for case in suite if not case.is_passed] == [
+        CHECK.reason,
+        "q1: RR 0.5000, demanded 1.0000",
+    ]
 
 
 # --- GitHub ---------------------------------------------------------------------------------------
@@ -210,10 +342,13 @@ def test_github_gets_an_error_for_each_failure_and_one_notice() -> None:
     commands = obeyed("".join(annotations(CLOSED)))
 
     assert [(kind, properties["title"]) for kind, properties, _ in commands] == [
-        ("error", "nDCG@10 against main"), ("error", "Contract of q1 is broken"), ("notice", verdict(CLOSED)),
-    ]  # fmt: skip
+        ("error", "nDCG@10 against main"),
+        ("error", "Contract of q1 is broken"),
+        ("notice", verdict(CLOSED)),
+    ]
     assert commands[0][2].startswith(
-        "a drop of 0.050 is significant (one-sided p 0.002); 0.658 against 0.708, -0.050; worst queries: q7 (-0.5000)"
+        "a drop of 0.050 is significant (one-sided p 0.002); 0.658 against 0.708, -0.050; "
+        "worst queries: q7 (-0.5000)"
     )
     assert commands[1][2] == "RR 0.5000, demanded 1.0000 (contracts.csv:3)"
     assert commands[2][2] == could_see(CLOSED)
@@ -221,7 +356,11 @@ def test_github_gets_an_error_for_each_failure_and_one_notice() -> None:
 
 
 def test_github_is_told_of_failures_that_it_would_drop() -> None:
-    many = replace(CLOSED, checks=tuple(replace(CHECK, measure=f"nDCG@{number}") for number in range(1, 31)), contracts=())
+    many = replace(
+        CLOSED,
+        checks=tuple(replace(CHECK, measure=f"nDCG@{number}") for number in range(1, 31)),
+        contracts=(),
+    )
 
     errors = [data for kind, _, data in obeyed("".join(annotations(many))) if kind == "error"]
 
@@ -285,8 +424,13 @@ def markdown(gated: Gated, **options: int) -> str:
     assert len(text.encode()) < options.get("most_bytes", 65_536)
     seen = _Tags(text)
     assert seen.comments == [" idealrank gate "]
-    assert set(seen.tags) <= {f"{slash}{tag}" for slash in ("", "/") for tag in ("code", "details", "summary", "sub")}
-    assert all(seen.tags.count(tag) == seen.tags.count(f"/{tag}") for tag in ("code", "details", "summary", "sub"))
+    assert set(seen.tags) <= {
+        f"{slash}{tag}" for slash in ("", "/") for tag in ("code", "details", "summary", "sub")
+    }
+    assert all(
+        seen.tags.count(tag) == seen.tags.count(f"/{tag}")
+        for tag in ("code", "details", "summary", "sub")
+    )
     for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         assert len({row.count("|") for row in table.splitlines()}) == 1
     return text
@@ -297,12 +441,21 @@ def test_a_comment_has_the_verdict_first_and_every_number() -> None:
     lines = text.splitlines()
 
     assert lines[0] == (
-        "**The gate is closed: <code>new</code> must not replace <code>main</code> (1 of 2 checks failed, 1 of 2 contracts broken)**"
+        "**The gate is closed: <code>new</code> must not replace <code>main</code> (1 of 2 "
+        "checks failed, 1 of 2 contracts broken)**"
     )
-    row = "| **failed** | <code>nDCG&#64;10</code> | <code>main</code> | 0.708 | 0.658 | -0.050 | -0.012 | 0.002 | 0.004 |"
+    row = (
+        "| **failed** | <code>nDCG&#64;10</code> | <code>main</code> | 0.708 | 0.658 | -0.050 | "
+        "-0.012 | 0.002 | 0.004 |"
+    )
     assert any(line.startswith(f"{row} 0.031 | 0.0% / 8.7% |") for line in lines)
     assert "| <code>q7</code> | 1.0000 | 0.5000 | -0.5000 |" in lines
-    assert text.index("**failed**") < text.index("| passed |") < text.index("Broken contracts") < text.index("<details>")
+    assert (
+        text.index("**failed**")
+        < text.index("| passed |")
+        < text.index("Broken contracts")
+        < text.index("<details>")
+    )
     assert "seed 7" in lines[-3]
     assert Convention.of("standard").fingerprint in lines[-3]
     assert lines[-1] == MARKER
@@ -328,8 +481,14 @@ def test_no_name_or_id_gets_out_of_the_code_it_stands_in(text: str) -> None:
 @pytest.mark.parametrize("most_bytes", [5_000, 20_000, 65_536])
 def test_a_comment_fits_whatever_there_is_to_say(most_bytes: int) -> None:
     worst = tuple(drop("😀<|`" * 40) for _ in range(10))
-    checks = tuple(replace(CHECK, measure=f"nDCG@{number}", worst=worst) for number in range(1, 500))
-    many = replace(CLOSED, checks=(FINE, *checks), contracts=tuple(replace(BROKEN, measure="😀" * 60) for _ in range(500)))
+    checks = tuple(
+        replace(CHECK, measure=f"nDCG@{number}", worst=worst) for number in range(1, 500)
+    )
+    many = replace(
+        CLOSED,
+        checks=(FINE, *checks),
+        contracts=tuple(replace(BROKEN, measure="😀" * 60) for _ in range(500)),
+    )
 
     text = markdown(many, most_bytes=most_bytes)
 
@@ -339,7 +498,9 @@ def test_a_comment_fits_whatever_there_is_to_say(most_bytes: int) -> None:
 
 
 def test_a_comment_is_cut_between_the_rows_of_a_fold() -> None:
-    long = replace(CLOSED, checks=(replace(CHECK, worst=tuple(drop(f"q{number}") for number in range(3000))),))
+    long = replace(
+        CLOSED, checks=(replace(CHECK, worst=tuple(drop(f"q{number}") for number in range(3000))),)
+    )
 
     text = markdown(long)
 

@@ -16,7 +16,10 @@ from idealrank.reports.views.gate.pull_request import gate_markdown
 def contradicted(policy: WhenUnjudged) -> Gated:
     """Return a gate that people's grades close, while the judge's grades show a gain."""
     a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
-    people, judge = ([ir.evaluate({query: {good: 1} for query in a}, run, "RR") for run in (b, a)] for good in "xy")
+    people, judge = (
+        [ir.evaluate({query: {good: 1} for query in a}, run, "RR") for run in (b, a)]
+        for good in "xy"
+    )
     return gate_beside(ir.gate(*people, when_unjudged=policy), judge, people)
 
 

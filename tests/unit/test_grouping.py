@@ -11,7 +11,9 @@ from idealrank.errors import InputError
 
 NUMBERS = st.lists(st.integers(-3, 3) | st.integers(-(2**62), 2**62), max_size=30).map(np.array)
 FEW_NUMBERS = st.lists(st.integers(-2, 2), max_size=30).map(lambda ids: np.array(ids, np.int8))
-UNSIGNED = st.lists(st.sampled_from([0, 1, 2**63, 2**64 - 1]), max_size=30).map(lambda ids: np.array(ids, np.uint64))
+UNSIGNED = st.lists(st.sampled_from([0, 1, 2**63, 2**64 - 1]), max_size=30).map(
+    lambda ids: np.array(ids, np.uint64)
+)
 TEXTS = st.lists(st.sampled_from(["b", "a", "é", ""]), max_size=30).map(np.array)
 
 
@@ -20,8 +22,14 @@ def test_queries_and_their_items_are_those_of_pandas(qid: np.ndarray) -> None:
     offsets, order, queries = group_by_id(qid, qid.size)
 
     order = np.arange(qid.size) if order is None else order
-    found = {name: order[begin:end].tolist() for name, begin, end in zip(queries, offsets[:-1], offsets[1:], strict=True)}
-    expected = {str(name): rows.tolist() for name, rows in pd.Series(np.arange(qid.size)).groupby(qid, sort=False).indices.items()}
+    found = {
+        name: order[begin:end].tolist()
+        for name, begin, end in zip(queries, offsets[:-1], offsets[1:], strict=True)
+    }
+    expected = {
+        str(name): rows.tolist()
+        for name, rows in pd.Series(np.arange(qid.size)).groupby(qid, sort=False).indices.items()
+    }
     assert found == expected
     assert list(queries) == [str(name) for name in pd.unique(qid)]
 
@@ -33,7 +41,11 @@ def test_queries_that_stand_together_are_not_moved() -> None:
 
 
 @pytest.mark.parametrize(
-    ("qid", "message"), [(np.array([1.0, np.nan]), "NaN at item 1"), (np.array(["a", None, 3], object), "several types")]
+    ("qid", "message"),
+    [
+        (np.array([1.0, np.nan]), "NaN at item 1"),
+        (np.array(["a", None, 3], object), "several types"),
+    ],
 )
 def test_items_without_a_usable_id_are_refused(qid: np.ndarray, message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -19,8 +19,13 @@ def shop(n: int, n_queries: int, seed: int, rankers: int = 3) -> Sessions:
     """
     rng = np.random.default_rng(seed)
     relevance = rng.beta(1, 2, (n_queries, 8))
-    orders = np.argsort(-(relevance[None] + rng.normal(0, 0.4, (rankers, n_queries, 8))), axis=2)[:, :, :5]
-    ranker, query = rng.choice(rankers, n, p=[0.5, 0.3, 0.2][:rankers]), rng.integers(0, n_queries, n)
+    orders = np.argsort(-(relevance[None] + rng.normal(0, 0.4, (rankers, n_queries, 8))), axis=2)[
+        :, :, :5
+    ]
+    ranker, query = (
+        rng.choice(rankers, n, p=[0.5, 0.3, 0.2][:rankers]),
+        rng.integers(0, n_queries, n),
+    )
     shown = orders[ranker, query]
     clicks = rng.random((n, 5)) < relevance[query[:, None], shown] * SEEN
     return Sessions.from_arrays(query, shown, clicks)
@@ -37,7 +42,14 @@ def test_swaps_with_the_first_rank_give_the_known_propensities(method: str) -> N
     """One ranker, whose first document changes places with another at random (Joachims, Swaminathan
     and Schnabel 2017, section 5).
     """
-    log = simulate(np.random.default_rng(4).beta(2, 2, (50, 5)), 40_000, ranks=5, propensity=SEEN, policy="swap", rng=5)
+    log = simulate(
+        np.random.default_rng(4).beta(2, 2, (50, 5)),
+        40_000,
+        ranks=5,
+        propensity=SEEN,
+        policy="swap",
+        rng=5,
+    )
     found = harvested_propensities(log, method=method, n_resamples=0)  # type: ignore[arg-type]
     assert found.relative == pytest.approx(SEEN, abs=0.05)
 
@@ -54,7 +66,9 @@ def test_queries_that_come_a_few_times_are_enough() -> None:
 def test_intervals_hold_the_known_propensities(repetitions: int) -> None:
     held = np.zeros(5)
     for repetition in range(repetitions):
-        found = harvested_propensities(shop(2000, 80, repetition), method="pivot", n_resamples=50, rng=repetition)
+        found = harvested_propensities(
+            shop(2000, 80, repetition), method="pivot", n_resamples=50, rng=repetition
+        )
         held += (found.intervals[:, 0] <= SEEN) & (found.intervals[:, 1] >= SEEN)
     # a bootstrap over 80 queries is somewhat short: 91 to 95 of 100 intervals hold the truth; four
     # errors of the count below 90
@@ -82,7 +96,9 @@ def test_pivot_is_the_ratio_of_rates_written_out() -> None:
 
 def test_all_pairs_of_two_ranks_is_the_ratio_of_their_rates() -> None:
     log = Sessions.from_arrays(
-        ["q"] * 40, [["a", "b"]] * 20 + [["b", "a"]] * 20, [[1, 0]] * 10 + [[0, 0]] * 10 + [[1, 1]] * 4 + [[0, 0]] * 16
+        ["q"] * 40,
+        [["a", "b"]] * 20 + [["b", "a"]] * 20,
+        [[1, 0]] * 10 + [[0, 0]] * 10 + [[1, 1]] * 4 + [[0, 0]] * 16,
     )
     assert harvested_propensities(log, n_resamples=0).relative[1] == pytest.approx(4 / 14, rel=1e-4)
 
@@ -95,13 +111,17 @@ def test_all_pairs_use_what_pivot_does_not_see() -> None:
     for seed in range(12):
         log = shop(1500, 60, seed)
         for number, method in enumerate(("all-pairs", "pivot")):
-            errors[number] += ((harvested_propensities(log, method=method, n_resamples=0).relative - SEEN) ** 2).sum()  # type: ignore[arg-type]
+            errors[number] += (
+                (harvested_propensities(log, method=method, n_resamples=0).relative - SEEN) ** 2
+            ).sum()  # type: ignore[arg-type]
     assert errors[0] < errors[1]
 
 
 def three_ranks(orders: list[list[str]]) -> HarvestedPropensities:
     rows = [order for order in orders for _ in range(4)]
-    log = Sessions.from_arrays(["q"] * len(rows), rows, [[1, 0, 1], [1, 1, 0], [0, 1, 0], [1, 0, 0]] * len(orders))
+    log = Sessions.from_arrays(
+        ["q"] * len(rows), rows, [[1, 0, 1], [1, 1, 0], [0, 1, 0], [1, 0, 0]] * len(orders)
+    )
     return harvested_propensities(log, n_resamples=0)
 
 
@@ -114,7 +134,11 @@ def test_ranks_without_a_link_have_no_propensity() -> None:
 
 
 def test_options_that_are_none_are_refused() -> None:
-    for options, message in [({"method": "swap"}, "method"), ({"confidence": 1}, "confidence=1"), ({"n_resamples": -1}, "n_resamples")]:
+    for options, message in [
+        ({"method": "swap"}, "method"),
+        ({"confidence": 1}, "confidence=1"),
+        ({"n_resamples": -1}, "n_resamples"),
+    ]:
         with pytest.raises(OptionError, match=message):
             harvested_propensities(shop(20, 2, 1), **options)  # type: ignore[arg-type]
 
@@ -132,7 +156,10 @@ def test_the_estimate_is_the_maximum_of_the_likelihood_to_the_last_digits() -> N
         low, high = 0.0, 1 / max(relative[one], relative[other])
         for _ in range(200):
             middle = (low + high) / 2
-            gain = sum(hits[a, b] - misses[a, b] * relative[a] * middle / (1 - relative[a] * middle) for a, b in sides)
+            gain = sum(
+                hits[a, b] - misses[a, b] * relative[a] * middle / (1 - relative[a] * middle)
+                for a, b in sides
+            )
             low, high = (middle, high) if gain > 0 else (low, middle)
         for a, b in sides:
             score[a] += hits[a, b] - misses[a, b] * relative[a] * low / (1 - relative[a] * low)

@@ -14,7 +14,9 @@ from idealrank.store import bisect
 from tests.git import Repository
 
 
-def hunt(repository: Repository, fails: Callable[[str], bool | None], known: dict[str, bool | None]) -> tuple[str, int]:
+def hunt(
+    repository: Repository, fails: Callable[[str], bool | None], known: dict[str, bool | None]
+) -> tuple[str, int]:
     """Evaluate what is proposed until nothing is left: the commit found, and how many evaluations
     it took.
     """
@@ -38,10 +40,14 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 @pytest.mark.spread(2)
 @pytest.mark.parametrize("broken", [1, 7, 12, 22, 23])
-def test_the_loop_finds_the_commit_that_broke_it_in_log2_evaluations(line: Repository, broken: int) -> None:
+def test_the_loop_finds_the_commit_that_broke_it_in_log2_evaluations(
+    line: Repository, broken: int
+) -> None:
     commits = line.commits()
 
-    found, evaluated = hunt(line, lambda commit: commits.index(commit) >= broken, {commits[0]: False, commits[-1]: True})
+    found, evaluated = hunt(
+        line, lambda commit: commits.index(commit) >= broken, {commits[0]: False, commits[-1]: True}
+    )
 
     assert found == commits[broken]
     assert evaluated <= math.ceil(math.log2(23))
@@ -52,14 +58,21 @@ def test_the_number_of_steps_said_is_enough(line: Repository) -> None:
 
     left = bisect.suspects({commits[0]: False, commits[-1]: True}, line.folder)
 
-    assert left == bisect.Suspects(good=commits[0], bad=commits[-1], between=23, next=left.next if left else "", steps=5)
+    assert left == bisect.Suspects(
+        good=commits[0], bad=commits[-1], between=23, next=left.next if left else "", steps=5
+    )
     assert left is not None
     assert left.next in commits[10:13]
 
 
 def test_of_several_changes_the_last_one_is_looked_for(line: Repository) -> None:
     commits = line.commits()
-    known: dict[str, bool | None] = {commits[2]: True, commits[5]: False, commits[9]: True, commits[20]: True}
+    known: dict[str, bool | None] = {
+        commits[2]: True,
+        commits[5]: False,
+        commits[9]: True,
+        commits[20]: True,
+    }
 
     left = bisect.suspects(known, line.folder)
 
@@ -82,13 +95,19 @@ def test_on_branches_the_loop_finds_what_git_bisect_finds(tmp_path: Path) -> Non
     for side in ("left", "right"):
         repository.git("checkout", "-q", "-b", side, "main")
         for number in range(6):
-            repository.commit(f"{side} {number}", **({"broken": "yes"} if (side, number) == ("right", 3) else {}))
+            repository.commit(
+                f"{side} {number}", **({"broken": "yes"} if (side, number) == ("right", 3) else {})
+            )
     repository.git("checkout", "-q", "left")
     repository.git("merge", "-q", "--no-ff", "-m", "both", "right")
     repository.commit("after")
     commits = repository.commits()
 
-    found, evaluated = hunt(repository, lambda commit: repository.has(commit, "broken"), {commits[0]: False, commits[-1]: True})
+    found, evaluated = hunt(
+        repository,
+        lambda commit: repository.has(commit, "broken"),
+        {commits[0]: False, commits[-1]: True},
+    )
 
     repository.git("bisect", "start", commits[-1], commits[0])
     said = repository.git("bisect", "run", "sh", "-c", "test ! -e broken")
@@ -97,13 +116,18 @@ def test_on_branches_the_loop_finds_what_git_bisect_finds(tmp_path: Path) -> Non
     assert evaluated <= math.ceil(math.log2(len(commits))) + 1
 
 
-def test_without_a_fine_ancestor_there_is_nothing_to_halve(line: Repository, tmp_path: Path) -> None:
+def test_without_a_fine_ancestor_there_is_nothing_to_halve(
+    line: Repository, tmp_path: Path
+) -> None:
     commits = line.commits()
 
     assert bisect.suspects({commits[3]: True}, line.folder) is None
     assert bisect.suspects({commits[3]: True, commits[9]: False}, line.folder) is None
     assert bisect.suspects({commits[3]: False, commits[9]: True}, tmp_path) is None
-    assert bisect.in_order([commits[9], "f" * 40, commits[3], "--help"], line.folder) == [commits[3], commits[9]]
+    assert bisect.in_order([commits[9], "f" * 40, commits[3], "--help"], line.folder) == [
+        commits[3],
+        commits[9],
+    ]
 
 
 def test_the_head_is_the_last_commit(line: Repository) -> None:
@@ -121,6 +145,11 @@ def test_a_machine_without_git_says_so(monkeypatch: pytest.MonkeyPatch, line: Re
 
 
 def test_the_helper_makes_what_git_sees(line: Repository) -> None:
-    count = subprocess.run(["git", "-C", line.folder, "rev-list", "--count", "main"], check=True, capture_output=True, text=True).stdout
+    count = subprocess.run(
+        ["git", "-C", line.folder, "rev-list", "--count", "main"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
 
     assert int(count) == len(line.commits()) == 24

@@ -20,7 +20,10 @@ VALUES = st.lists(st.one_of(st.just(math.nan), st.integers(0, 8).map(lambda n: n
 
 
 def line(values: list[float], **others: str) -> list[Point]:
-    return [Point(id=str(place), when="", run="r", value=value, **others) for place, value in enumerate(values)]  # type: ignore[arg-type]
+    return [
+        Point(id=str(place), when="", run="r", value=value, **others)
+        for place, value in enumerate(values)
+    ]  # type: ignore[arg-type]
 
 
 @given(VALUES)
@@ -31,18 +34,25 @@ def test_changes_are_those_of_pandas(values: list[float]) -> None:
 
 
 @given(VALUES, st.sampled_from([0.25, 0.5]))
-def test_the_last_fall_below_a_value_is_found_by_a_plain_walk(values: list[float], below: float) -> None:
+def test_the_last_fall_below_a_value_is_found_by_a_plain_walk(
+    values: list[float], below: float
+) -> None:
     known = [(place, value) for place, value in enumerate(values) if not math.isnan(value)]
     falls = [(a[0], b[0]) for a, b in pairwise(known) if a[1] >= below > b[1]]
 
     found = onset(line(values), Rule(below=below))
 
-    sides = (found.last_good and int(found.last_good.id), found.first_bad and int(found.first_bad.id))
+    sides = (
+        found.last_good and int(found.last_good.id),
+        found.first_bad and int(found.first_bad.id),
+    )
     if falls:
         assert sides == falls[-1]
         assert found.state == ("fails" if known[-1][1] < below else "fine")
     else:
-        assert found.state == ("unknown" if not known else "never fine" if known[-1][1] < below else "fine")
+        assert found.state == (
+            "unknown" if not known else "never fine" if known[-1][1] < below else "fine"
+        )
 
 
 @given(VALUES, st.sampled_from([0.125, 0.5]))
@@ -51,7 +61,10 @@ def test_a_drop_is_measured_from_the_best_value_before(values: list[float], drop
 
     fails = Rule(drop=drop).fails(line(values))
 
-    expected = [None if math.isnan(v) else bool(v <= best - drop) for v, best in zip(values, cumulated, strict=True)]
+    expected = [
+        None if math.isnan(v) else bool(v <= best - drop)
+        for v, best in zip(values, cumulated, strict=True)
+    ]
     assert fails == expected
 
 
@@ -66,7 +79,10 @@ def test_a_deeper_fall_after_the_line_was_crossed_is_told_with_the_floor_that_fi
     assert found.first_bad == nights[3]
     assert [point.id for point in found.later_fall or ()] == ["3", "4"]
     said = since_report("r", Trace(onset=found))
-    assert "The largest fall came later, from 0.8800 (3) to 0.0000 (4). To find it, use --below 0.44" in " ".join(said.split())
+    assert (
+        "The largest fall came later, from 0.8800 (3) to 0.0000 (4). To find it, use --below 0.44"
+        in " ".join(said.split())
+    )
     floor = onset(nights, Rule(below=0.44))
     assert floor.first_bad == nights[4]
     assert floor.later_fall is None
@@ -78,15 +94,23 @@ def test_a_fall_across_other_judgments_or_a_smaller_one_is_not_told() -> None:
 
     assert onset(changed, Rule(drop=0.1)).later_fall is None
     assert onset(line([0.9, 0.3, 0.1]), Rule(drop=0.1)).later_fall is None
-    assert [p.value for p in onset(line([0.1, 0.2, 0.9]), Rule(drop=0.1, direction=-1)).later_fall or ()] == [0.2, 0.9]
+    assert [
+        p.value for p in onset(line([0.1, 0.2, 0.9]), Rule(drop=0.1, direction=-1)).later_fall or ()
+    ] == [0.2, 0.9]
 
 
 @given(VALUES, st.sampled_from([0.25, 0.5]))
-def test_where_less_is_better_everything_is_the_other_way_round(values: list[float], number: float) -> None:
+def test_where_less_is_better_everything_is_the_other_way_round(
+    values: list[float], number: float
+) -> None:
     turned = [-value for value in values]
 
-    assert Rule(below=-number, direction=-1).fails(line(turned)) == Rule(below=number).fails(line(values))
-    assert Rule(drop=number, direction=-1).fails(line(turned)) == Rule(drop=number).fails(line(values))
+    assert Rule(below=-number, direction=-1).fails(line(turned)) == Rule(below=number).fails(
+        line(values)
+    )
+    assert Rule(drop=number, direction=-1).fails(line(turned)) == Rule(drop=number).fails(
+        line(values)
+    )
 
 
 def test_a_drop_in_decimals_is_the_drop_that_was_meant() -> None:
@@ -112,13 +136,21 @@ def test_values_of_other_judgments_or_conventions_are_not_subtracted() -> None:
 
 
 def test_lines_are_runs_unless_they_are_taken_together() -> None:
-    points = tuple(replace(point, run=name) for point, name in zip(line([0.1, 0.2, 0.3]), "aba", strict=True))
+    points = tuple(
+        replace(point, run=name) for point, name in zip(line([0.1, 0.2, 0.3]), "aba", strict=True)
+    )
 
     timeline = Timeline(measure="AP", points=points)
 
-    assert {run: [p.id for p in of_run] for run, of_run in timeline.lines().items()} == {"a": ["0", "2"], "b": ["1"]}
+    assert {run: [p.id for p in of_run] for run, of_run in timeline.lines().items()} == {
+        "a": ["0", "2"],
+        "b": ["1"],
+    }
     assert timeline.lines(together=True) == {"": list(points)}
-    assert {run: found.state for run, found in timeline.since(Rule(below=0.25)).items()} == {"a": "fine", "b": "never fine"}
+    assert {run: found.state for run, found in timeline.since(Rule(below=0.25)).items()} == {
+        "a": "fine",
+        "b": "never fine",
+    }
     assert timeline.to_frame("pandas")["value"].tolist() == [0.1, 0.2, 0.3]
 
 

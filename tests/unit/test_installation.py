@@ -31,9 +31,18 @@ class _Distribution:
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> Installed:
-    def install(url: dict[str, Any] | None, *, installer: str = "pip", home: Path = _installation._HERE.parent) -> None:
-        files = {"INSTALLER": f"{installer}\n"} | ({} if url is None else {"direct_url.json": json.dumps(url)})
-        monkeypatch.setattr(importlib.metadata, "distribution", lambda _: _Distribution(home, files))
+    def install(
+        url: dict[str, Any] | None,
+        *,
+        installer: str = "pip",
+        home: Path = _installation._HERE.parent,
+    ) -> None:
+        files = {"INSTALLER": f"{installer}\n"} | (
+            {} if url is None else {"direct_url.json": json.dumps(url)}
+        )
+        monkeypatch.setattr(
+            importlib.metadata, "distribution", lambda _: _Distribution(home, files)
+        )
 
     return install
 
@@ -48,12 +57,19 @@ def _checkout(tmp_path: Path) -> Path:
 def test_a_copy_from_an_index_takes_the_extra_from_there(installed: Installed) -> None:
     installed(None)
 
-    assert str(MissingExtraError("reading Parquet", "pyarrow", "arrow")) == "reading Parquet needs pyarrow; pip install 'idealrank[arrow]'"
+    assert (
+        str(MissingExtraError("reading Parquet", "pyarrow", "arrow"))
+        == "reading Parquet needs pyarrow; pip install 'idealrank[arrow]'"
+    )
 
 
 @pytest.mark.parametrize(("editable", "option"), [(True, "-e "), (False, "")])
 def test_a_copy_from_a_checkout_takes_the_extra_from_the_checkout(
-    editable: bool, option: str, installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    editable: bool,
+    option: str,
+    installed: Installed,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = _checkout(tmp_path)
     installed({"url": folder.as_uri(), "dir_info": {"editable": editable} if editable else {}})
@@ -69,12 +85,27 @@ def test_a_copy_from_a_checkout_takes_the_extra_from_the_checkout(
     assert lost == f"pip install {option}'.[report]' in a checkout of idealrank"
 
 
-def test_a_copy_from_a_repository_or_an_archive_takes_the_extra_from_there(installed: Installed) -> None:
-    installed({"url": "https://example.org/rank.git", "vcs_info": {"vcs": "git", "requested_revision": "v1", "commit_id": "0"}})
-    assert _installation.install_command("sql") == "pip install 'idealrank[sql] @ git+https://example.org/rank.git@v1'"
+def test_a_copy_from_a_repository_or_an_archive_takes_the_extra_from_there(
+    installed: Installed,
+) -> None:
+    installed(
+        {
+            "url": "https://example.org/rank.git",
+            "vcs_info": {"vcs": "git", "requested_revision": "v1", "commit_id": "0"},
+        }
+    )
+    assert (
+        _installation.install_command("sql")
+        == "pip install 'idealrank[sql] @ git+https://example.org/rank.git@v1'"
+    )
 
-    installed({"url": "file:///wheels/idealrank-1-py3-none-any.whl", "archive_info": {}}, installer="uv")
-    assert _installation.install_command("sql") == "uv pip install 'idealrank[sql] @ file:///wheels/idealrank-1-py3-none-any.whl'"
+    installed(
+        {"url": "file:///wheels/idealrank-1-py3-none-any.whl", "archive_info": {}}, installer="uv"
+    )
+    assert (
+        _installation.install_command("sql")
+        == "uv pip install 'idealrank[sql] @ file:///wheels/idealrank-1-py3-none-any.whl'"
+    )
 
 
 def test_a_source_tree_on_the_path_is_installed_with_the_extra(
@@ -96,6 +127,10 @@ def test_a_source_tree_on_the_path_is_installed_with_the_extra(
 
 def test_only_one_function_words_the_command() -> None:
     source = Path(idealrank.__file__).parent
-    naming = [path.name for path in source.rglob("*.py") if "install 'idealrank[" in path.read_text(encoding="utf-8")]
+    naming = [
+        path.name
+        for path in source.rglob("*.py")
+        if "install 'idealrank[" in path.read_text(encoding="utf-8")
+    ]
 
     assert naming == []

@@ -17,9 +17,17 @@ from idealrank.errors import InputError, OptionError
 
 
 def test_a_team_draft_gives_every_order_of_captains_its_share() -> None:
-    lists = Counter(interleave(["a", "b", "c"], ["b", "a", "d"], length=4, rng=seed).documents for seed in range(2000))
+    lists = Counter(
+        interleave(["a", "b", "c"], ["b", "a", "d"], length=4, rng=seed).documents
+        for seed in range(2000)
+    )
     # Round one gives (a, b) or (b, a); then c and d stand in either order, by another draw.
-    assert set(lists) == {("a", "b", "c", "d"), ("a", "b", "d", "c"), ("b", "a", "c", "d"), ("b", "a", "d", "c")}
+    assert set(lists) == {
+        ("a", "b", "c", "d"),
+        ("a", "b", "d", "c"),
+        ("b", "a", "c", "d"),
+        ("b", "a", "d", "c"),
+    }
     assert all(abs(count - 500) < 100 for count in lists.values())
 
 
@@ -27,13 +35,17 @@ def test_each_round_of_a_team_draft_has_one_document_of_each_team() -> None:
     for seed in range(50):
         found = interleave(list("abcdefgh"), list("hgfedcba"), length=8, rng=seed)
         assert sorted(found.documents) == list("abcdefgh")
-        assert all({found.teams[place], found.teams[place + 1]} == {"A", "B"} for place in range(0, 8, 2))
+        assert all(
+            {found.teams[place], found.teams[place + 1]} == {"A", "B"} for place in range(0, 8, 2)
+        )
 
 
 def test_a_list_ends_with_the_documents_that_there_are() -> None:
     assert set(interleave(["a"], ["a", "b"], length=10, rng=1).documents) == {"a", "b"}
     for method in get_args(Method):
-        assert set(interleave(["a", "c"], ["a", "b"], length=10, rng=1, method=method).documents) == {"a", "b", "c"}
+        assert set(
+            interleave(["a", "c"], ["a", "b"], length=10, rng=1, method=method).documents
+        ) == {"a", "b", "c"}
 
 
 @pytest.mark.slow
@@ -57,15 +69,25 @@ def test_random_clicks_prefer_neither_ranking_in_a_team_draft_and_one_in_a_balan
     assert share("balanced") == pytest.approx(0.75, abs=0.04)
 
 
-def test_credit_of_probabilistic_interleaving_is_the_chance_that_a_ranking_gave_the_document() -> None:
+def test_credit_of_probabilistic_interleaving_is_the_chance_that_a_ranking_gave_the_document() -> (
+    None
+):
     found = interleave(["a", "b"], ["b", "a"], length=2, rng=4, method="probabilistic")
     first = {"a": (1 / 8) / (1 + 1 / 8), "b": 1 / (1 + 1 / 8)}[found.documents[0]]
     assert found.shares == pytest.approx((first, 0.5))
 
 
 def test_users_prefer_the_team_of_more_clicks() -> None:
-    shown = Interleaved(documents=("a", "b", "c"), teams=("A", "B", "A"), method="team-draft", shares=(0.0, 1.0, 0.0))
-    assert [shown.preference(clicks) for clicks in ([1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 0], [1, 1, 1])] == [-1, 1, 0, 0, -1]
+    shown = Interleaved(
+        documents=("a", "b", "c"),
+        teams=("A", "B", "A"),
+        method="team-draft",
+        shares=(0.0, 1.0, 0.0),
+    )
+    assert [
+        shown.preference(clicks)
+        for clicks in ([1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 0], [1, 1, 1])
+    ] == [-1, 1, 0, 0, -1]
     with pytest.raises(InputError, match="expected 0 or 1 for each of the 3 documents"):
         shown.preference([1, 2, 0])
 
@@ -88,7 +110,9 @@ def test_users_that_click_at_random_prefer_neither_ranking_in_probabilistic_list
     for _ in range(2):
         signs, shares = [], []
         for _ in range(900):
-            shown = interleave(list("abcdef"), list("fabcde"), length=6, method="probabilistic", rng=rng)
+            shown = interleave(
+                list("abcdef"), list("fabcde"), length=6, method="probabilistic", rng=rng
+            )
             place = int(rng.integers(6))
             signs.append(shown.preference(np.arange(6) == place))
             shares.append(shown.shares[place] - 0.5)
@@ -116,7 +140,9 @@ def test_a_share_is_in_the_sequence_as_long_as_its_likelihood_ratio_is_small() -
     found = preference([1] * 30 + [-1] * 12)
     mixture = math.lgamma(13) + math.lgamma(31) - math.lgamma(44)
     for end in found.sequence:
-        assert mixture - 30 * math.log(end) - 12 * math.log1p(-end) == pytest.approx(math.log(20), abs=1e-6)
+        assert mixture - 30 * math.log(end) - 12 * math.log1p(-end) == pytest.approx(
+            math.log(20), abs=1e-6
+        )
 
 
 def test_lists_of_one_user_count_as_one() -> None:
@@ -126,10 +152,16 @@ def test_lists_of_one_user_count_as_one() -> None:
 
 @pytest.mark.parametrize("looks", get_args(Looks))
 @pytest.mark.parametrize(("share", "wanted"), [(0.6, 0.8), (0.7, 0.9)])
-def test_the_verdict_has_the_power_of_the_plan_at_the_planned_size(looks: Looks, share: float, wanted: float) -> None:
+def test_the_verdict_has_the_power_of_the_plan_at_the_planned_size(
+    looks: Looks, share: float, wanted: float
+) -> None:
     def power(size: int) -> float:
         """Exact probability of the verdict B."""
-        decided = [b for b in range(size + 1) if preference([1] * b + [-1] * (size - b), looks=looks).verdict == "B"]
+        decided = [
+            b
+            for b in range(size + 1)
+            if preference([1] * b + [-1] * (size - b), looks=looks).verdict == "B"
+        ]
         return float(binom.pmf(decided, size, share).sum())
 
     size = lists_needed(share, power=wanted, looks=looks)
@@ -146,7 +178,10 @@ def test_a_plan_for_any_look_needs_more_lists_than_one_for_a_single_look() -> No
 def test_a_verdict_for_one_look_is_that_of_the_sign_test() -> None:
     outcomes = [1] * 30 + [-1] * 15
     assert binomtest(30, 45, 0.5).pvalue < 0.05
-    assert [preference(outcomes, looks=looks).verdict for looks in get_args(Looks)] == ["undecided", "B"]
+    assert [preference(outcomes, looks=looks).verdict for looks in get_args(Looks)] == [
+        "undecided",
+        "B",
+    ]
 
 
 def test_a_share_of_one_half_cannot_be_planned() -> None:

@@ -20,13 +20,20 @@ from idealrank.io.notes import Notes
 from idealrank.io.read import read_run
 from idealrank.io.sources import open_sources
 
-TEXT = {"qid": ["q2", "q1", "q2", "é"], "docno": ["b", "a", "a", "b"], "score": [0.5, 0.25, 1.0, 2.0]}
+TEXT = {
+    "qid": ["q2", "q1", "q2", "é"],
+    "docno": ["b", "a", "a", "b"],
+    "score": [0.5, 0.25, 1.0, 2.0],
+}
 
 
 def content(run: Any) -> list[tuple[bytes, bytes, float]]:
     table = run.source
     queries = np.repeat(np.arange(table.n_queries), np.diff(table.offsets)).tolist()
-    return [(table.query_id(query), table.document_id(row), float(table.values[row])) for row, query in enumerate(queries)]
+    return [
+        (table.query_id(query), table.document_id(row), float(table.values[row]))
+        for row, query in enumerate(queries)
+    ]
 
 
 PLAIN = content(run_from_frame(pl.DataFrame(TEXT)))
@@ -37,7 +44,9 @@ def categories(frame: pl.DataFrame, kind: Any) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["é", "b", "z", "a", "q1", "q2"])])
-def test_categories_of_polars_are_read_as_their_text(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_categories_of_polars_are_read_as_their_text(
+    kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = categories(pl.DataFrame(TEXT), kind)
     assert content(run_from_frame(whole)) == PLAIN
     assert content(run_from_frame(pl.concat([whole[:1], whole[1:]], rechunk=False))) == PLAIN
@@ -47,19 +56,29 @@ def test_categories_of_polars_are_read_as_their_text(kind: Any, monkeypatch: pyt
 
 @pytest.mark.parametrize("most", [0, 1 << 18])
 @pytest.mark.parametrize("block", [1, 3, 1 << 16])
-def test_pieces_of_categories_are_read_as_one_and_an_error_names_its_row(most: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_of_categories_are_read_as_one_and_an_error_names_its_row(
+    most: int, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # from so many rows on each piece is read by itself
     monkeypatch.setattr("idealrank.io.dataframes._MOST_COPIED", most)
     monkeypatch.setattr("idealrank.io.dataframes._BLOCK", block)
-    many = {"qid": [f"q{row // 9}" for row in range(40)], "docno": [f"d{row * 7 % 31}" for row in range(40)], "score": list(range(40))}
+    many = {
+        "qid": [f"q{row // 9}" for row in range(40)],
+        "docno": [f"d{row * 7 % 31}" for row in range(40)],
+        "score": list(range(40)),
+    }
     text = pl.DataFrame(many, schema_overrides={"score": pl.Float64})
     whole = categories(text, pl.Categorical)
     pieces = pl.concat([whole[:1], whole[1:1], whole[1:17], whole[17:]], rechunk=False)
     assert content(run_from_frame(pieces)) == content(run_from_frame(text))
-    bad = pieces.with_columns(score=pl.when(pl.int_range(pl.len()) == 23).then(np.nan).otherwise("score"))
+    bad = pieces.with_columns(
+        score=pl.when(pl.int_range(pl.len()) == 23).then(np.nan).otherwise("score")
+    )
     with pytest.raises(Exception, match=r"run: row 23 .*NaN as score"):
         run_from_frame(bad)
-    empty = text.with_columns(docno=pl.when(pl.int_range(pl.len()) == 23).then(pl.lit("")).otherwise("docno"))
+    empty = text.with_columns(
+        docno=pl.when(pl.int_range(pl.len()) == 23).then(pl.lit("")).otherwise("docno")
+    )
     whole = categories(empty, pl.Categorical)
     with pytest.raises(Exception, match=r"run: row 23 .*an empty id in column 'docno'"):
         run_from_frame(pl.concat([whole[:1], whole[1:17], whole[17:]], rechunk=False))
@@ -68,18 +87,34 @@ def test_pieces_of_categories_are_read_as_one_and_an_error_names_its_row(most: i
 def test_categories_are_read_without_pandas() -> None:
     script = (
         "import sys, polars as pl; from idealrank.io.dataframes import run_from_frame; "
-        "frame = pl.DataFrame({'qid': ['q'], 'docno': ['d'], 'score': [1.0]}, schema={'qid': pl.Categorical, 'docno': pl.Categorical, "
-        "'score': pl.Float64}); run_from_frame(frame); print({'pandas', 'pyarrow.compute'} & set(sys.modules))"
+        "frame = pl.DataFrame({'qid': ['q'], 'docno': ['d'], 'score': [1.0]}, schema={'qid': "
+        "pl.Categorical, 'docno': pl.Categorical, "
+        "'score': pl.Float64}); run_from_frame(frame); print({'pandas', 'pyarrow.compute'} & "
+        "set(sys.modules))"
     )
-    assert subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout == "set()\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", script], check=True, capture_output=True, text=True
+        ).stdout
+        == "set()\n"
+    )
 
 
-def test_chunks_with_dictionaries_of_their_own_are_read_as_their_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_with_dictionaries_of_their_own_are_read_as_their_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     data = pa.table(TEXT)
     for name in ("qid", "docno"):
-        chunks = [data.column(name).slice(start, 2).combine_chunks().dictionary_encode() for start in (0, 2)]
+        chunks = [
+            data.column(name).slice(start, 2).combine_chunks().dictionary_encode()
+            for start in (0, 2)
+        ]
         data = data.set_column(data.schema.get_field_index(name), name, pa.chunked_array(chunks))
-    monkeypatch.setattr(arrow, "_decoded", lambda column, *_: pytest.fail("decoded") if "dict" in str(column.type) else column)
+    monkeypatch.setattr(
+        arrow,
+        "_decoded",
+        lambda column, *_: pytest.fail("decoded") if "dict" in str(column.type) else column,
+    )
     assert content(run_from_frame(data)) == PLAIN
 
 
@@ -93,7 +128,9 @@ def test_parquet_files_of_a_collection_are_read_as_their_text(kind: Any, tmp_pat
     assert content(read_run([str(path) for path in paths])) == PLAIN
     source = open_sources(str(paths[0]), Notes())[0]
     # a query's text stands there once
-    assert next(arrow.parquet_pieces(source, "run", None, Notes(), refuse)).queries.codes is not None
+    assert (
+        next(arrow.parquet_pieces(source, "run", None, Notes(), refuse)).queries.codes is not None
+    )
 
 
 @pytest.mark.parametrize("most", [arrow._MOST_ROWS, 0])
@@ -113,7 +150,9 @@ def test_a_parquet_file_of_many_groups_is_read_as_one_and_an_error_names_its_row
     for size in (1, 7, 40):
         pq.write_table(rows, path, row_group_size=size)
         assert content(read_run(str(path))) == content(run_from_frame(rows))
-    bad = rows.set_column(1, "docno", pa.array(["" if row == 23 else f"d{row}" for row in range(40)]))
+    bad = rows.set_column(
+        1, "docno", pa.array(["" if row == 23 else f"d{row}" for row in range(40)])
+    )
     pq.write_table(bad, path, row_group_size=7)
     with pytest.raises(Exception, match=r"row 23 .*an empty id"):
         read_run(str(path))
@@ -122,7 +161,14 @@ def test_a_parquet_file_of_many_groups_is_read_as_one_and_an_error_names_its_row
 def test_a_parquet_file_without_rows_is_an_empty_run(tmp_path: Path) -> None:
     path = tmp_path / "run.parquet"
     pq.write_table(
-        pa.table({"qid": pa.array([], pa.string()), "docno": pa.array([], pa.string()), "score": pa.array([], pa.float64())}), path
+        pa.table(
+            {
+                "qid": pa.array([], pa.string()),
+                "docno": pa.array([], pa.string()),
+                "score": pa.array([], pa.float64()),
+            }
+        ),
+        path,
     )
     assert content(read_run(str(path))) == []
 
@@ -141,7 +187,9 @@ def test_a_null_and_an_empty_id_among_categories_are_named() -> None:
             run_from_frame(frame)
 
 
-@pytest.mark.parametrize(("kind", "count"), [(np.int8, 300), (np.int16, 70_000), (np.int32, 5), (np.int64, 5)])
+@pytest.mark.parametrize(
+    ("kind", "count"), [(np.int8, 300), (np.int16, 70_000), (np.int32, 5), (np.int64, 5)]
+)
 def test_a_negative_code_is_outside_however_many_words_there_are(kind: Any, count: int) -> None:
     assert arrow._is_outside(np.array([1, -1], kind), count)
     assert not arrow._is_outside(np.array([1, 2], kind), count)

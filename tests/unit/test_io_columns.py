@@ -33,8 +33,18 @@ def files(folder: Path) -> tuple[str, str]:
 
 def test_judgments_and_run_name_their_columns_differently(tmp_path: Path) -> None:
     qrels, run = files(tmp_path)
-    for table, results in ((qrels, run), (pd.DataFrame(JUDGMENTS), pl.DataFrame(RESULTS)), (pl.DataFrame(JUDGMENTS).lazy(), run)):
-        found = ir.evaluate(table, results, "RR", qrels_columns=QRELS_COLUMNS, run_columns=tuple(RUN_COLUMNS.values()))
+    for table, results in (
+        (qrels, run),
+        (pd.DataFrame(JUDGMENTS), pl.DataFrame(RESULTS)),
+        (pl.DataFrame(JUDGMENTS).lazy(), run),
+    ):
+        found = ir.evaluate(
+            table,
+            results,
+            "RR",
+            qrels_columns=QRELS_COLUMNS,
+            run_columns=tuple(RUN_COLUMNS.values()),
+        )
         assert found.mean()["RR"] == 0.5
 
 
@@ -46,10 +56,17 @@ def test_columns_of_both_give_way_to_those_of_one(tmp_path: Path) -> None:
 
 def test_columns_belong_to_files_and_frames(tmp_path: Path) -> None:
     qrels, run = files(tmp_path)
-    with pytest.raises(ir.OptionError, match=r"qrels_columns: found dict, which has no columns, expected a file or a dataframe"):
-        ir.evaluate({"q1": {"d1": 1}}, run, "RR", qrels_columns=QRELS_COLUMNS, run_columns=RUN_COLUMNS)
+    with pytest.raises(
+        ir.OptionError,
+        match=r"qrels_columns: found dict, which has no columns, expected a file or a dataframe",
+    ):
+        ir.evaluate(
+            {"q1": {"d1": 1}}, run, "RR", qrels_columns=QRELS_COLUMNS, run_columns=RUN_COLUMNS
+        )
     with pytest.raises(ir.OptionError, match=r"run_columns: found dict"):
-        ir.evaluate(qrels, {"q1": ["d1"]}, "RR", qrels_columns=QRELS_COLUMNS, run_columns=RUN_COLUMNS)
+        ir.evaluate(
+            qrels, {"q1": ["d1"]}, "RR", qrels_columns=QRELS_COLUMNS, run_columns=RUN_COLUMNS
+        )
     with pytest.raises(ir.OptionError, match=r"columns: found list"):
         ir.evaluate([1, 0], [0.2, 0.1], "RR", columns=RUN_COLUMNS)
 
@@ -86,29 +103,46 @@ def test_all_wrong_columns_are_named_at_once_with_an_option_that_works(tmp_path:
         with pytest.raises(ir.InputError) as caught:
             read(path)
         pasted += re.search(r"(--\w+-columns) ([^\s;]+)", caught.value.on_command_line()).groups()  # type: ignore[union-attr]
-    assert command(["evaluate", qrels, run, "-m", "RR", "--format", "csv", *pasted])[1].splitlines()[1].split(",")[2] == "0.5"
+    assert (
+        command(["evaluate", qrels, run, "-m", "RR", "--format", "csv", *pasted])[1]
+        .splitlines()[1]
+        .split(",")[2]
+        == "0.5"
+    )
 
 
 def test_a_misspelled_column_is_replaced_by_its_neighbour() -> None:
     with pytest.raises(ir.InputError) as caught:
         choose_columns(
-            ["Suchwort", "artikel", "note"], "qrels", {"query": "suchwort", "document": "artikle", "grade": "note"}, "t", Notes()
+            ["Suchwort", "artikel", "note"],
+            "qrels",
+            {"query": "suchwort", "document": "artikle", "grade": "note"},
+            "t",
+            Notes(),
         )
     assert "expected 'suchwort' for the query and 'artikle' for the document" in str(caught.value)
-    assert "columns={'query': 'Suchwort', 'document': 'artikel', 'grade': 'note'}" in str(caught.value)
-    assert caught.value.on_command_line().endswith("--qrels-columns query=Suchwort,document=artikel,grade=note")
+    assert "columns={'query': 'Suchwort', 'document': 'artikel', 'grade': 'note'}" in str(
+        caught.value
+    )
+    assert caught.value.on_command_line().endswith(
+        "--qrels-columns query=Suchwort,document=artikel,grade=note"
+    )
 
 
 @pytest.mark.parametrize("names", [["user_id", "item_id", "timestamp"], ["user_id", "item_id"]])
 def test_interactions_are_offered_the_grade_1(names: list[str]) -> None:
     with pytest.raises(ir.InputError) as caught:
         choose_columns(names, "qrels", {"user": "uid", "item": "item_id"}, "t", Notes())
-    assert caught.value.on_command_line().endswith("with --qrels-columns query=user_id,document=item_id,grade=1")
+    assert caught.value.on_command_line().endswith(
+        "with --qrels-columns query=user_id,document=item_id,grade=1"
+    )
 
 
 def test_users_items_and_ratings_are_words_for_roles() -> None:
     assert parse_columns("user=u,item=i,rating=r") == {"query": "u", "document": "i", "grade": "r"}
-    assert choose_columns(["u", "i", "r"], "qrels", {"user": "u", "item": "i", "rating": "r"}, "t", Notes()).names == ["u", "i", "r"]
+    assert choose_columns(
+        ["u", "i", "r"], "qrels", {"user": "u", "item": "i", "rating": "r"}, "t", Notes()
+    ).names == ["u", "i", "r"]
     with pytest.raises(ir.OptionError, match="found a role twice"):
         parse_columns("user=u,query=q")
     with pytest.raises(ir.OptionError, match="found a role twice"):
@@ -128,25 +162,40 @@ def test_the_delimiter_is_that_of_the_header(tmp_path: Path, delimiter: str, nam
 def test_a_delimiter_that_is_none_of_them_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("qid|docid|rel\nq1|d1|1\n")
-    with pytest.raises(ir.FileFormatError, match=r'a\.csv:1: found "qid\|docid\|rel", one column, expected columns separated by'):
+    with pytest.raises(
+        ir.FileFormatError,
+        match=r'a\.csv:1: found "qid\|docid\|rel", one column, expected columns separated by',
+    ):
         ir.read_qrels(path)
     path.write_text("anfrage;artikel;note\nq1;d1;1\n")
-    with pytest.raises(ir.InputError, match=r"the file was read as columns separated by ';'$") as caught:
+    with pytest.raises(
+        ir.InputError, match=r"the file was read as columns separated by ';'$"
+    ) as caught:
         ir.read_qrels(path)
     said = caught.value.on_command_line()
     assert "with --qrels-columns query=anfrage,document=artikel,grade=note; grade=1 if" in said
     assert said.endswith("columns separated by ';'")
     path.write_text("qid;docid;score\nq1;d1;0,5\n")
-    with pytest.raises(ir.FileFormatError, match=r'a\.csv:2: found "0,5" as score .* write decimals with a point'):
+    with pytest.raises(
+        ir.FileFormatError, match=r'a\.csv:2: found "0,5" as score .* write decimals with a point'
+    ):
         ir.read_run(path)
     assert detect(Source("a", b"qid;docid;rel\n"), "auto", Notes()) == "csv"
 
 
-INTERACTIONS = {"user_id": ["u1", "u1", "u2"], "item_id": ["i1", "i2", "i1"], "timestamp": [881250949, 891717742, 878887116]}
+INTERACTIONS = {
+    "user_id": ["u1", "u1", "u2"],
+    "item_id": ["i1", "i2", "i1"],
+    "timestamp": [881250949, 891717742, 878887116],
+}
 
 
-@pytest.mark.parametrize("layout", ["csv", "jsonl", "parquet", "arrow", "pandas", "polars", "objects"])
-def test_interactions_without_a_grade_count_as_grade_1_and_that_is_said(tmp_path: Path, layout: str) -> None:
+@pytest.mark.parametrize(
+    "layout", ["csv", "jsonl", "parquet", "arrow", "pandas", "polars", "objects"]
+)
+def test_interactions_without_a_grade_count_as_grade_1_and_that_is_said(
+    tmp_path: Path, layout: str
+) -> None:
     frame, path = pd.DataFrame(INTERACTIONS), tmp_path / f"clicks.{layout}"
     table: object = path
     if layout == "csv":
@@ -161,17 +210,27 @@ def test_interactions_without_a_grade_count_as_grade_1_and_that_is_said(tmp_path
         table = pl.DataFrame(INTERACTIONS) if layout == "polars" else frame
     if layout == "objects":
         table = frame.astype(object).replace("i2", 7)
-    with pytest.warns(ir.IdealrankWarning, match=r"every row counts as grade 1; to set the columns, use columns=\{'query': 'user_id',"):
+    with pytest.warns(
+        ir.IdealrankWarning,
+        match=r"every row counts as grade 1; to set the columns, use columns=\{'query': 'user_id',",
+    ):
         found = ir.evaluate(table, {"u1": ["x", "i1"], "u2": ["i1"]}, "RR")
     assert found.per_query()["u1"]["RR"] == 0.5
     columns = {"user": "user_id", "item": "item_id", "grade": "1"}
-    assert ir.evaluate(table, {"u1": ["x", "i1"], "u2": ["i1"]}, "RR", qrels_columns=columns).mean()["RR"] == 0.75
+    assert (
+        ir.evaluate(table, {"u1": ["x", "i1"], "u2": ["i1"]}, "RR", qrels_columns=columns).mean()[
+            "RR"
+        ]
+        == 0.75
+    )
 
 
 def test_a_column_that_may_be_a_grade_is_not_taken_for_none(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text("user,item,stars\nu1,i1,5\n")
-    with pytest.raises(ir.InputError, match=r"'grade': 'stars'}.*; grade=1 if every row is relevant$"):
+    with pytest.raises(
+        ir.InputError, match=r"'grade': 'stars'}.*; grade=1 if every row is relevant$"
+    ):
         ir.read_qrels(path)
     assert ir.read_qrels(path, columns=parse_columns("grade=1"))["u1"] == {"i1": 1.0}
     with pytest.raises(ir.InputError, match="one for the score"):
@@ -187,18 +246,26 @@ def test_files_of_queries_may_name_users(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("indent", [None, 1])
-def test_a_file_of_one_record_is_read_as_the_array_of_it(tmp_path: Path, indent: int | None) -> None:
+def test_a_file_of_one_record_is_read_as_the_array_of_it(
+    tmp_path: Path, indent: int | None
+) -> None:
     record = {"suchwort": "q1", "doc_id": 7, "grade": 2, "note": "clear", "tags": ["a"]}
     columns = {"query": "suchwort"}
     for name, value in (("one.json", record), ("array.json", [record])):
         (tmp_path / name).write_text(json.dumps(value, indent=indent))
-    one, array = (ir.read_qrels(tmp_path / name, columns=columns, tell=[].append) for name in ("one.json", "array.json"))
+    one, array = (
+        ir.read_qrels(tmp_path / name, columns=columns, tell=[].append)
+        for name in ("one.json", "array.json")
+    )
     assert one["q1"] == array["q1"] == {"7": 2.0}
-    (tmp_path / "run.json").write_text(json.dumps({"query": "q1", "document": "d1", "score": 0.5}, indent=indent))
+    (tmp_path / "run.json").write_text(
+        json.dumps({"query": "q1", "document": "d1", "score": 0.5}, indent=indent)
+    )
     assert ir.read_run(tmp_path / "run.json", tell=[].append).ranking("q1").documents == ["d1"]
     for target in ("out.trec", "out.csv"):
         lost = [
-            ir.convert(tmp_path / name, tmp_path / target, columns=columns, tell=[].append).losses for name in ("one.json", "array.json")
+            ir.convert(tmp_path / name, tmp_path / target, columns=columns, tell=[].append).losses
+            for name in ("one.json", "array.json")
         ]
         assert lost[0] == lost[1]
 
@@ -212,7 +279,9 @@ def test_objects_by_query_are_no_records(tmp_path: Path) -> None:
 
 
 def test_a_single_record_names_its_kind_of_assessor(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text(json.dumps({"query": "q1", "document": "d1", "grade": 1, "kind": "model"}))
+    (tmp_path / "a.json").write_text(
+        json.dumps({"query": "q1", "document": "d1", "grade": 1, "kind": "model"})
+    )
     said: list[str] = []
     ir.read_qrels(tmp_path / "a.json", tell=said.append)
     assert said[-1].endswith("all judgments are of kind model, none by people")

@@ -23,12 +23,18 @@ from idealrank.io.lint import lint
 from idealrank.io.read import read_qrels, read_run
 from tests.conftest import examples
 
-relaxed = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+relaxed = settings(
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 
 
 def parquet() -> bytes:
     buffer = io.BytesIO()
-    pl.DataFrame({"qid": ["a", "b"], "docno": ["x", "y"], "score": [1.0, 2.0]}).write_parquet(buffer)
+    pl.DataFrame({"qid": ["a", "b"], "docno": ["x", "y"], "score": [1.0, 2.0]}).write_parquet(
+        buffer
+    )
     return buffer.getvalue()
 
 
@@ -41,15 +47,41 @@ def arrow(stream: bool) -> bytes:
 
 TEXT = b"q1 Q0 d1 1 2.5 tag\nq1\tQ0\td 2\t1\t-1e3\ttag\nq2 0 d1 1\n"
 SEEDS = [
-    TEXT, b"q1 0 d1 1\nq2 0 d2 -1\n#q 0 d 1\n", json.dumps({"q1": {"d1": 1, "d2": 2.5}, "q2": {}}).encode(),
-    b'{"q": ["a", "b"]}\n{"r": ["a"]}\n', b'{"qid": "q", "docid": 7, "score": 0.5}\n{"qid": "q", "docid": 8, "score": 1}\n',
-    b'qid,docid,score\nq1,"d,1",0.5\nq1,d2,1e-3\n', b"query-id\tcorpus-id\tscore\nq\td\t1\n", b"2 qid:1 1:0.5 # c\n1 qid:1 2:0.1\n",
-    b"0.5\n-1\n", parquet(), arrow(stream=True), arrow(stream=False), gzip.compress(TEXT), bz2.compress(TEXT), lzma.compress(TEXT),
+    TEXT,
+    b"q1 0 d1 1\nq2 0 d2 -1\n#q 0 d 1\n",
+    json.dumps({"q1": {"d1": 1, "d2": 2.5}, "q2": {}}).encode(),
+    b'{"q": ["a", "b"]}\n{"r": ["a"]}\n',
+    b'{"qid": "q", "docid": 7, "score": 0.5}\n{"qid": "q", "docid": 8, "score": 1}\n',
+    b'qid,docid,score\nq1,"d,1",0.5\nq1,d2,1e-3\n',
+    b"query-id\tcorpus-id\tscore\nq\td\t1\n",
+    b"2 qid:1 1:0.5 # c\n1 qid:1 2:0.1\n",
+    b"0.5\n-1\n",
+    parquet(),
+    arrow(stream=True),
+    arrow(stream=False),
+    gzip.compress(TEXT),
+    bz2.compress(TEXT),
+    lzma.compress(TEXT),
     zstandard.ZstdCompressor().compress(TEXT),
-]  # fmt: skip
+]
 
 
-PUT_IN = [b"\0", b"\xff", b"\n", b"\r", b'"', b"{", b"[", b",", b"\t", b" ", b"nan", b"1e999", b"\xef\xbb\xbf", b"\\ud800"]
+PUT_IN = [
+    b"\0",
+    b"\xff",
+    b"\n",
+    b"\r",
+    b'"',
+    b"{",
+    b"[",
+    b",",
+    b"\t",
+    b" ",
+    b"nan",
+    b"1e999",
+    b"\xef\xbb\xbf",
+    b"\\ud800",
+]
 
 
 @st.composite
@@ -94,7 +126,9 @@ def outcome(path: Path, table: str, form: str) -> bool:
 @pytest.mark.parametrize("table", ["qrels", "run"])
 @relaxed
 @given(data=mutated() | st.binary(max_size=60), form=st.just("auto") | st.sampled_from(FORMATS))
-def test_any_bytes_give_data_or_an_error_of_ours(tmp_path: Path, table: str, data: bytes, form: str) -> None:
+def test_any_bytes_give_data_or_an_error_of_ours(
+    tmp_path: Path, table: str, data: bytes, form: str
+) -> None:
     path = tmp_path / "input"
     path.write_bytes(data)
     readable = outcome(path, table, form)

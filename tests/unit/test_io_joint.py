@@ -13,7 +13,9 @@ Scores = dict[str, dict[str, float]]
 
 
 def found(observations: list[Observation]) -> dict[str, tuple[int, tuple[str, ...]]]:
-    return {observation.kind: (observation.count, observation.examples) for observation in observations}
+    return {
+        observation.kind: (observation.count, observation.examples) for observation in observations
+    }
 
 
 def test_judgments_and_a_run_that_fit_show_nothing() -> None:
@@ -23,21 +25,33 @@ def test_judgments_and_a_run_that_fit_show_nothing() -> None:
 
 
 def test_queries_without_a_grade_above_zero_are_counted() -> None:
-    qrels = Qrels({"zero": {"a": 0}, "empty": {}, "below": {"a": -1, "b": -2}, "fine": {"a": -1, "b": 1}})
-    assert found(observe_qrels(qrels)) == {"negative": (1, ("below",)), "no-relevant": (1, ("zero",)), "negative-grades": (3, ())}
+    qrels = Qrels(
+        {"zero": {"a": 0}, "empty": {}, "below": {"a": -1, "b": -2}, "fine": {"a": -1, "b": 1}}
+    )
+    assert found(observe_qrels(qrels)) == {
+        "negative": (1, ("below",)),
+        "no-relevant": (1, ("zero",)),
+        "negative-grades": (3, ()),
+    }
 
 
 def test_queries_that_do_not_meet_are_counted_on_both_sides() -> None:
     qrels = Qrels({"a": {"d": 1}, "b": {"d": 1}, "c": {"d": 1}})
     run = Run({"a": {"d": 1.0}, "b": {}, "x": {"d": 1.0}, "y": {"d": 1.0}})
     observations = observe_run(qrels, run, examples=1)
-    assert found(observations) == {"missing": (1, ("c",)), "without-judgments": (2, ("x",)), "empty-list": (1, ("b",))}
+    assert found(observations) == {
+        "missing": (1, ("c",)),
+        "without-judgments": (2, ("x",)),
+        "empty-list": (1, ("b",)),
+    }
     assert str(observations[1]) == "2 of 4 queries of the run have no judgments: x, ..."
     assert all(observation.severity == "warning" for observation in observations)
 
 
 def test_no_common_query_is_an_error_with_a_suspicion() -> None:
-    observation, *_ = observe_run(Qrels({"001": {"d": 1}, "002": {"d": 1}}), Run({"1": {"d": 1.0}, "2": {"d": 1.0}}))
+    observation, *_ = observe_run(
+        Qrels({"001": {"d": 1}, "002": {"d": 1}}), Run({"1": {"d": 1.0}, "2": {"d": 1.0}})
+    )
     assert (observation.kind, observation.severity) == ("no-common-query", "error")
     assert 'ids differ by leading zeros ("001" judged, "1" answered)' in str(observation)
 
@@ -53,11 +67,17 @@ def test_documents_that_never_meet_are_an_error_only_where_all_look_alike() -> N
 
 
 def test_constant_scores_are_those_of_the_whole_list() -> None:
-    qrels = Qrels({query: {"a": 1} for query in ("constant", "two groups", "one document", "plain")})
-    run = Run({
-        "constant": {"a": 1.0, "b": 1.0, "c": 1.0}, "two groups": {"a": 1.0, "b": 1.0, "c": 2.0, "d": 2.0},
-        "one document": {"a": 1.0}, "plain": {"a": 1.0, "b": 0.0},
-    })  # fmt: skip
+    qrels = Qrels(
+        {query: {"a": 1} for query in ("constant", "two groups", "one document", "plain")}
+    )
+    run = Run(
+        {
+            "constant": {"a": 1.0, "b": 1.0, "c": 1.0},
+            "two groups": {"a": 1.0, "b": 1.0, "c": 2.0, "d": 2.0},
+            "one document": {"a": 1.0},
+            "plain": {"a": 1.0, "b": 0.0},
+        }
+    )
     assert found(observe_run(qrels, run)) == {"constant-scores": (1, ("constant",))}
 
 
@@ -70,7 +90,9 @@ def test_single_precision_ties_are_what_numpy_rounds_together(scores: list[float
         return int(sum((values == value).sum() > 1 for value in values))
 
     merged = tied(np.array(scores, np.float32)) > tied(np.array(scores))
-    assert ("single-precision-ties" in found(observe_run(Qrels({"q": {"other": 1}}), run))) == merged
+    assert (
+        "single-precision-ties" in found(observe_run(Qrels({"q": {"other": 1}}), run))
+    ) == merged
 
 
 ALIKE = [
@@ -95,10 +117,18 @@ def test_ids_that_look_alike(left: list[str], right: list[str], difference: str)
     for here, there in ((left, right), (right, left)):
         suspicion = resemblance(["unlike", *here], [*there, "other"])
         assert suspicion is not None
-        assert (suspicion.difference, suspicion.left, suspicion.right, suspicion.count) == (difference, here[0], there[0], len(here))
+        assert (suspicion.difference, suspicion.left, suspicion.right, suspicion.count) == (
+            difference,
+            here[0],
+            there[0],
+            len(here),
+        )
 
 
-@given(left=st.lists(st.sampled_from(["a", "b", "c"])), right=st.lists(st.sampled_from(["x", "y", "z"])))
+@given(
+    left=st.lists(st.sampled_from(["a", "b", "c"])),
+    right=st.lists(st.sampled_from(["x", "y", "z"])),
+)
 def test_ids_that_do_not_look_alike_give_no_suspicion(left: list[str], right: list[str]) -> None:
     assert resemblance(left, right) is None
 

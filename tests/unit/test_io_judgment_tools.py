@@ -17,9 +17,15 @@ from tests.in_process import run as command
 
 # A case: one rating a document; a query without ratings has a row of its own, a blank is unjudged,
 # and "-" is protected by a blank.
-CASE = 'query,docid,rating\n"star trek, the movie",193,3\n"star trek, the movie",157,\nempty query\n -minus,13,0\nold style,,\n'
+CASE = (
+    'query,docid,rating\n"star trek, the movie",193,3\n"star trek, the movie",157,\nempty query\n '
+    "-minus,13,0\nold style,,\n"
+)
 # A book: a column for each rater.
-BOOK = "query,docid,Ann Lee,ben@example.com,Unknown\nstar wars,12180,3,2,\nstar wars,1895,0,,1\nstar wars,7,,,\nstar trek,193,2,2,2\n"
+BOOK = (
+    "query,docid,Ann Lee,ben@example.com,Unknown\nstar wars,12180,3,2,\nstar wars,1895,0,,1\nstar "
+    "wars,7,,,\nstar trek,193,2,2,2\n"
+)
 
 
 def written(folder: Path, text: str, name: str = "export.csv") -> Path:
@@ -30,7 +36,10 @@ def written(folder: Path, text: str, name: str = "export.csv") -> Path:
 def test_a_case_of_quepid(tmp_path: Path) -> None:
     said: list[str] = []
     qrels = ir.read_qrels(written(tmp_path, CASE), tell=said.append)
-    assert {query: qrels[query] for query in qrels} == {"star trek, the movie": {"193": 3.0}, "-minus": {"13": 0.0}}
+    assert {query: qrels[query] for query in qrels} == {
+        "star trek, the movie": {"193": 3.0},
+        "-minus": {"13": 0.0},
+    }
     assert [line.partition(": ")[2] for line in said] == [
         "read as Quepid's judgments; to set the format, use format='quepid'",
         "1 of 3 ratings is blank and counts as unjudged",
@@ -44,7 +53,8 @@ def test_a_book_of_several_raters_needs_a_choice(tmp_path: Path) -> None:
     with pytest.raises(ir.InputError) as caught:
         ir.read_qrels(path)
     assert str(caught.value).startswith(
-        f"{path}: found 3 raters ('Ann Lee', 'ben@example.com', 'Unknown'), expected one grade for a document; "
+        f"{path}: found 3 raters ('Ann Lee', 'ben@example.com', 'Unknown'), expected one "
+        f"grade for a document; "
         "use columns={'grade': 'mean'}"
     )
     assert "use --qrels-columns grade=mean" in caught.value.on_command_line()
@@ -52,7 +62,10 @@ def test_a_book_of_several_raters_needs_a_choice(tmp_path: Path) -> None:
     mean = ir.read_qrels(path, columns={"grade": "mean"}, tell=said.append)
     assert (mean["star wars"], mean["star trek"]) == ({"12180": 2.5, "1895": 0.5}, {"193": 2.0})
     assert "5 of 12 ratings by 3 raters are blank and count as unjudged" in said[1]
-    assert ir.read_qrels(path, columns={"grade": "Ann Lee"})["star wars"] == {"12180": 3.0, "1895": 0.0}
+    assert ir.read_qrels(path, columns={"grade": "Ann Lee"})["star wars"] == {
+        "12180": 3.0,
+        "1895": 0.0,
+    }
     with pytest.raises(ir.InputError, match="found no rater 'Cid' among 'Ann Lee'"):
         ir.read_qrels(path, columns={"grade": "Cid"})
 
@@ -63,12 +76,28 @@ def test_a_book_of_several_raters_as_assessors(tmp_path: Path) -> None:
         raters = ir.read_assessors(path, tell=[].append, **options)
         assert raters.assessors == ("Ann Lee", "ben@example.com", "Unknown")
         assert raters.of("ben@example.com")["star wars"] == {"12180": 2.0}
-    run = written(tmp_path, json.dumps({"star wars": ["1895", "12180"], "star trek": ["193"]}), "a.json")
-    code, out, said = command(["evaluate", str(path), str(run), "--judgments", "qrels_jg", "-m", "AP_avgjg", "--format", "csv"])
+    run = written(
+        tmp_path, json.dumps({"star wars": ["1895", "12180"], "star trek": ["193"]}), "a.json"
+    )
+    code, out, said = command(
+        [
+            "evaluate",
+            str(path),
+            str(run),
+            "--judgments",
+            "qrels_jg",
+            "-m",
+            "AP_avgjg",
+            "--format",
+            "csv",
+        ]
+    )
     assert code == 0, said
     # Of star wars: Ann has the second document relevant, Ben too, the third rater the first; of
     # star trek all have the first.
-    assert float(out.splitlines()[1].split(",")[2]) == pytest.approx(((0.5 + 0.5 + 1) / 3 + 1) / 2, abs=1e-12)
+    assert float(out.splitlines()[1].split(",")[2]) == pytest.approx(
+        ((0.5 + 0.5 + 1) / 3 + 1) / 2, abs=1e-12
+    )
     with pytest.raises(ir.OptionError, match="expected one of auto"):
         ir.read_assessors(path, format="csv")  # type: ignore[arg-type]
     with pytest.raises(ir.InputError, match="found no judgments"):
@@ -102,27 +131,57 @@ def test_a_book_with_a_row_for_each_rating(tmp_path: Path) -> None:
         "of 9 ratings by 3 raters, 1 blank, 1 unrateable, 1 left for later: unjudged",
     ]
     assert ir.read_qrels(path, columns={"grade": "ben@x.com"})["shoes"] == {"7": 2.0, "4": 0.0}
-    with pytest.raises(ir.InputError, match=r"found 3 raters .*'Anonymous'.*, expected one grade for a document"):
+    with pytest.raises(
+        ir.InputError, match=r"found 3 raters .*'Anonymous'.*, expected one grade for a document"
+    ):
         ir.read_qrels(path)
     raters = ir.read_assessors(path, tell=[].append)
     assert raters.assessors == ("ann@x.com", "ben@x.com", "Anonymous")
     assert raters.of("ann@x.com")["shoes"] == {"7": 3.0}
 
     # The same, in another order and with semicolons.
-    lines = [";".join(line.split(",")[place] for place in (2, 1, 3, 4, 5, 0)) for line in ROWS.replace("fits, well", "fits").splitlines()]
+    lines = [
+        ";".join(line.split(",")[place] for place in (2, 1, 3, 4, 5, 0))
+        for line in ROWS.replace("fits, well", "fits").splitlines()
+    ]
     turned = ir.read_assessors(written(tmp_path, "\n".join(lines), "turned.csv"), tell=[].append)
     assert turned.of("ben@x.com")["shoes"] == raters.of("ben@x.com")["shoes"]
 
 
 def test_the_agreement_of_raters_in_rows_is_that_of_raters_in_columns(tmp_path: Path) -> None:
-    grades = [(f"q{query}", f"d{place}", "Ann", (query * place) % 3) for query in range(8) for place in range(4)]
-    grades += [(query, document, "Ben", min(2, grade + (document == "d1"))) for query, document, _, grade in grades]
-    rows = ["query,docid,rater,rating,judge_later", *(f"{','.join(map(str, one))},false" for one in grades), "q0,d9,Ann,,true"]
-    by_pair = {(query, document): [grade for *pair, _, grade in grades if pair == [query, document]] for query, document, _, _ in grades}
-    columns = ["query,docid,Ann,Ben", *(",".join(map(str, (*pair, *two))) for pair, two in by_pair.items())]
+    grades = [
+        (f"q{query}", f"d{place}", "Ann", (query * place) % 3)
+        for query in range(8)
+        for place in range(4)
+    ]
+    grades += [
+        (query, document, "Ben", min(2, grade + (document == "d1")))
+        for query, document, _, grade in grades
+    ]
+    rows = [
+        "query,docid,rater,rating,judge_later",
+        *(f"{','.join(map(str, one))},false" for one in grades),
+        "q0,d9,Ann,,true",
+    ]
+    by_pair = {
+        (query, document): [grade for *pair, _, grade in grades if pair == [query, document]]
+        for query, document, _, _ in grades
+    }
+    columns = [
+        "query,docid,Ann,Ben",
+        *(",".join(map(str, (*pair, *two))) for pair, two in by_pair.items()),
+    ]
     found = []
     for name, text in (("rows.csv", rows), ("columns.csv", columns)):
-        code, out, said = command(["judge", "agreement", str(written(tmp_path, "\n".join(text), name)), "--format", "json"])
+        code, out, said = command(
+            [
+                "judge",
+                "agreement",
+                str(written(tmp_path, "\n".join(text), name)),
+                "--format",
+                "json",
+            ]
+        )
         assert code == 0, said
         found.append(json.loads(out))
     assert found[0] == found[1]
@@ -131,7 +190,9 @@ def test_the_agreement_of_raters_in_rows_is_that_of_raters_in_columns(tmp_path: 
 
 
 def test_an_export_saved_again_by_a_spreadsheet_keeps_its_blanks(tmp_path: Path) -> None:
-    assert ir.read_qrels(written(tmp_path, "query;docid;rating\nq;d;\nq;e;2\n"), tell=[].append)["q"] == {"e": 2.0}
+    assert ir.read_qrels(written(tmp_path, "query;docid;rating\nq;d;\nq;e;2\n"), tell=[].append)[
+        "q"
+    ] == {"e": 2.0}
     book = written(tmp_path, "query;docid;Ann;Ben\nq;e;2;1\nq;d;;\nq;f;;\n")
     assert ir.read_qrels(book, columns={"grade": "mean"}, tell=[].append)["q"] == {"e": 1.5}
 
@@ -147,18 +208,40 @@ def test_one_rater_needs_no_choice(tmp_path: Path) -> None:
 
 
 BAD = [
-    ("query,docid,rating\nq,d,high\n", 'export.csv:2: found "high" as rating, expected a number, or a blank if unjudged'),
-    ("query,docid,rating\nq,d,nan\n", 'export.csv:2: found "nan" as rating, expected a number, or a blank if unjudged'),
-    ("query,docid,rating\nq,d,1,2\n", "export.csv:2: found 4 cells, expected 3, as in the header line"),
-    ("query,docid,rating\nq,,1\n", "export.csv:2: found an empty cell as query or document, expected an id"),
-    ("query,docid,rating\nq,d,1\nq,d,2\n", 'export.csv:3: found "q d" a second time (first on line 2), expected each document once'),
+    (
+        "query,docid,rating\nq,d,high\n",
+        'export.csv:2: found "high" as rating, expected a number, or a blank if unjudged',
+    ),
+    (
+        "query,docid,rating\nq,d,nan\n",
+        'export.csv:2: found "nan" as rating, expected a number, or a blank if unjudged',
+    ),
+    (
+        "query,docid,rating\nq,d,1,2\n",
+        "export.csv:2: found 4 cells, expected 3, as in the header line",
+    ),
+    (
+        "query,docid,rating\nq,,1\n",
+        "export.csv:2: found an empty cell as query or document, expected an id",
+    ),
+    (
+        "query,docid,rating\nq,d,1\nq,d,2\n",
+        'export.csv:3: found "q d" a second time (first on line 2), expected each document once',
+    ),
     (
         "query,docid,Ann,Ann\nq,d,1,2\n",
-        "export.csv:1: found columns 'query', 'docid', 'Ann', 'Ann', expected columns query, docid and rating",
+        "export.csv:1: found columns 'query', 'docid', 'Ann', 'Ann', expected columns query, "
+        "docid and rating",
     ),
     ("query,docid,rating\nq,d,\n", "export.csv: found no judgments, expected at least one"),
-    ("query,docid,user,rating\nq,d,ann,1\nq,d,ben,0\nq,d,ann,2\n", 'export.csv:4: found "q d" a second time by "ann" (first on line 2)'),
-    ("query,docid,rating,unrateable\nq,d,1,maybe\n", 'export.csv:2: found "maybe" as unrateable or judge_later, expected true or false'),
+    (
+        "query,docid,user,rating\nq,d,ann,1\nq,d,ben,0\nq,d,ann,2\n",
+        'export.csv:4: found "q d" a second time by "ann" (first on line 2)',
+    ),
+    (
+        "query,docid,rating,unrateable\nq,d,1,maybe\n",
+        'export.csv:2: found "maybe" as unrateable or judge_later, expected true or false',
+    ),
 ]
 
 
@@ -175,10 +258,16 @@ def test_every_problem_of_an_export_is_listed(tmp_path: Path) -> None:
 
 
 GENERAL = [
-    "query,docid,score\nq,d,1\n", "query,docid,rank\nq,d,1\n", "query,docid,title,rel\nq,d,x,1\n", "query,docid,title\nq,d,x\n",
-    "query,docid,timestamp\nq,d,12\n", "query,docid\nq,d\n", "user,item,rating\nq,d,1\n",
-    "query,docid,title,rating\nq,d,x,1\n", "query,docid,stars,sim\nq,d,3,0.5\n",
-]  # fmt: skip
+    "query,docid,score\nq,d,1\n",
+    "query,docid,rank\nq,d,1\n",
+    "query,docid,title,rel\nq,d,x,1\n",
+    "query,docid,title\nq,d,x\n",
+    "query,docid,timestamp\nq,d,12\n",
+    "query,docid\nq,d\n",
+    "user,item,rating\nq,d,1\n",
+    "query,docid,title,rating\nq,d,x,1\n",
+    "query,docid,stars,sim\nq,d,3,0.5\n",
+]
 
 
 @pytest.mark.parametrize("text", GENERAL, ids=range(len(GENERAL)))
@@ -192,67 +281,106 @@ def test_a_run_with_columns_that_look_like_raters_is_a_run(tmp_path: Path) -> No
 
 
 RATINGS: dict[str, Any] = {
-    "index": "core1", "corpora_file": "electric_basses.json", "id_field": "id",
-    "topics": [{
-        "description": "Fender basses",
-        "query_groups": [
-            {
-                "name": "Brand search",
-                "queries": [
-                    {"template": "only_q.json", "placeholders": {"$query": "fender"}},
-                    {"template": "by_language.json", "placeholders": {"$query": "Fender", "$lang": "eng"}},
-                    {"template": "by_language.json", "placeholders": {"$query": "fender", "$lang": "eng"}},
-                ],
-                "relevant_documents": {"1": {"gain": 3}, "2": {"gain": 0}},
-            },
-            {
-                "name": "Jazz bass search",
-                "queries": [{"template": "only_q.json", "placeholders": {"$query": "jazz"}}],
-                "relevant_documents": [{"1": {"gain": 3}}, {"4": {"gain": 1.5}}],
-            },
-        ],
-    }],
-}  # fmt: skip
+    "index": "core1",
+    "corpora_file": "electric_basses.json",
+    "id_field": "id",
+    "topics": [
+        {
+            "description": "Fender basses",
+            "query_groups": [
+                {
+                    "name": "Brand search",
+                    "queries": [
+                        {"template": "only_q.json", "placeholders": {"$query": "fender"}},
+                        {
+                            "template": "by_language.json",
+                            "placeholders": {"$query": "Fender", "$lang": "eng"},
+                        },
+                        {
+                            "template": "by_language.json",
+                            "placeholders": {"$query": "fender", "$lang": "eng"},
+                        },
+                    ],
+                    "relevant_documents": {"1": {"gain": 3}, "2": {"gain": 0}},
+                },
+                {
+                    "name": "Jazz bass search",
+                    "queries": [{"template": "only_q.json", "placeholders": {"$query": "jazz"}}],
+                    "relevant_documents": [{"1": {"gain": 3}}, {"4": {"gain": 1.5}}],
+                },
+            ],
+        }
+    ],
+}
 QUEPID_RRE = {
-    "id_field": "id", "index": "Movies Search", "template": "template.json",
+    "id_field": "id",
+    "index": "Movies Search",
+    "template": "template.json",
     "queries": [
-        {"placeholders": {"$query": "star trek"}, "relevant_documents": {"": ["9"], "1": ["193"], "2": ["157", "152"]}},
+        {
+            "placeholders": {"$query": "star trek"},
+            "relevant_documents": {"": ["9"], "1": ["193"], "2": ["157", "152"]},
+        },
         {"placeholders": {"$query": "unrated"}, "relevant_documents": {}},
     ],
-}  # fmt: skip
+}
 
 
 def test_ratings_of_rre(tmp_path: Path) -> None:
     said: list[str] = []
-    qrels = ir.read_qrels(written(tmp_path, json.dumps(RATINGS, indent=2), "ratings.json"), tell=said.append)
+    qrels = ir.read_qrels(
+        written(tmp_path, json.dumps(RATINGS, indent=2), "ratings.json"), tell=said.append
+    )
     brand = {"1": 3.0, "2": 0.0}
-    assert {query: qrels[query] for query in qrels} == {"fender": brand, "Fender": brand, "jazz": {"1": 3.0, "4": 1.5}}
+    assert {query: qrels[query] for query in qrels} == {
+        "fender": brand,
+        "Fender": brand,
+        "jazz": {"1": 3.0, "4": 1.5},
+    }
     assert [line.partition(": ")[2] for line in said] == [
-        "read as RRE's ratings; to set the format, use format='rre'", "1 queries are repeated with the same documents; each counts once"
-    ]  # fmt: skip
+        "read as RRE's ratings; to set the format, use format='rre'",
+        "1 queries are repeated with the same documents; each counts once",
+    ]
     assert ir.read_qrels(tmp_path / "ratings.json", format="rre")["jazz"] == {"1": 3.0, "4": 1.5}
 
 
 def test_ratings_of_rre_that_quepid_exports(tmp_path: Path) -> None:
     said: list[str] = []
-    qrels = ir.read_qrels(written(tmp_path, json.dumps(QUEPID_RRE), "ratings.json"), tell=said.append)
+    qrels = ir.read_qrels(
+        written(tmp_path, json.dumps(QUEPID_RRE), "ratings.json"), tell=said.append
+    )
     assert (qrels["star trek"], qrels["unrated"]) == ({"193": 1.0, "157": 2.0, "152": 2.0}, {})
     assert said[1].endswith("1 documents have no gain: unjudged")
 
 
 def rated(documents: Any, **placeholders: str) -> dict[str, Any]:
-    return {"queries": [{"placeholders": placeholders or {"$query": "q"}, "relevant_documents": documents}]}
+    return {
+        "queries": [
+            {"placeholders": placeholders or {"$query": "q"}, "relevant_documents": documents}
+        ]
+    }
 
 
 BAD_RATINGS = [
     (
         rated({"1": ["d"]}, text="q"),
-        "queries 1: found placeholders 'text', expected '$query', the text of the query; set \"query_placeholder\"",
+        "queries 1: found placeholders 'text', expected '$query', the text of the query; set "
+        '"query_placeholder"',
     ),
     (rated({"high": ["d"]}), 'queries 1: found "high" as gain, expected a finite number'),
-    (rated({"1": ["d"], "2": ["d"]}), 'queries 1: found document "d" with two gains, expected one gain'),
-    (rated({"d": {"gain": "3"}}), 'queries 1: found "3" as grade of document "d", expected {document: {"gain": number}}'),
-    (rated({"\ud800": 3}), 'queries 1: found the id "\\ud800" with half a surrogate pair of a document, expected valid Unicode'),
+    (
+        rated({"1": ["d"], "2": ["d"]}),
+        'queries 1: found document "d" with two gains, expected one gain',
+    ),
+    (
+        rated({"d": {"gain": "3"}}),
+        'queries 1: found "3" as grade of document "d", expected {document: {"gain": number}}',
+    ),
+    (
+        rated({"\ud800": 3}),
+        'queries 1: found the id "\\ud800" with half a surrogate pair of a document, expected '
+        "valid Unicode",
+    ),
     (rated({"": {"gain": 1}}), "queries 1: found an empty id of a document, expected an id"),
     (rated(3), 'queries 1: found 3 as relevant_documents, expected {document: {"gain": number}}'),
     (
@@ -270,13 +398,19 @@ def test_the_message_about_ratings(tmp_path: Path, value: Any, message: str) -> 
 
 
 def test_judgments_are_no_run(tmp_path: Path) -> None:
-    with pytest.raises(ir.FileFormatError, match="found ratings of RRE, which are judgments, expected a run; judgments come first"):
+    with pytest.raises(
+        ir.FileFormatError,
+        match="found ratings of RRE, which are judgments, expected a run; judgments come first",
+    ):
         ir.read_run(written(tmp_path, json.dumps(RATINGS), "ratings.json"))
 
 
 def test_a_format_of_judgments_does_not_concern_runs(tmp_path: Path) -> None:
     qrels = written(tmp_path, CASE)
-    hits = {"-minus": {"hits": {"hits": [{"_id": "13", "_score": 1.0}]}}, "star trek, the movie": {"hits": {"hits": [{"_id": "193"}]}}}
+    hits = {
+        "-minus": {"hits": {"hits": [{"_id": "13", "_score": 1.0}]}},
+        "star trek, the movie": {"hits": {"hits": [{"_id": "193"}]}},
+    }
     run = written(tmp_path, json.dumps(hits), "run.json")
     for name in ("auto", "quepid", "elasticsearch"):
         assert command(["evaluate", str(qrels), str(run), "--input-format", name])[0] == 0

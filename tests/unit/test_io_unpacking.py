@@ -19,11 +19,17 @@ from idealrank.io.read import read_qrels
 
 MEGABYTE = 1 << 20
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    "gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "zstandard": zstandard.ZstdCompressor().compress,
-}  # fmt: skip
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zstandard": zstandard.ZstdCompressor().compress,
+}
 
 
-@pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind == "zstandard" else pytest.mark.slow) for kind in PACKERS])
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=() if kind == "zstandard" else pytest.mark.slow) for kind in PACKERS],
+)
 def test_a_bomb_unpacks_in_small_steps(kind: str) -> None:
     """In one step it had been as large in memory as in all."""
     bomb = PACKERS[kind](bytes(128 * MEGABYTE))
@@ -41,12 +47,17 @@ def test_a_bomb_unpacks_in_small_steps(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", PACKERS)
-def test_a_bomb_is_refused_at_the_limit(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bomb_is_refused_at_the_limit(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(decompression, "LIMIT", 3 * MEGABYTE)
     monkeypatch.setattr(decompression, "RATIO", 2)
     path = tmp_path / "a.qrels"
     path.write_bytes(PACKERS[kind](b"\n" * 5 * MEGABYTE))
-    with pytest.raises(ir.InputError, match=rf"found {kind} data that unpack to more than 3,145,728 bytes from .*unpack it first"):
+    with pytest.raises(
+        ir.InputError,
+        match=rf"found {kind} data that unpack to more than 3,145,728 bytes from .*unpack it first",
+    ):
         read_qrels(path)
     path.write_bytes(PACKERS[kind](b"\n" * MEGABYTE + b"q 0 d 1\n"))
     assert read_qrels(path)["q"] == {"d": 1.0}
@@ -68,7 +79,13 @@ def test_a_bomb_is_refused_at_the_limit(kind: str, tmp_path: Path, monkeypatch: 
 def test_every_byte_of_every_stream_arrives(kind: str, size: int) -> None:
     """Of several streams in one file, with zeros between and after them."""
     first, second = bytes(range(1, 251)) * (size // 250 + 1), b"x" * size
-    data = PACKERS[kind](first[:size]) + bytes(70_000) + PACKERS[kind](second) + PACKERS[kind](b"end") + bytes(5)
+    data = (
+        PACKERS[kind](first[:size])
+        + bytes(70_000)
+        + PACKERS[kind](second)
+        + PACKERS[kind](b"end")
+        + bytes(5)
+    )
     assert b"".join(unpacked("a", kind, data)) == first[:size] + second + b"end"
 
 
@@ -76,7 +93,9 @@ def test_every_byte_of_every_stream_arrives(kind: str, size: int) -> None:
 def test_a_device_without_an_end_is_refused(device: str) -> None:
     if not Path(device).exists():
         pytest.skip(f"this system has no {device}")
-    with pytest.raises(ir.InputError, match=f"{device}: found a device, expected a file, a pipe or standard input"):
+    with pytest.raises(
+        ir.InputError, match=f"{device}: found a device, expected a file, a pipe or standard input"
+    ):
         read_qrels(device)
     with pytest.raises(ir.InputError, match="/dev/null: found no judgments"):
         read_qrels("/dev/null")
@@ -99,7 +118,9 @@ def test_a_terminated_process_leaves_no_unfinished_file(tmp_path: Path) -> None:
         "output._batches = pieces\n"
         "main.main(['evaluate', 'a.qrels', 'a.run', '-o', 'out.txt'])\n"
     )
-    ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=False, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, check=False, capture_output=True, text=True
+    )
     assert ".unfinished" in ended.stdout
     assert (ended.returncode, "Traceback" in ended.stderr) == (143, False), ended.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.qrels", "a.run"]

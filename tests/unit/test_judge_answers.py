@@ -13,13 +13,27 @@ SCALE = Scale.of("0,1,2,3")
 @pytest.mark.parametrize(
     ("value", "grade", "unreadable"),
     [
-        (2, 2.0, ""), (True, 1.0, ""), ("3", 3.0, ""), ([0.1, 0.1, 0.1, 0.7], 3.0, ""), ({1: 0.5, 2: 0.5}, 1.0, ""), (None, None, ""),
-        ({"2": "0.4", "1": 0.6}, 1.0, ""), (5, None, "grade 5"), (math.nan, None, "grade nan"), ([0.5, 0.5], None, "2 probabilities"),
-        ({1: 0.5}, None, "sum to 0.5"), ({9: 1.0}, None, "grade 9"), ({1: -0.5, 2: 1.5}, None, "from 0 to 1"), ("good", None, "'good'"),
-        (object, None, "expected a grade"), ({1: math.nan}, None, "sum to nan"),
+        (2, 2.0, ""),
+        (True, 1.0, ""),
+        ("3", 3.0, ""),
+        ([0.1, 0.1, 0.1, 0.7], 3.0, ""),
+        ({1: 0.5, 2: 0.5}, 1.0, ""),
+        (None, None, ""),
+        ({"2": "0.4", "1": 0.6}, 1.0, ""),
+        (5, None, "grade 5"),
+        (math.nan, None, "grade nan"),
+        ([0.5, 0.5], None, "2 probabilities"),
+        ({1: 0.5}, None, "sum to 0.5"),
+        ({9: 1.0}, None, "grade 9"),
+        ({1: -0.5, 2: 1.5}, None, "from 0 to 1"),
+        ("good", None, "'good'"),
+        (object, None, "expected a grade"),
+        ({1: math.nan}, None, "sum to nan"),
     ],
-)  # fmt: skip
-def test_a_value_is_a_grade_probabilities_or_nothing(value: Any, grade: float | None, unreadable: str) -> None:
+)
+def test_a_value_is_a_grade_probabilities_or_nothing(
+    value: Any, grade: float | None, unreadable: str
+) -> None:
     found = answer_of(value, SCALE)
     assert found.grade == grade
     assert (unreadable in found.unreadable) if unreadable else not found.unreadable
@@ -35,7 +49,10 @@ def test_a_truth_value_of_a_model_is_no_grade() -> None:
     for text in ('{"grade": true}', 'I say {"grade": false}', "true"):
         found = answer_of_text(text, SCALE)
         assert (found.grade, found.status) == (None, "unreadable")
-    assert answer_of_text('{"grade": true}', SCALE).unreadable == "found the grade true, expected one of 0, 1, 2, 3"
+    assert (
+        answer_of_text('{"grade": true}', SCALE).unreadable
+        == "found the grade true, expected one of 0, 1, 2, 3"
+    )
 
 
 def test_a_number_inside_a_sentence_is_no_grade() -> None:

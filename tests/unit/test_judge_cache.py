@@ -59,11 +59,22 @@ def test_a_secret_in_the_cache_of_an_earlier_version_is_hidden_when_the_cache_is
 def test_a_cache_is_locked_after_it_was_rewritten(tmp_path: Path) -> None:
     path = str(tmp_path / "cache.jsonl")
     with JudgeCache(path) as cache:
-        cache.add(JudgeRecord(key="ab", answer=JudgeAnswer(grade=1.0, text="Bearer s3cret"), seconds=0.5, attempts=1))
+        cache.add(
+            JudgeRecord(
+                key="ab",
+                answer=JudgeAnswer(grade=1.0, text="Bearer s3cret"),
+                seconds=0.5,
+                attempts=1,
+            )
+        )
     with JudgeCache(path, hide=lambda text: text.replace("s3cret", "*")) as cache:
-        cache.add(JudgeRecord(key="cd", answer=None, seconds=0.5, attempts=1, failure="refused s3cret"))
+        cache.add(
+            JudgeRecord(key="cd", answer=None, seconds=0.5, attempts=1, failure="refused s3cret")
+        )
         with pytest.raises(OptionError, match="another judge"):
             JudgeCache(path)
     with JudgeCache(path) as cache:
-        assert [one.failure if one.answer is None else one.answer.text for one in cache.records.values()] == ["Bearer *", "refused *"]
+        assert [
+            one.failure if one.answer is None else one.answer.text for one in cache.records.values()
+        ] == ["Bearer *", "refused *"]
     assert [one.name for one in tmp_path.iterdir()] == ["cache.jsonl"]

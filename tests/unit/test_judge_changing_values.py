@@ -23,12 +23,19 @@ def by_memo(query: str, document: str) -> int:
 
 
 def given(function: Callable[..., Any], **more: Any) -> dict[str, Any]:
-    return {**config("", **more), "judge": {"kind": "function", "function": function, "takes": "ids"}}
+    return {
+        **config("", **more),
+        "judge": {"kind": "function", "function": function, "takes": "ids"},
+    }
 
 
 def test_a_global_value_that_is_filled_is_named(folder: Path) -> None:
     MEMO.clear()
-    with pytest.warns(IdealrankWarning, match="by_memo: 'MEMO' changed while it judged, so the next call in this process asks everything"):
+    with pytest.warns(
+        IdealrankWarning,
+        match="by_memo: 'MEMO' changed while it judged, so the next call in this process asks "
+        "everything",
+    ):
         assert ir.judge(given(by_memo)).asked == 12
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -44,7 +51,10 @@ def test_a_counter_of_a_run_that_fails_is_named(folder: Path) -> None:
         count += 1
         raise ValueError("no memory")
 
-    with pytest.warns(IdealrankWarning, match="grade: 'count' changed"), pytest.raises(BackendError):
+    with (
+        pytest.warns(IdealrankWarning, match="grade: 'count' changed"),
+        pytest.raises(BackendError),
+    ):
         ir.judge(given(grade))
 
 
@@ -71,8 +81,12 @@ def test_results_that_functools_keeps_change_nothing(folder: Path) -> None:
 
 
 def test_a_function_that_is_named_by_its_file_may_fill_what_it_likes(folder: Path) -> None:
-    Path("filling.py").write_text("MEMO = {}\n\ndef grade(query, document):\n    return MEMO.setdefault(document, 1)\n")
-    named = config("") | {"judge": {"kind": "function", "function": "filling.py:grade", "takes": "ids"}}
+    Path("filling.py").write_text(
+        "MEMO = {}\n\ndef grade(query, document):\n    return MEMO.setdefault(document, 1)\n"
+    )
+    named = config("") | {
+        "judge": {"kind": "function", "function": "filling.py:grade", "takes": "ids"}
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert [ir.judge(named).asked for _ in range(2)] == [12, 0]

@@ -25,20 +25,38 @@ from tests.conftest import shared_file
 @pytest.fixture(scope="module")
 def judges() -> tuple[dict[str, Qrels], dict[str, Any], dict[str, Any]]:
     """Judgments by name, twelve runs, and what other tools compute from them."""
-    head, *rows = csv.reader(shared_file("data", "llm-judges", "judges.csv").read_text(encoding="utf-8").splitlines())
+    head, *rows = csv.reader(
+        shared_file("data", "llm-judges", "judges.csv").read_text(encoding="utf-8").splitlines()
+    )
     queries, documents = [row[0] for row in rows], [row[1] for row in rows]
     grades = np.array([row[2:] for row in rows], float).T
-    labels = {name: Qrels.from_columns(queries, documents, of, name=name) for name, of in zip(head[2:], grades, strict=True)}
-    runs = {f"s{n:02}": ir.read_run(shared_file("data", "llm-judges", "runs", f"s{n:02}.run")) for n in range(1, 13)}
-    return labels, runs, json.loads(shared_file("golden", "judges.json").read_text(encoding="utf-8"))
+    labels = {
+        name: Qrels.from_columns(queries, documents, of, name=name)
+        for name, of in zip(head[2:], grades, strict=True)
+    }
+    runs = {
+        f"s{n:02}": ir.read_run(shared_file("data", "llm-judges", "runs", f"s{n:02}.run"))
+        for n in range(1, 13)
+    }
+    return (
+        labels,
+        runs,
+        json.loads(shared_file("golden", "judges.json").read_text(encoding="utf-8")),
+    )
 
 
 NAMES = {
-    "percent": "percent_agreement", "cohen_kappa": "cohen_kappa", "cohen_kappa_linear": "kappa_linear",
-    "cohen_kappa_quadratic": "kappa_quadratic", "scott_pi": "scott_pi", "krippendorff_alpha_nominal": "alpha_nominal",
-    "krippendorff_alpha_ordinal": "alpha_ordinal", "krippendorff_alpha_interval": "alpha_interval", "gwet_ac1": "gwet_ac1",
+    "percent": "percent_agreement",
+    "cohen_kappa": "cohen_kappa",
+    "cohen_kappa_linear": "kappa_linear",
+    "cohen_kappa_quadratic": "kappa_quadratic",
+    "scott_pi": "scott_pi",
+    "krippendorff_alpha_nominal": "alpha_nominal",
+    "krippendorff_alpha_ordinal": "alpha_ordinal",
+    "krippendorff_alpha_interval": "alpha_interval",
+    "gwet_ac1": "gwet_ac1",
     "gwet_ac2_quadratic": "gwet_ac2_quadratic",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("judge", ["willia-umbrela1", "TREMA-4prompts", "NISTRetrieval-instruct0"])
@@ -52,13 +70,20 @@ def test_a_check_has_the_recorded_numbers_of_a_judge(judges: Any, judge: str) ->
     assert {name: one.value for name, one in found.agreement.items()} == pytest.approx(
         {name: expected[record] for name, record in NAMES.items()}, abs=1e-11
     )
-    assert (found.bias[0], found.correlation) == pytest.approx((expected["mean_error"], expected["pearson"]), abs=1e-12)
+    assert (found.bias[0], found.correlation) == pytest.approx(
+        (expected["mean_error"], expected["pearson"]), abs=1e-12
+    )
     assert found.confusion.tolist() == [
-        [row[expected["categories"].index(grade)] if grade in expected["categories"] else 0 for grade in range(4)]
+        [
+            row[expected["categories"].index(grade)] if grade in expected["categories"] else 0
+            for grade in range(4)
+        ]
         for row in expected["confusion_human_rows"]
     ]
     assert found.systems is not None
-    assert dict(zip(found.systems.systems, found.systems.judge.tolist(), strict=True)) == pytest.approx(systems["ndcg10"], abs=1e-12)
+    assert dict(
+        zip(found.systems.systems, found.systems.judge.tolist(), strict=True)
+    ) == pytest.approx(systems["ndcg10"], abs=1e-12)
 
 
 def test_orders_of_systems_under_every_judge_are_the_recorded_ones(judges: Any) -> None:
@@ -81,18 +106,27 @@ def test_tau_swaps_and_the_best_system_are_the_recorded_ones(judges: Any, judge:
 
     found = system_orders(labels["human"], labels[judge], runs)
 
-    assert (found.tau, found.tau_ap) == pytest.approx((expected["kendall_tau"], expected["tau_ap"]), abs=1e-12)
+    assert (found.tau, found.tau_ap) == pytest.approx(
+        (expected["kendall_tau"], expected["tau_ap"]), abs=1e-12
+    )
     assert (found.swapped, found.best_judge) == (expected["discordant_pairs"], expected["best"])
 
 
 def test_rows_in_another_order_are_joined_by_id(judges: Any) -> None:
     labels, _, _ = judges
-    path, ours = (shared_file("data", "llm-judges", name) for name in ("Olz-halfbin.qrels", "human.qrels"))
+    path, ours = (
+        shared_file("data", "llm-judges", name) for name in ("Olz-halfbin.qrels", "human.qrels")
+    )
     original = ir.read_qrels(path)
 
-    given, joined = (check_judge(labels["human"], one, name="j") for one in (original, labels["Olz-halfbin"]))
+    given, joined = (
+        check_judge(labels["human"], one, name="j") for one in (original, labels["Olz-halfbin"])
+    )
 
-    rows = [[line.split()[:3] for line in one.read_text(encoding="utf-8").splitlines()] for one in (path, ours)]
+    rows = [
+        [line.split()[:3] for line in one.read_text(encoding="utf-8").splitlines()]
+        for one in (path, ours)
+    ]
     assert rows[0] != rows[1]
     assert sorted(rows[0]) == sorted(rows[1])
     assert given.confusion.tolist() == joined.confusion.tolist()
@@ -101,11 +135,18 @@ def test_rows_in_another_order_are_joined_by_id(judges: Any) -> None:
 
 def test_grades_outside_the_scale_are_refused_clipped_or_dropped_and_counted(judges: Any) -> None:
     labels, _, _ = judges
-    judge, human = ir.read_qrels(shared_file("data", "llm-judges", "RMITIR-llama70B.qrels")), labels["human"]
+    judge, human = (
+        ir.read_qrels(shared_file("data", "llm-judges", "RMITIR-llama70B.qrels")),
+        labels["human"],
+    )
 
-    with pytest.raises(InputError, match=r"found grade 5, and 1 more outside the scale, expected one of 0, 1, 2, 3"):
+    with pytest.raises(
+        InputError, match=r"found grade 5, and 1 more outside the scale, expected one of 0, 1, 2, 3"
+    ):
         check_judge(human, judge, name="llama")
-    clipped, dropped = (check_judge(human, judge, name="llama", outside=policy) for policy in ("clip", "drop"))  # type: ignore[arg-type]
+    clipped, dropped = (
+        check_judge(human, judge, name="llama", outside=policy) for policy in ("clip", "drop")
+    )  # type: ignore[arg-type]
 
     assert (clipped.n_outside, clipped.n, dropped.n_outside, dropped.n) == (2, 4423, 2, 4421)
     assert round(clipped.agreement["gwet_ac2_quadratic"].value, 2) == 0.64
@@ -124,23 +165,40 @@ def test_errors_by_query_are_several_times_those_of_pairs_as_independent(judges:
 
 
 def test_assessors_who_agree_on_every_pair_move_neither_order_nor_verdict() -> None:
-    rows = csv.DictReader(shared_file("data", "haystack-quepid", "judgements.csv").read_text(encoding="utf-8").splitlines())
+    rows = csv.DictReader(
+        shared_file("data", "haystack-quepid", "judgements.csv")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     for row in rows:
         if row["rating"]:
-            sides[row["rater"] != "rater02"].setdefault(row["query_id"], {})[row["doc_id"]] = float(row["rating"])
+            sides[row["rater"] != "rater02"].setdefault(row["query_id"], {})[row["doc_id"]] = float(
+                row["rating"]
+            )
     run = ir.read_run(shared_file("data", "haystack-quepid", "solr-no-vector.run"))
     answered = {
-        line.split()[0] for line in shared_file("data", "haystack-quepid", "solr-no-vector.run").read_text(encoding="utf-8").splitlines()
+        line.split()[0]
+        for line in shared_file("data", "haystack-quepid", "solr-no-vector.run")
+        .read_text(encoding="utf-8")
+        .splitlines()
     }
-    ranked = {query: list(run.ranking(query).documents) for query in sides[0] if query in sides[1] and query in answered}
+    ranked = {
+        query: list(run.ranking(query).documents)
+        for query in sides[0]
+        if query in sides[1] and query in answered
+    }
     systems = {"solr": ranked, "upside-down": {query: of[::-1] for query, of in ranked.items()}}
 
     found = check_judge(*sides, systems, name="others")
 
     # Two people graded 562 pairs of this search box, and no grade differs: these data cannot show
     # that disagreement matters.
-    assert (found.n, found.agreement["percent"].value, found.agreement["cohen_kappa"].value) == (562, 1, 1)
+    assert (found.n, found.agreement["percent"].value, found.agreement["cohen_kappa"].value) == (
+        562,
+        1,
+        1,
+    )
     assert found.systems is not None
     assert np.array_equal(found.systems.human, found.systems.judge)
     assert found.systems.human[0] != found.systems.human[1]
@@ -170,7 +228,10 @@ def test_a_judge_without_information_is_worth_nothing_and_a_perfect_one_all() ->
     # it says the opposite: weights below 0 are not used
     assert label_worth(human, 3 - human).value == 0
     assert label_worth(human, human).value == pytest.approx(1)
-    assert label_worth(human, human).most == pytest.approx(math.inf) or label_worth(human, human).most > 1e12
+    assert (
+        label_worth(human, human).most == pytest.approx(math.inf)
+        or label_worth(human, human).most > 1e12
+    )
 
 
 def test_whole_queries_are_worth_what_their_totals_explain() -> None:
@@ -191,7 +252,10 @@ HUMAN = {f"q{n}": {f"d{k}": (n + k) % 3 for k in range(20)} for n in range(8)}
 
 
 def test_a_judge_that_is_kinder_to_the_top_is_found() -> None:
-    judge = {query: {name: grade + (int(name[1:]) < 10 and grade < 2) for name, grade in of.items()} for query, of in HUMAN.items()}
+    judge = {
+        query: {name: grade + (int(name[1:]) < 10 and grade < 2) for name, grade in of.items()}
+        for query, of in HUMAN.items()
+    }
     run = {query: [f"d{k}" for k in range(20)] for query in HUMAN}
 
     found = check_judge(HUMAN, judge, {"s": run}, name="kind").by_rank
@@ -215,26 +279,44 @@ def test_a_judge_that_hedges_is_not_called_harsh_at_the_top() -> None:
 
 
 def test_a_judge_that_is_kinder_to_long_documents_is_found() -> None:
-    judge = {query: {name: min(grade + (int(name[1:]) >= 15), 2) for name, grade in of.items()} for query, of in HUMAN.items()}
+    judge = {
+        query: {name: min(grade + (int(name[1:]) >= 15), 2) for name, grade in of.items()}
+        for query, of in HUMAN.items()
+    }
 
-    found = check_judge(HUMAN, judge, name="long", lengths={f"d{k}": k for k in range(20)}).by_length
+    found = check_judge(
+        HUMAN, judge, name="long", lengths={f"d{k}": k for k in range(20)}
+    ).by_length
 
     assert found is not None
     assert found.interval[0] > 0.3
 
 
 def test_groups_leave_out_documents_without_a_rank_or_length() -> None:
-    pairs = Pairs(queries=("q", "q", "r"), documents=("a", "b", "a"), human=np.zeros(3), judge=np.ones(3), clusters=np.array([0, 0, 1]))
+    pairs = Pairs(
+        queries=("q", "q", "r"),
+        documents=("a", "b", "a"),
+        human=np.zeros(3),
+        judge=np.ones(3),
+        clusters=np.array([0, 0, 1]),
+    )
 
     assert sum(one.n for one in by_rank(pairs, {"s": ir.Run({"q": ["a"], "r": ["z"]})}).groups) == 1
     assert by_length(pairs, {"a": 3}).groups == ()
 
 
 def test_a_constant_judge_has_kappa_0_no_error_no_worth_and_a_warning() -> None:
-    found = check_judge(HUMAN, {query: dict.fromkeys(of, 1) for query, of in HUMAN.items()}, name="one")
+    found = check_judge(
+        HUMAN, {query: dict.fromkeys(of, 1) for query, of in HUMAN.items()}, name="one"
+    )
 
     kappa = found.agreement["cohen_kappa"]
-    assert (kappa.value, found.correlation, found.worth_of_pair.value, found.worth_of_query.value) == (0, 0, 0, 0)
+    assert (
+        kappa.value,
+        found.correlation,
+        found.worth_of_pair.value,
+        found.worth_of_query.value,
+    ) == (0, 0, 0, 0)
     assert kappa.standard_error == 0 or math.isnan(kappa.standard_error)
     assert any("gives grade 1 to every document" in line for line in found.warnings)
 
@@ -251,7 +333,10 @@ def test_a_judge_of_the_family_of_a_ranker_is_warned_of() -> None:
 
 
 def test_pairs_that_one_side_lacks_are_counted_and_left_out() -> None:
-    judge = {query: {name: grade for name, grade in of.items() if name != "d3"} | {"new": 1} for query, of in HUMAN.items()}
+    judge = {
+        query: {name: grade for name, grade in of.items() if name != "d3"} | {"new": 1}
+        for query, of in HUMAN.items()
+    }
 
     found = check_judge(HUMAN, judge, name="j")
 
@@ -264,7 +349,9 @@ def test_pairs_that_one_side_lacks_are_counted_and_left_out() -> None:
 
 def test_a_policy_that_drops_every_grade_says_so() -> None:
     far = {query: dict.fromkeys(of, 9) for query, of in HUMAN.items()}
-    with pytest.raises(InputError, match=r"judge: found no grade in the scale .* all \d+ were dropped"):
+    with pytest.raises(
+        InputError, match=r"judge: found no grade in the scale .* all \d+ were dropped"
+    ):
         check_judge(HUMAN, far, outside="drop")
 
 
@@ -274,9 +361,15 @@ def test_verdicts_of_all_pairs_are_those_of_one_t_test_each() -> None:
     second = rng.random((6, 12)) + np.linspace(0.5, 0, 6)[:, None]
 
     def verdict(table: Any, a: int, b: int) -> float:
-        return float(np.sign((table[b] - table[a]).mean())) if paired_t(table[a], table[b]).p <= 0.05 else 0.0
+        return (
+            float(np.sign((table[b] - table[a]).mean()))
+            if paired_t(table[a], table[b]).p <= 0.05
+            else 0.0
+        )
 
-    pairs = [(verdict(first, a, b), verdict(second, a, b)) for a in range(6) for b in range(a + 1, 6)]
+    pairs = [
+        (verdict(first, a, b), verdict(second, a, b)) for a in range(6) for b in range(a + 1, 6)
+    ]
     found = verdict_changes(first, second)
 
     assert found.n_pairs == 15
@@ -288,7 +381,10 @@ def test_verdicts_of_all_pairs_are_those_of_one_t_test_each() -> None:
 
 
 def test_tau_can_be_perfect_while_a_verdict_is_lost() -> None:
-    strong, weak = np.tile([0.1, 0.9], (1, 1)).T * np.ones((2, 6)), np.array([[0.1, 0.9] * 3, [0.9, 0.11] * 3])
+    strong, weak = (
+        np.tile([0.1, 0.9], (1, 1)).T * np.ones((2, 6)),
+        np.array([[0.1, 0.9] * 3, [0.9, 0.11] * 3]),
+    )
     strong = strong + np.linspace(0, 0.05, 6)
 
     assert tau_ap(strong.mean(axis=1), weak.mean(axis=1)) == 1
@@ -301,8 +397,13 @@ def test_tau_can_be_perfect_while_a_verdict_is_lost() -> None:
 @pytest.mark.parametrize("measure", ["nDCG@3", "RR", "AP"])
 def test_a_corrected_run_is_the_corrected_mean_of_its_values_by_query(measure: str) -> None:
     rng = np.random.default_rng(2)
-    judge = {f"q{n}": {f"d{k}": int(rng.integers(0, 3)) for k in range(5)} | {"d9": 1} for n in range(30)}
-    human = {query: {name: int(rng.integers(0, 3)) for name in judge[query]} | {"d9": 1} for query in list(judge)[:9]}
+    judge = {
+        f"q{n}": {f"d{k}": int(rng.integers(0, 3)) for k in range(5)} | {"d9": 1} for n in range(30)
+    }
+    human = {
+        query: {name: int(rng.integers(0, 3)) for name in judge[query]} | {"d9": 1}
+        for query in list(judge)[:9]
+    }
     a, b = ({query: list(rng.permutation(list(of))) for query, of in judge.items()} for _ in "ab")
 
     found = correct_run(human, judge, a, measure, against=b)
@@ -323,13 +424,22 @@ def test_a_corrected_run_is_the_corrected_mean_of_its_values_by_query(measure: s
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: check_judge(HUMAN, {"x": {"d1": 1}}), InputError, "no pair of query and document with a human grade"),
+        (
+            lambda: check_judge(HUMAN, {"x": {"d1": 1}}),
+            InputError,
+            "no pair of query and document with a human grade",
+        ),
         (
             lambda: check_judge({"q": {"a": 1, "b": 0}}, {"q": {"a": 1, "b": 0}}),
             InputError,
-            "judge: found one query with grades of both the human and the judge, expected at least two",
+            "judge: found one query with grades of both the human and the judge, expected at "
+            "least two",
         ),
-        (lambda: check_judge(HUMAN, HUMAN, clusters={"q0": "u"}), InputError, "found none for query 'q1'"),
+        (
+            lambda: check_judge(HUMAN, HUMAN, clusters={"q0": "u"}),
+            InputError,
+            "found none for query 'q1'",
+        ),
         (lambda: check_judge(HUMAN, HUMAN, scale=[math.nan, 1]), OptionError, "found nan"),
         (lambda: check_judge(HUMAN, HUMAN, confidence=2), OptionError, "confidence=2"),
         (lambda: label_worth([1, math.nan, 2], [1, 2, 3]), InputError, "human, unit 1: found nan"),
@@ -338,8 +448,16 @@ def test_a_corrected_run_is_the_corrected_mean_of_its_values_by_query(measure: s
         (lambda: label_worth([1, 2], [1]), InputError, "expected one label for each"),
         (lambda: label_worth([1, 2], [1, 2], by="word"), OptionError, "expected pair or cluster"),
         (lambda: system_orders(HUMAN, HUMAN, {}), InputError, "runs: found none"),
-        (lambda: system_orders(HUMAN, {"x": {"a": 1}}, {"s": {"q0": ["d1"]}}), InputError, "found no query of the human judgments"),
-        (lambda: correct_run(HUMAN, {"q0": {"a": 1}}, {"q0": ["a"]}), InputError, "query 'q1': found no judgment"),
+        (
+            lambda: system_orders(HUMAN, {"x": {"a": 1}}, {"s": {"q0": ["d1"]}}),
+            InputError,
+            "found no query of the human judgments",
+        ),
+        (
+            lambda: correct_run(HUMAN, {"q0": {"a": 1}}, {"q0": ["a"]}),
+            InputError,
+            "query 'q1': found no judgment",
+        ),
     ],
 )
 def test_a_refusal_says_what_was_found(call: Any, error: type[Exception], message: str) -> None:

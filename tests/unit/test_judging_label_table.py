@@ -16,9 +16,16 @@ from tests.conftest import shared_file
 
 
 def test_rows_in_another_order_are_joined_by_query_and_document() -> None:
-    human, other = (shared_file("data", "llm-judges", name).read_text(encoding="utf-8") for name in ("human.qrels", "Olz-halfbin.qrels"))
-    assert [line.split()[:3] for line in human.splitlines()] != [line.split()[:3] for line in other.splitlines()]
-    recorded = json.loads(shared_file("golden", "judges.json").read_text(encoding="utf-8"))["agreement"]["Olz-halfbin"]
+    human, other = (
+        shared_file("data", "llm-judges", name).read_text(encoding="utf-8")
+        for name in ("human.qrels", "Olz-halfbin.qrels")
+    )
+    assert [line.split()[:3] for line in human.splitlines()] != [
+        line.split()[:3] for line in other.splitlines()
+    ]
+    recorded = json.loads(shared_file("golden", "judges.json").read_text(encoding="utf-8"))[
+        "agreement"
+    ]["Olz-halfbin"]
 
     def nested(text: str) -> dict[str, dict[str, float]]:
         grades: dict[str, dict[str, float]] = {}
@@ -28,7 +35,9 @@ def test_rows_in_another_order_are_joined_by_query_and_document() -> None:
 
     table = LabelTable.of({"human": nested(human), "judge": nested(other)})
 
-    assert agreement(table.grades, "cohen_kappa") == pytest.approx(recorded["cohen_kappa"], abs=1e-11)
+    assert agreement(table.grades, "cohen_kappa") == pytest.approx(
+        recorded["cohen_kappa"], abs=1e-11
+    )
 
 
 @given(data=st.data())
@@ -36,23 +45,37 @@ def test_a_join_does_not_depend_on_the_order_of_rows(data: st.DataObject) -> Non
     ann = {("q", "a"): 1.0, ("q", "b"): 2.0, ("r", "a"): 0.0}
     ben = {("q", "b"): 0.0, ("r", "a"): 3.0, ("r", "c"): 1.0}
 
-    def nested(pairs: list[tuple[str, str]], grades: dict[tuple[str, str], float]) -> dict[str, dict[str, float]]:
+    def nested(
+        pairs: list[tuple[str, str]], grades: dict[tuple[str, str], float]
+    ) -> dict[str, dict[str, float]]:
         found: dict[str, dict[str, float]] = {}
         for query, document in pairs:
             found.setdefault(query, {})[document] = grades[query, document]
         return found
 
-    table = LabelTable.of({name: nested(data.draw(st.permutations(list(grades))), grades) for name, grades in (("ann", ann), ("ben", ben))})
+    table = LabelTable.of(
+        {
+            name: nested(data.draw(st.permutations(list(grades))), grades)
+            for name, grades in (("ann", ann), ("ben", ben))
+        }
+    )
 
-    found = dict(zip(zip(table.queries, table.documents, strict=True), table.grades.tolist(), strict=True))
+    found = dict(
+        zip(zip(table.queries, table.documents, strict=True), table.grades.tolist(), strict=True)
+    )
     for pair in {*ann, *ben}:
         for grade, grades in zip(found[pair], (ann, ben), strict=True):
             assert grade == grades[pair] if pair in grades else math.isnan(grade)
 
 
 def test_grades_outside_the_scale_follow_the_named_policy_and_are_counted() -> None:
-    table = LabelTable.of({"human": {"q": {"a": 3, "b": 0, "c": 1}}, "model": {"q": {"a": 5, "b": -1, "c": 1}}})
-    with pytest.raises(InputError, match=r"model, query 'q', document 'a': found grade 5, and 1 more outside the scale"):
+    table = LabelTable.of(
+        {"human": {"q": {"a": 3, "b": 0, "c": 1}}, "model": {"q": {"a": 5, "b": -1, "c": 1}}}
+    )
+    with pytest.raises(
+        InputError,
+        match=r"model, query 'q', document 'a': found grade 5, and 1 more outside the scale",
+    ):
         table.in_scale([0, 1, 2, 3])
     clipped, dropped = table.in_scale([0, 1, 2, 3], "clip"), table.in_scale([0, 1, 2, 3], "drop")
     assert clipped.grades[:, 1].tolist() == [3, 0, 1]

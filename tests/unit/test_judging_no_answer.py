@@ -14,11 +14,20 @@ from idealrank.judging import NoAnswer, no_answer
 from tests.twins import naive_no_answer as naive
 
 
-def case(seed: int, n_answerable: int = 6, n_declared: int = 5) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+def case(
+    seed: int, n_answerable: int = 6, n_declared: int = 5
+) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
     """Judgments, a run with ties, lists that are missing, and queries without an answer."""
     rng = np.random.default_rng(seed)
-    answerable, declared = [f"q{number}" for number in range(n_answerable)], [f"n{number}" for number in range(n_declared)]
-    qrels = {query: {f"d{at}": int(rng.integers(0, 3)) for at in range(int(rng.integers(1, 6)))} | {"z": 1} for query in answerable}
+    answerable, declared = (
+        [f"q{number}" for number in range(n_answerable)],
+        [f"n{number}" for number in range(n_declared)],
+    )
+    qrels = {
+        query: {f"d{at}": int(rng.integers(0, 3)) for at in range(int(rng.integers(1, 6)))}
+        | {"z": 1}
+        for query in answerable
+    }
     run = {
         query: {f"d{at}": float(rng.integers(0, 12)) / 4 for at in range(int(rng.integers(1, 6)))}
         for query in (*answerable, *declared)
@@ -30,13 +39,22 @@ def case(seed: int, n_answerable: int = 6, n_declared: int = 5) -> tuple[dict[st
 @pytest.mark.spread(8)
 @pytest.mark.parametrize("limit", [None, 0.0, 0.3])
 @pytest.mark.parametrize("seed", range(8))
-def test_rates_and_the_chosen_threshold_follow_their_definition(seed: int, limit: float | None) -> None:
+def test_rates_and_the_chosen_threshold_follow_their_definition(
+    seed: int, limit: float | None
+) -> None:
     qrels, run, declared = case(seed)
 
     found = no_answer(qrels, run, declared, cutoff=3, limit=limit)
 
-    for threshold, recall, rate in zip(found.thresholds.tolist(), found.recall.tolist(), found.false_return_rate.tolist(), strict=True):
-        assert (recall, rate) == pytest.approx(naive.rates(qrels, run, declared, 3, threshold), abs=1e-12)
+    for threshold, recall, rate in zip(
+        found.thresholds.tolist(),
+        found.recall.tolist(),
+        found.false_return_rate.tolist(),
+        strict=True,
+    ):
+        assert (recall, rate) == pytest.approx(
+            naive.rates(qrels, run, declared, 3, threshold), abs=1e-12
+        )
     assert found.threshold == naive.best(qrels, run, declared, 3, limit)
     assert (np.diff(found.recall) >= 0).all()
     assert (np.diff(found.false_return_rate) >= 0).all()
@@ -51,19 +69,29 @@ def test_each_query_is_measured_at_a_threshold_chosen_without_it() -> None:
     # thresholds; each was chosen on the rest.
     without = {
         (query, other): naive.best(
-            {one: of for one, of in qrels.items() if one != query}, run, [one for one in declared if one != other], 10, None
+            {one: of for one, of in qrels.items() if one != query},
+            run,
+            [one for one in declared if one != other],
+            10,
+            None,
         )
         for query in qrels
         for other in declared
     }
     assert set(found.fold_thresholds.tolist()) <= set(without.values())
-    rates = [naive.rates({query: qrels[query]}, run, declared, 10, threshold)[0] for query in qrels for threshold in set(without.values())]
+    rates = [
+        naive.rates({query: qrels[query]}, run, declared, 10, threshold)[0]
+        for query in qrels
+        for threshold in set(without.values())
+    ]
     assert min(rates) <= found.chosen_recall <= max(rates)
 
 
 def test_perfect_separation_has_full_recall_and_no_false_returns() -> None:
     qrels = {f"q{number}": {"a": 1} for number in range(20)}
-    run = {query: {"a": 5.0, "b": 9.0} for query in qrels} | {f"n{number}": {"c": 1.0} for number in range(10)}
+    run = {query: {"a": 5.0, "b": 9.0} for query in qrels} | {
+        f"n{number}": {"c": 1.0} for number in range(10)
+    }
 
     found = no_answer(qrels, run, [f"n{number}" for number in range(10)])
 
@@ -74,7 +102,10 @@ def test_perfect_separation_has_full_recall_and_no_false_returns() -> None:
 
 
 def test_a_limit_of_nothing_may_return_nothing() -> None:
-    qrels, run = {"p": {"a": 1}, "q": {"a": 1}}, {"p": {"a": 1.0}, "q": {"a": 1.0}, "n": {"c": 2.0}, "m": {"c": 3.0}}
+    qrels, run = (
+        {"p": {"a": 1}, "q": {"a": 1}},
+        {"p": {"a": 1.0}, "q": {"a": 1.0}, "n": {"c": 2.0}, "m": {"c": 3.0}},
+    )
 
     found = no_answer(qrels, run, ["n", "m"], limit=0)
 
@@ -89,7 +120,11 @@ def test_queries_are_declared_and_never_guessed() -> None:
 
     found = no_answer(qrels, run, ["n", "m", "n"])
 
-    assert (list(found.answerable), list(found.unanswerable), found.left_out) == (["p", "q"], ["n", "m"], 1)
+    assert (list(found.answerable), list(found.unanswerable), found.left_out) == (
+        ["p", "q"],
+        ["n", "m"],
+        1,
+    )
     # m is not in the run, which returns nothing
     assert found.false_return_rate.tolist() == [0.0, 0.5]
 
@@ -115,23 +150,33 @@ def test_folds_are_the_same_every_time_and_follow_the_seed() -> None:
         (["n", "m"], {"confidence": 1.5}, "level"),
     ],
 )
-def test_an_impossible_question_names_what_is_expected(queries: Any, options: dict[str, Any], words: str) -> None:
+def test_an_impossible_question_names_what_is_expected(
+    queries: Any, options: dict[str, Any], words: str
+) -> None:
     with pytest.raises((InputError, OptionError), match="expected") as error:
-        no_answer({"p": {"a": 1}, "q": {"a": 1}}, {"p": {"a": 1.0}, "n": {"a": 1.0}}, queries, **options)
+        no_answer(
+            {"p": {"a": 1}, "q": {"a": 1}}, {"p": {"a": 1.0}, "n": {"a": 1.0}}, queries, **options
+        )
     assert words in str(error.value)
 
 
-def simulated(rng: np.random.Generator, n_answerable: int, n_declared: int, folds: int = 2) -> NoAnswer:
+def simulated(
+    rng: np.random.Generator, n_answerable: int, n_declared: int, folds: int = 2
+) -> NoAnswer:
     """One relevant document a query with a score of N(1.5, 1); first documents of the other queries
     have scores of N(0, 1).
     """
     qrels = {f"q{number}": {"a": 1} for number in range(n_answerable)}
     run = {query: {"a": float(rng.normal(1.5, 1))} for query in qrels}
     run |= {f"n{number}": {"c": float(rng.normal(0, 1))} for number in range(n_declared)}
-    return no_answer(qrels, run, [f"n{number}" for number in range(n_declared)], folds=folds, rng=rng)
+    return no_answer(
+        qrels, run, [f"n{number}" for number in range(n_declared)], folds=folds, rng=rng
+    )
 
 
-def coverage(n_answerable: int, n_declared: int, repetitions: int, seed: int, folds: int = 2) -> dict[str, float]:
+def coverage(
+    n_answerable: int, n_declared: int, repetitions: int, seed: int, folds: int = 2
+) -> dict[str, float]:
     """Share of intervals with the true mean rate at the thresholds of the folds."""
     rng, inside = np.random.default_rng(seed), {"recall": 0, "rate": 0}
     for _ in range(repetitions):
@@ -139,7 +184,9 @@ def coverage(n_answerable: int, n_declared: int, repetitions: int, seed: int, fo
         true_recall = float(stats.norm.sf(found.fold_thresholds, 1.5, 1).mean())
         true_rate = float(stats.norm.sf(found.fold_thresholds, 0, 1).mean())
         inside["recall"] += found.recall_interval[0] <= true_recall <= found.recall_interval[1]
-        inside["rate"] += found.false_return_interval[0] <= true_rate <= found.false_return_interval[1]
+        inside["rate"] += (
+            found.false_return_interval[0] <= true_rate <= found.false_return_interval[1]
+        )
     return {name: count / repetitions for name, count in inside.items()}
 
 
@@ -151,7 +198,9 @@ def test_intervals_cover_the_true_rates_in_most_repetitions() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_answerable", "n_declared"), [(100, 60), (300, 200)])
-def test_intervals_cover_the_true_rates_as_often_as_they_say(n_answerable: int, n_declared: int) -> None:
+def test_intervals_cover_the_true_rates_as_often_as_they_say(
+    n_answerable: int, n_declared: int
+) -> None:
     found = coverage(n_answerable, n_declared, 1000, 2)
 
     assert all(0.93 <= share <= 0.97 for share in found.values()), found
@@ -171,7 +220,14 @@ def test_rates_on_the_same_queries_are_too_good_and_cross_fitted_rates_are_not()
         at = found.thresholds.tolist().index(found.threshold)
         same.append(found.recall[at] - found.false_return_rate[at])
         fitted.append(found.chosen_recall - found.chosen_false_return_rate)
-        true.append(float((stats.norm.sf(found.fold_thresholds, 1.5, 1) - stats.norm.sf(found.fold_thresholds, 0, 1)).mean()))
+        true.append(
+            float(
+                (
+                    stats.norm.sf(found.fold_thresholds, 1.5, 1)
+                    - stats.norm.sf(found.fold_thresholds, 0, 1)
+                ).mean()
+            )
+        )
     bias, error = np.mean(same) - np.mean(true), np.std(np.subtract(fitted, true)) / math.sqrt(60)
 
     assert bias > 0.03

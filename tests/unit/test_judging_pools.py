@@ -33,7 +33,9 @@ def test_estimates_are_those_of_the_programs_of_trec(measure: str, tmp_path: Any
     path = tmp_path / "sampled.txt"
     path.write_text("\n".join(GOLDEN["pool"]) + "\n", encoding="utf-8")
     rows = read_pool_rows(str(path))
-    sample = SampledJudgments.of_rows([(row.query, row.document, row.stratum, row.grade) for row in rows])
+    sample = SampledJudgments.of_rows(
+        [(row.query, row.document, row.stratum, row.grade) for row in rows]
+    )
     found = sampled_estimate(sample, _golden_run(), measure)  # type: ignore[arg-type]
     values = dict(zip(found.query_ids, found.values.tolist(), strict=True))
     expected = GOLDEN["expected"][measure]
@@ -43,7 +45,12 @@ def test_estimates_are_those_of_the_programs_of_trec(measure: str, tmp_path: Any
 
 def test_a_pool_is_the_union_of_the_first_ranks() -> None:
     found = pool(RUNS, depth=2)
-    union = {(query, document) for run in RUNS.values() for query, listed in run.items() for document in listed[:2]}
+    union = {
+        (query, document)
+        for run in RUNS.values()
+        for query, listed in run.items()
+        for document in listed[:2]
+    }
     assert {(row["query"], row["document"]) for row in found.rows()} == union
     assert found.probability.tolist() == [1.0] * len(union)
     assert found.n_sampled == len(union)
@@ -51,14 +58,21 @@ def test_a_pool_is_the_union_of_the_first_ranks() -> None:
 
 def test_a_budget_takes_the_first_of_each_query_before_the_second_of_any() -> None:
     found = pool(RUNS, depth=3, budget=3)
-    assert [(row["query"], row["document"]) for row in found.rows()] == [("q", "x"), ("q", "y"), ("p", "u")]
+    assert [(row["query"], row["document"]) for row in found.rows()] == [
+        ("q", "x"),
+        ("q", "y"),
+        ("p", "u"),
+    ]
 
 
-@pytest.mark.parametrize(("order", "scores"), [
-    ("rrf", {"x": 1 / 61 + 1 / 63, "y": 1 / 62 + 1 / 61, "z": 1 / 63, "w": 1 / 62}),
-    ("borda", {"x": 3 + 1, "y": 2 + 3, "z": 1, "w": 2}),
-    ("depth", {"x": -1, "y": -1, "z": -3, "w": -2}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("order", "scores"),
+    [
+        ("rrf", {"x": 1 / 61 + 1 / 63, "y": 1 / 62 + 1 / 61, "z": 1 / 63, "w": 1 / 62}),
+        ("borda", {"x": 3 + 1, "y": 2 + 3, "z": 1, "w": 2}),
+        ("depth", {"x": -1, "y": -1, "z": -3, "w": -2}),
+    ],
+)
 def test_orders_are_those_of_their_papers(order: str, scores: dict[str, float]) -> None:
     rows = [row for row in pool(RUNS, depth=3, order=order).rows() if row["query"] == "q"]  # type: ignore[arg-type]
     assert {row["document"]: row["score"] for row in rows} == pytest.approx(scores)
@@ -66,8 +80,14 @@ def test_orders_are_those_of_their_papers(order: str, scores: dict[str, float]) 
 
 
 def test_combmnz_multiplies_sums_of_scores_between_0_and_1_by_the_number_of_runs() -> None:
-    rows = pool([{"q": {"x": 4.0, "y": 3.0, "z": 0.0}}, {"q": {"y": 9.0, "w": 5.0}}], depth=3, order="combmnz").rows()
-    assert {row["document"]: row["score"] for row in rows} == pytest.approx({"y": 2 * (0.75 + 1), "x": 1.0, "z": 0.0, "w": 0.0})
+    rows = pool(
+        [{"q": {"x": 4.0, "y": 3.0, "z": 0.0}}, {"q": {"y": 9.0, "w": 5.0}}],
+        depth=3,
+        order="combmnz",
+    ).rows()
+    assert {row["document"]: row["score"] for row in rows} == pytest.approx(
+        {"y": 2 * (0.75 + 1), "x": 1.0, "z": 0.0, "w": 0.0}
+    )
 
 
 def test_a_sample_has_its_probabilities_and_is_the_same_for_a_seed() -> None:
@@ -81,26 +101,39 @@ def test_a_sample_has_its_probabilities_and_is_the_same_for_a_seed() -> None:
 
 
 def test_each_document_of_a_stratum_is_drawn_as_often_as_its_probability_says() -> None:
-    counts = sum(pool([{"q": list("abcdefgh")}], strata="2:1,8:0.5", seed=seed).sampled.astype(int) for seed in range(600))
+    counts = sum(
+        pool([{"q": list("abcdefgh")}], strata="2:1,8:0.5", seed=seed).sampled.astype(int)
+        for seed in range(600)
+    )
     assert (counts[:2] == 600).all()
     assert np.abs(counts[2:] - 300).max() < 5 * math.sqrt(600 / 4)
 
 
-def _samples(grades: list[float], strata: list[int], drawn: dict[int, int]) -> "list[SampledJudgments]":
+def _samples(
+    grades: list[float], strata: list[int], drawn: dict[int, int]
+) -> "list[SampledJudgments]":
     """Every sample with so many documents of each stratum; all are equally likely."""
     names = [f"d{place}" for place in range(len(grades))]
     chosen = [
-        combinations([place for place, stratum in enumerate(strata) if stratum == which], number) for which, number in sorted(drawn.items())
+        combinations([place for place, stratum in enumerate(strata) if stratum == which], number)
+        for which, number in sorted(drawn.items())
     ]
     found = []
     for parts in product(*chosen):
         kept = {place for part in parts for place in part}
-        rows = [("q", names[place], strata[place], grades[place] if place in kept else None) for place in range(len(grades))]
+        rows = [
+            ("q", names[place], strata[place], grades[place] if place in kept else None)
+            for place in range(len(grades))
+        ]
         found.append(SampledJudgments.of_rows(rows))
     return found
 
 
-GRADES, STRATA, DRAWN = [2.0, 0.0, 1.0, 0.0, 3.0, 0.0, 1.0, 0.0], [1, 1, 2, 2, 2, 3, 3, 3], {1: 2, 2: 2, 3: 2}
+GRADES, STRATA, DRAWN = (
+    [2.0, 0.0, 1.0, 0.0, 3.0, 0.0, 1.0, 0.0],
+    [1, 1, 2, 2, 2, 3, 3, 3],
+    {1: 2, 2: 2, 3: 2},
+)
 RANKED = {"q": ["d3", "d0", "x", "d6", "d4", "d1"]}
 OTHER = {"q": ["d2", "d7", "d0", "d5"]}
 
@@ -108,13 +141,18 @@ OTHER = {"q": ["d2", "d7", "d0", "d5"]}
 def test_dcg_is_unbiased_over_every_sample_and_so_is_its_variance() -> None:
     qrels = {"q": {f"d{place}": grade for place, grade in enumerate(GRADES)}}
     for against in (None, OTHER):
-        found = [sampled_estimate(sample, RANKED, "DCG", against=against) for sample in _samples(GRADES, STRATA, DRAWN)]
+        found = [
+            sampled_estimate(sample, RANKED, "DCG", against=against)
+            for sample in _samples(GRADES, STRATA, DRAWN)
+        ]
         values = np.array([one.mean for one in found])
         true = ir.evaluate(qrels, RANKED, ["DCG"]).mean()["DCG"] - (
             0 if against is None else ir.evaluate(qrels, against, ["DCG"]).mean()["DCG"]
         )
         assert values.mean() == pytest.approx(true, abs=1e-12)
-        assert np.mean([(one.sampling_se or 0.0) ** 2 for one in found]) == pytest.approx(values.var(), abs=1e-12)
+        assert np.mean([(one.sampling_se or 0.0) ** 2 for one in found]) == pytest.approx(
+            values.var(), abs=1e-12
+        )
 
 
 def test_the_number_of_relevant_documents_and_the_dcg_of_the_paper_are_unbiased() -> None:
@@ -125,7 +163,12 @@ def test_the_number_of_relevant_documents_and_the_dcg_of_the_paper_are_unbiased(
         ideal = sum(
             gain / math.log2(rank + 1)
             for rank, gain in enumerate(
-                [grade for grade in (3.0, 2.0, 1.0) for _ in range(int(float((1 / one.rate)[one.gain == grade].sum()) + 0.5))], 1
+                [
+                    grade
+                    for grade in (3.0, 2.0, 1.0)
+                    for _ in range(int(float((1 / one.rate)[one.gain == grade].sum()) + 0.5))
+                ],
+                1,
             )
         )
         value = sampled_estimate(sample, ranked, "infNDCG").mean
@@ -136,7 +179,10 @@ def test_the_number_of_relevant_documents_and_the_dcg_of_the_paper_are_unbiased(
 @pytest.mark.parametrize("measure", ["infAP", "xinfAP", "statAP", "infNDCG"])
 def test_a_full_sample_has_the_value_of_the_measure(measure: str) -> None:
     rng = np.random.default_rng(5)
-    qrels = {f"q{place}": {f"d{rank}": float(rng.integers(0, 3)) for rank in range(12)} for place in range(6)}
+    qrels = {
+        f"q{place}": {f"d{rank}": float(rng.integers(0, 3)) for rank in range(12)}
+        for place in range(6)
+    }
     run = {query: rng.permutation([f"d{rank}" for rank in range(12)]).tolist() for query in qrels}
     sample = SampledJudgments.of(pool([run], 12), qrels)
     peer = {"infNDCG": "nDCG"}.get(measure, "AP")
@@ -152,7 +198,9 @@ def test_inf_ap_is_that_of_trec_eval() -> None:
     run = {"q": rng.permutation(list(grades)).tolist()}
     rows = [("q", document, 1, None if grade < 0 else grade) for document, grade in grades.items()]
     found = sampled_estimate(SampledJudgments.of_rows(rows), run, "infAP").mean
-    assert found == pytest.approx(ir.evaluate({"q": grades}, run, ["infAP"]).mean()["infAP"], abs=1e-12)
+    assert found == pytest.approx(
+        ir.evaluate({"q": grades}, run, ["infAP"]).mean()["infAP"], abs=1e-12
+    )
 
 
 @pytest.mark.slow
@@ -171,9 +219,17 @@ def test_intervals_cover_the_value_of_full_judgments_as_often_as_they_say() -> N
             grades = (rng.random(10) < chances).astype(float)
             drawn = {0, 1, *(2 + rng.permutation(8)[:4]).tolist()}
             rows += [
-                (f"q{query}", names[place], 1 if place < 2 else 2, float(grades[place]) if place in drawn else None) for place in range(10)
+                (
+                    f"q{query}",
+                    names[place],
+                    1 if place < 2 else 2,
+                    float(grades[place]) if place in drawn else None,
+                )
+                for place in range(10)
             ]
-        interval = sampled_estimate(SampledJudgments.of_rows(rows), {f"q{query}": names for query in range(25)}, "DCG").interval
+        interval = sampled_estimate(
+            SampledJudgments.of_rows(rows), {f"q{query}": names for query in range(25)}, "DCG"
+        ).interval
         assert interval is not None
         covered += interval.low <= true <= interval.high
     assert covered / n_trials == pytest.approx(0.95, abs=4 * math.sqrt(0.05 * 0.95 / n_trials))
@@ -213,13 +269,21 @@ def test_impossible_pools_are_refused() -> None:
             pool(RUNS, queries=queries)
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("query,document\nq,a\n", "a column 'stratum'"),
-    ("query,document,stratum,probability,sampled\nq,a,1,1.5,true\n", r":2: found '1\.5', expected an inclusion probability"),
-    ("query,document,stratum,probability,sampled\nq,a,1,1,yes\n", "true or false"),
-    ("query,document,stratum,probability,sampled\nq,a,1,1\n", "4 cells"),
-    ("q 0 a 1\n", ":1: found 4 fields, expected 5"), ("q 0 a 1 x\n", "a finite grade"), ("\n", "a pool of documents"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("query,document\nq,a\n", "a column 'stratum'"),
+        (
+            "query,document,stratum,probability,sampled\nq,a,1,1.5,true\n",
+            r":2: found '1\.5', expected an inclusion probability",
+        ),
+        ("query,document,stratum,probability,sampled\nq,a,1,1,yes\n", "true or false"),
+        ("query,document,stratum,probability,sampled\nq,a,1,1\n", "4 cells"),
+        ("q 0 a 1\n", ":1: found 4 fields, expected 5"),
+        ("q 0 a 1 x\n", "a finite grade"),
+        ("\n", "a pool of documents"),
+    ],
+)
 def test_wrong_pool_files_are_named_with_their_line(text: str, said: str, tmp_path: Any) -> None:
     path = tmp_path / "pool.csv"
     path.write_text(text, encoding="utf-8")
@@ -245,11 +309,16 @@ def test_few_sampled_relevant_documents_leave_no_interval_but_that_of_dcg() -> N
     rows: list[Any] = []
     for query in range(200):
         picked = rng.choice(60, 9, replace=False)
-        rows += [(f"q{query}", f"d{place}", 1, float(place % 6 == 0) if place in picked else None) for place in range(60)]
+        rows += [
+            (f"q{query}", f"d{place}", 1, float(place % 6 == 0) if place in picked else None)
+            for place in range(60)
+        ]
     sample = SampledJudgments.of_rows(rows)
     run = {f"q{query}": [f"d{place}" for place in range(60)] for query in range(200)}
     found, dcg = (sampled_estimate(sample, run, measure) for measure in ("xinfAP", "DCG"))  # type: ignore[arg-type]
-    complete = SampledJudgments.of_rows([(*row[:3], float(int(row[1][1:]) % 6 == 0)) for row in rows])
+    complete = SampledJudgments.of_rows(
+        [(*row[:3], float(int(row[1][1:]) % 6 == 0)) for row in rows]
+    )
     true = sampled_estimate(complete, run, "xinfAP")
 
     assert 1 < sample.relevant_per_query < 2
@@ -264,7 +333,9 @@ def test_few_sampled_relevant_documents_leave_no_interval_but_that_of_dcg() -> N
 
 
 def test_a_sample_without_a_relevant_document_says_nothing() -> None:
-    nothing = SampledJudgments.of_rows([("q", "a", 1, 0.0), ("q", "b", 1, None), ("r", "a", 1, 0.0)])
+    nothing = SampledJudgments.of_rows(
+        [("q", "a", 1, 0.0), ("q", "b", 1, None), ("r", "a", 1, 0.0)]
+    )
 
     assert (nothing.shortfall, nothing.relevant_per_query, nothing.n_without_relevant) == (1, 0, 2)
     assert SampledJudgments.of_rows([("q", "a", 1, 0.0)]).shortfall == 0

@@ -19,7 +19,9 @@ TRAFFIC = {f"q{place:03}": 1000 / (place + 1) for place in range(120)}
 
 
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=12), st.data())
-def test_probabilities_sum_to_the_number_drawn_and_go_with_size(sizes: list[float], data: Any) -> None:
+def test_probabilities_sum_to_the_number_drawn_and_go_with_size(
+    sizes: list[float], data: Any
+) -> None:
     n = data.draw(st.integers(1, len(sizes)))
     found = inclusion_probabilities(np.array(sizes), n)
     assert found.sum() == pytest.approx(n)
@@ -29,7 +31,9 @@ def test_probabilities_sum_to_the_number_drawn_and_go_with_size(sizes: list[floa
 
 
 @given(st.lists(st.floats(0.1, 10), min_size=2, max_size=9), st.data())
-def test_over_every_start_a_mean_is_exactly_that_of_the_traffic(sizes: list[float], data: Any) -> None:
+def test_over_every_start_a_mean_is_exactly_that_of_the_traffic(
+    sizes: list[float], data: Any
+) -> None:
     """Between two starts at which the draw changes it is the same, so that the lengths of these
     stretches are its probabilities.
     """
@@ -91,7 +95,9 @@ def test_one_drawn_query_leaves_the_interval_open() -> None:
 
 
 def test_weights_sum_to_the_traffic_and_strata_have_their_numbers() -> None:
-    sample = sample_queries(TRAFFIC, 30, tail=0.4, strata={"q119": "new", "q118": "new"}, take={"new": 1})
+    sample = sample_queries(
+        TRAFFIC, 30, tail=0.4, strata={"q119": "new", "q118": "new"}, take={"new": 1}
+    )
     assert sample.weight.sum() == pytest.approx(sum(TRAFFIC.values()))
     assert {one.name: one.n_sampled for one in sample.strata}["new"] == 1
     assert len(sample.query_ids) == len(set(sample.query_ids)) == 31
@@ -135,13 +141,23 @@ def test_more_queries_cost_more_and_say_more() -> None:
     assert widths[1] / widths[2] == pytest.approx(2, abs=0.03)
 
 
-@pytest.mark.parametrize(("options", "said"), [
-    ({"n": 0}, "n="), ({"tail": 1.5}, "tail"), ({"strata": {"zz": "new"}, "take": {"new": 1}}, "which has no traffic"),
-    ({"strata": {"q001": "new"}}, "no number of queries to take"), ({"take": {"new": 1}}, "without a query"),
-    ({"strata": {"q001": "tail"}, "take": {"tail": 1}}, "head and tail are made from the traffic"),
-    ({"tail": 0.0, "n": 5}, "stratum 'tail'"),
-    ({"traffic": {"a": 0.0}}, "traffic of query 'a'"), ({"traffic": {}}, "found no query"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"n": 0}, "n="),
+        ({"tail": 1.5}, "tail"),
+        ({"strata": {"zz": "new"}, "take": {"new": 1}}, "which has no traffic"),
+        ({"strata": {"q001": "new"}}, "no number of queries to take"),
+        ({"take": {"new": 1}}, "without a query"),
+        (
+            {"strata": {"q001": "tail"}, "take": {"tail": 1}},
+            "head and tail are made from the traffic",
+        ),
+        ({"tail": 0.0, "n": 5}, "stratum 'tail'"),
+        ({"traffic": {"a": 0.0}}, "traffic of query 'a'"),
+        ({"traffic": {}}, "found no query"),
+    ],
+)
 def test_impossible_samples_are_refused(options: dict[str, Any], said: str) -> None:
     given: dict[str, Any] = {"traffic": TRAFFIC, "n": 20} | options
     with pytest.raises((InputError, OptionError), match=said):

@@ -13,7 +13,11 @@ import pytest
 import idealrank as ir
 from idealrank.judging import correct
 from idealrank.judging.correction import left_out_weights
-from idealrank.reports.views.judging.correction import CorrectedValue, corrected_json, corrected_parts
+from idealrank.reports.views.judging.correction import (
+    CorrectedValue,
+    corrected_json,
+    corrected_parts,
+)
 
 
 def test_a_judge_without_a_disagreement_is_refused() -> None:
@@ -37,9 +41,19 @@ def test_an_interval_allows_for_three_errors_in_n_that_were_not_seen() -> None:
 
     assert found.n_disagreements == 0
     assert 2.8 / n < reach < 3.2 / n
-    assert correct(human, human, [1] * 5400 + [0] * 14600, weight=1, largest_error=0.1).standard_error < found.standard_error / 2
+    assert (
+        correct(human, human, [1] * 5400 + [0] * 14600, weight=1, largest_error=0.1).standard_error
+        < found.standard_error / 2
+    )
     # A cluster counts as one unit, however many it has.
-    pairs = correct(human, human, human, weight=1, clusters=[place % 20 for place in range(2 * n)], largest_error=1)
+    pairs = correct(
+        human,
+        human,
+        human,
+        weight=1,
+        clusters=[place % 20 for place in range(2 * n)],
+        largest_error=1,
+    )
     assert pairs.standard_error > math.sqrt(2) / 20
 
 
@@ -74,7 +88,9 @@ def test_clusters_of_equal_units_have_the_weights_of_one_unit_each() -> None:
     copied = correct(*(np.repeat(values, 3) for values in (human, judge, other)), clusters=clusters)
 
     assert 0 < once.weight == pytest.approx(copied.weight, abs=1e-12)
-    assert (copied.estimate, copied.standard_error) == pytest.approx((once.estimate, once.standard_error), abs=1e-12)
+    assert (copied.estimate, copied.standard_error) == pytest.approx(
+        (once.estimate, once.standard_error), abs=1e-12
+    )
     assert (copied.n_disagreements, copied.largest_error) == (10, pytest.approx(once.largest_error))
 
 
@@ -86,7 +102,10 @@ def test_left_out_weights_leave_no_bias_and_tuned_ones_do() -> None:
     samples = [np.array(sample) for sample in itertools.product(units, repeat=4)]
 
     def mean(tuning: Any) -> float:
-        found = (correct(one[:, 0], one[:, 1], units[:, 1], tuning=tuning, largest_error=0.2) for one in samples)
+        found = (
+            correct(one[:, 0], one[:, 1], units[:, 1], tuning=tuning, largest_error=0.2)
+            for one in samples
+        )
         return float(np.mean([one.estimate for one in found]))
 
     truth = units[:, 0].mean()
@@ -106,8 +125,13 @@ def test_a_run_whose_human_values_are_all_equal_has_a_warning_beside_another_run
     number of human values.
     """
     rng = np.random.default_rng(33)
-    judge = {f"q{n}": {"x": int(rng.random() < 0.1), "y": int(rng.random() < 0.5)} for n in range(300)}
-    human = {query: {"x": 0, "y": of["y"] if n % 3 else 1 - of["y"]} for n, (query, of) in enumerate(list(judge.items())[:12])}
+    judge = {
+        f"q{n}": {"x": int(rng.random() < 0.1), "y": int(rng.random() < 0.5)} for n in range(300)
+    }
+    human = {
+        query: {"x": 0, "y": of["y"] if n % 3 else 1 - of["y"]}
+        for n, (query, of) in enumerate(list(judge.items())[:12])
+    }
     a, b = ({query: [name] for query in judge} for name in "xy")
 
     found = ir.judging.correct_run(human, judge, b, "P@1", against=a)
@@ -127,8 +151,13 @@ def test_a_difference_and_its_sides_have_one_weight_and_add_up() -> None:
     difference.
     """
     rng = np.random.default_rng(31)
-    judge = {f"q{n}": {f"d{k}": int(rng.integers(0, 3)) for k in range(6)} | {"d9": 1} for n in range(60)}
-    human = {query: {name: grade if rng.random() < 0.8 else 1 for name, grade in judge[query].items()} for query in list(judge)[:20]}
+    judge = {
+        f"q{n}": {f"d{k}": int(rng.integers(0, 3)) for k in range(6)} | {"d9": 1} for n in range(60)
+    }
+    human = {
+        query: {name: grade if rng.random() < 0.8 else 1 for name, grade in judge[query].items()}
+        for query in list(judge)[:20]
+    }
     a, b = ({query: list(rng.permutation(list(of))) for query, of in judge.items()} for _ in "ab")
 
     found = ir.judging.correct_run(human, judge, b, "nDCG@5", against=a)
@@ -139,7 +168,9 @@ def test_a_difference_and_its_sides_have_one_weight_and_add_up() -> None:
     assert ir.judging.correct_run(human, judge, b, "nDCG@5").sides == ()
 
 
-def test_ndcg_by_documents_is_named_a_ratio_of_sums_which_is_not_the_mean_that_evaluate_gives() -> None:
+def test_ndcg_by_documents_is_named_a_ratio_of_sums_which_is_not_the_mean_that_evaluate_gives() -> (
+    None
+):
     grades = {"q": {"a": 1, "b": 1, "c": 1, "d": 0}, "r": {"a": 1, "b": 0, "c": 0, "d": 0}}
     run = {"q": ["a", "b", "c"], "r": ["b", "c", "d"]}
     found = ir.judging.correct_documents(grades, grades, run, "nDCG@3", queries="fixed")
@@ -148,4 +179,6 @@ def test_ndcg_by_documents_is_named_a_ratio_of_sums_which_is_not_the_mean_that_e
     assert found.target == "ratio of sums"
     assert mean == 0.5
     assert found.estimate > 0.6
-    assert ir.judging.correct_documents(grades, grades, run, "DCG@3", queries="fixed").target == "mean"
+    assert (
+        ir.judging.correct_documents(grades, grades, run, "DCG@3", queries="fixed").target == "mean"
+    )

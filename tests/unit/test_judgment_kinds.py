@@ -13,7 +13,11 @@ import idealrank as ir
 from idealrank.io.judgment_files import Label, write_judgments, write_labels
 
 JOINED = "were joined; --judge-qrels keeps a judge apart"
-BOTH = [("q1", "d1", 2, "ann", "people"), ("q1", "d2", 0, "tiny", "model"), ("q2", "d1", 1, "tiny", "model")]
+BOTH = [
+    ("q1", "d1", 2, "ann", "people"),
+    ("q1", "d2", 0, "tiny", "model"),
+    ("q2", "d1", 1, "tiny", "model"),
+]
 NAMES = ("query", "document", "grade", "assessor", "kind")
 
 
@@ -50,8 +54,13 @@ def to_arrow(path: Path, rows: list[tuple[object, ...]]) -> None:
 
 
 WRITERS: dict[str, Callable[[Path, list[tuple[object, ...]]], None]] = {
-    "a.csv": to_csv, "a.tsv": to_tsv, "a.jsonl": to_lines, "a.json": to_array, "a.parquet": to_parquet, "a.arrow": to_arrow,
-}  # fmt: skip
+    "a.csv": to_csv,
+    "a.tsv": to_tsv,
+    "a.jsonl": to_lines,
+    "a.json": to_array,
+    "a.parquet": to_parquet,
+    "a.arrow": to_arrow,
+}
 
 
 def messages(path: object) -> list[str]:
@@ -78,7 +87,12 @@ def test_a_table_that_mixes_people_and_a_model_is_named(tmp_path: Path, name: st
 def test_a_dataframe_that_mixes_people_and_a_model_is_named(library: str) -> None:
     def made(rows: list[tuple[object, ...]]) -> object:
         frame = pl.DataFrame(records(rows))
-        return {"polars": lambda: frame, "lazy": frame.lazy, "pandas": frame.to_pandas, "pyarrow": frame.to_arrow}[library]()
+        return {
+            "polars": lambda: frame,
+            "lazy": frame.lazy,
+            "pandas": frame.to_pandas,
+            "pyarrow": frame.to_arrow,
+        }[library]()
 
     said = messages(made(BOTH))
     assert len(said) == 1
@@ -102,16 +116,30 @@ def test_labels_of_a_model_alone_are_named_and_those_of_people_are_not(tmp_path:
         ],
     )
     assert messages(path) == [f"{path}: all judgments are of kind model, none by people"]
-    write_labels(str(path), [Label(query="q1", document="d1", grade=2.0, assessor="ann", kind="people")])
+    write_labels(
+        str(path), [Label(query="q1", document="d1", grade=2.0, assessor="ann", kind="people")]
+    )
     assert messages(path) == []
 
 
 def test_files_that_were_written_one_after_the_other_are_read_like_several(tmp_path: Path) -> None:
-    people, model, both = (tmp_path / name for name in ("people.qrels", "model.qrels", "both.qrels"))
-    write_judgments(str(people), [("q1", "ann", "d1", 2.0)], {"kind": "people", "assessors": ["ann"]})
-    write_judgments(str(model), [("q1", "tiny", "d2", 0.0)], {"kind": "model", "assessors": ["tiny"]})
+    people, model, both = (
+        tmp_path / name for name in ("people.qrels", "model.qrels", "both.qrels")
+    )
+    write_judgments(
+        str(people), [("q1", "ann", "d1", 2.0)], {"kind": "people", "assessors": ["ann"]}
+    )
+    write_judgments(
+        str(model), [("q1", "tiny", "d2", 0.0)], {"kind": "model", "assessors": ["tiny"]}
+    )
     both.write_bytes(people.read_bytes() + model.read_bytes())
-    assert messages(both) == [f"the judgments are of different kinds ({both}: people and model) and {JOINED}"]
-    assert messages([people, model]) == [f"the judgments are of different kinds ({people}: people, {model}: model) and {JOINED}"]
-    both.write_bytes(b"# a remark\n" + people.read_bytes() + people.read_bytes().replace(b"d1", b"d3"))
+    assert messages(both) == [
+        f"the judgments are of different kinds ({both}: people and model) and {JOINED}"
+    ]
+    assert messages([people, model]) == [
+        f"the judgments are of different kinds ({people}: people, {model}: model) and {JOINED}"
+    ]
+    both.write_bytes(
+        b"# a remark\n" + people.read_bytes() + people.read_bytes().replace(b"d1", b"d3")
+    )
     assert [messages(people), messages(model), messages(both)] == [[], [], []]

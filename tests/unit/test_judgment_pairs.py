@@ -15,17 +15,31 @@ from idealrank.reports.views.judging.pooled_documents import pool_json
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("query,document\n", "found no pair, expected columns query and document, and query_text, title, text, link, priority, sampled if"),
+        (
+            "query,document\n",
+            "found no pair, expected columns query and document, and query_text, title, text, "
+            "link, priority, sampled if",
+        ),
         ("query,title\nq1,a\n", "found no document"),
         ("query,document\nq1,d1\nq1,d1\n", "a second time"),
-        ("query,document,sampled\nq1,d1,maybe\n", "pairs.csv:2: found sampled 'maybe', expected true or false"),
+        (
+            "query,document,sampled\nq1,d1,maybe\n",
+            "pairs.csv:2: found sampled 'maybe', expected true or false",
+        ),
         ("query,document,sampled\nq1,d1,false\n", "found no pair that is sampled"),
-        ("query,document\nq1,d1\n\nq1,d 2\n", "pairs.csv:4: found document 'd 2', expected an id without blanks"),
-        ("query,document\nq1\n", "found 1 cells"), ("query,document,priority\nq1,d1,high\n", "priority 'high'"), ("", "found no pair"),
+        (
+            "query,document\nq1,d1\n\nq1,d 2\n",
+            "pairs.csv:4: found document 'd 2', expected an id without blanks",
+        ),
+        ("query,document\nq1\n", "found 1 cells"),
+        ("query,document,priority\nq1,d1,high\n", "priority 'high'"),
+        ("", "found no pair"),
         ('{"query": ["q"], "document": "d"}\n', "query"),
     ],
-)  # fmt: skip
-def test_a_list_that_cannot_be_read_is_named_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+)
+def test_a_list_that_cannot_be_read_is_named_with_its_line(
+    tmp_path: Path, text: str, said: str
+) -> None:
     (tmp_path / "pairs.csv").write_text(text)
     with pytest.raises(InputError, match=r".*") as caught:
         read_pairs(tmp_path / "pairs.csv")
@@ -34,11 +48,16 @@ def test_a_list_that_cannot_be_read_is_named_with_its_line(tmp_path: Path, text:
 
 
 @pytest.mark.parametrize("name", ["pairs.csv", "pairs.jsonl"])
-def test_ids_that_are_no_utf8_are_refused_with_their_line_and_never_renamed(tmp_path: Path, name: str) -> None:
+def test_ids_that_are_no_utf8_are_refused_with_their_line_and_never_renamed(
+    tmp_path: Path, name: str
+) -> None:
     rows = [b'{"query": "q1", "document": "d\\udcfe"}', b'{"query": "q1", "document": "d\\udcff"}']
     lines = [b"query,document", b"q1,d\xfe", b"q1,d\xff"] if name == "pairs.csv" else rows
     (tmp_path / name).write_bytes(b"\n".join(lines) + b"\n")
-    with pytest.raises(InputError, match=rf"{name}.*: found document 'd\\udcfe', expected an id in UTF-8; save the file as UTF-8"):
+    with pytest.raises(
+        InputError,
+        match=rf"{name}.*: found document 'd\\udcfe', expected an id in UTF-8; save the file as UTF-8",  # noqa: E501
+    ):
         read_pairs(tmp_path / name)
 
 
@@ -59,20 +78,34 @@ def test_lists_come_as_csv_tabs_json_and_with_titles_links_and_line_ends(tmp_pat
         writer.writeheader()
         writer.writerow(rows)
     expected = read_pairs(tmp_path / "a.json")
-    assert (expected[0].content.text, expected[0].content.link, expected[0].priority) == ("one\n two", "https://a.example/1", 2.0)
+    assert (expected[0].content.text, expected[0].content.link, expected[0].priority) == (
+        "one\n two",
+        "https://a.example/1",
+        2.0,
+    )
     assert read_pairs(tmp_path / "a.jsonl") == read_pairs(tmp_path / "a.csv") == expected
 
 
 def test_rows_that_are_not_sampled_are_left_out_and_counted(tmp_path: Path) -> None:
     """Judging them would cost, and `judge infer` does not count them."""
-    rows = [{"query": "q1", "document": f"d{place}", "sampled": value} for place, value in enumerate([True, False, None, False])]
+    rows = [
+        {"query": "q1", "document": f"d{place}", "sampled": value}
+        for place, value in enumerate([True, False, None, False])
+    ]
     (tmp_path / "a.json").write_text(json.dumps(rows))
     said: list[str] = []
-    assert [one.document for one in read_pairs(tmp_path / "a.json", tell=said.append)] == ["d0", "d2"]
-    assert said == [f"{tmp_path / 'a.json'}: 2 of 4 pairs are not sampled and were left out; 2 are to be judged"]
+    assert [one.document for one in read_pairs(tmp_path / "a.json", tell=said.append)] == [
+        "d0",
+        "d2",
+    ]
+    assert said == [
+        f"{tmp_path / 'a.json'}: 2 of 4 pairs are not sampled and were left out; 2 are to be judged"
+    ]
     (tmp_path / "a.json").write_text(json.dumps(rows[:2]))
     assert len(read_pairs(tmp_path / "a.json", tell=said.append)) == 1
-    assert said[1:] == [f"{tmp_path / 'a.json'}: 1 of 2 pairs is not sampled and was left out; 1 is to be judged"]
+    assert said[1:] == [
+        f"{tmp_path / 'a.json'}: 1 of 2 pairs is not sampled and was left out; 1 is to be judged"
+    ]
 
 
 @pytest.mark.parametrize("indent", [None, 2])

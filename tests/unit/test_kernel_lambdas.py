@@ -22,7 +22,11 @@ def drawn(seed: int, swap: str, sizes: list[int]) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     n = sum(sizes)
     gains = rng.integers(0, 4, n).astype(float)
-    weights = 1 / np.log2(np.arange(2, 2 + rng.integers(1, 9))) if swap in ("discounted", "even") else 1 / np.arange(1, rng.integers(2, 12))
+    weights = (
+        1 / np.log2(np.arange(2, 2 + rng.integers(1, 9)))
+        if swap in ("discounted", "even")
+        else 1 / np.arange(1, rng.integers(2, 12))
+    )
     return {
         "gains": gains / 5 if swap == "cascade" else gains,
         "scores": rng.integers(-3, 4, n) * rng.choice([0.3, 25.0]),
@@ -32,7 +36,9 @@ def drawn(seed: int, swap: str, sizes: list[int]) -> dict[str, Any]:
     }
 
 
-def gradients(data: dict[str, Any], dtype: Any = np.float64, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+def gradients(
+    data: dict[str, Any], dtype: Any = np.float64, **options: Any
+) -> tuple[np.ndarray, np.ndarray]:
     slope, bend = np.full(data["gains"].size, 99, dtype), np.full(data["gains"].size, 99, dtype)
     kernel.lambda_gradients(**data, gradients=slope, hessians=bend, **options)
     return slope, bend
@@ -40,19 +46,31 @@ def gradients(data: dict[str, Any], dtype: Any = np.float64, **options: Any) -> 
 
 @pytest.mark.parametrize("swap", SWAPS)
 @given(
-    sizes=st.lists(st.integers(0, 9), min_size=1, max_size=4), seed=st.integers(0, 2**32 - 1), truncation=st.integers(0, 5),
-    sigma=st.sampled_from([0.5, 1.0, 40.0]), damped=st.booleans(), weighed=st.booleans(),
-)  # fmt: skip
+    sizes=st.lists(st.integers(0, 9), min_size=1, max_size=4),
+    seed=st.integers(0, 2**32 - 1),
+    truncation=st.integers(0, 5),
+    sigma=st.sampled_from([0.5, 1.0, 40.0]),
+    damped=st.booleans(),
+    weighed=st.booleans(),
+)
 @settings(max_examples=examples(60), deadline=None)
 def test_gradients_agree_with_the_twin(
-    swap: str, sizes: list[int], seed: int, truncation: int, sigma: float, damped: bool, weighed: bool
+    swap: str,
+    sizes: list[int],
+    seed: int,
+    truncation: int,
+    sigma: float,
+    damped: bool,
+    weighed: bool,
 ) -> None:
     data = drawn(seed, swap, sizes)
     rng = np.random.default_rng(seed)
     factors = {name: rng.uniform(0.5, 2, sum(sizes)) for name in ("up", "down")} if weighed else {}
     options = {"swap": swap, "truncation": truncation, "sigma": sigma, "damped": damped}
     found = gradients(data | factors, **options)
-    expected = twin.gradients(**{name: array.tolist() for name, array in (data | factors).items()}, **options)
+    expected = twin.gradients(
+        **{name: array.tolist() for name, array in (data | factors).items()}, **options
+    )
     # Swaps are closed forms here and differences of two values there; the kernel's exponential is
     # within 1e-12.
     for here, there in zip(found, expected, strict=True):
@@ -64,14 +82,20 @@ def test_the_bits_do_not_depend_on_the_number_of_threads(swap: str) -> None:
     data = drawn(7, swap, [41, 0, 300, 1, 77] * 60)
     one = gradients(data, swap=swap, damped=True, threads=1)
     for threads in (2, 5):
-        for here, there in zip(one, gradients(data, swap=swap, damped=True, threads=threads), strict=True):
+        for here, there in zip(
+            one, gradients(data, swap=swap, damped=True, threads=threads), strict=True
+        ):
             assert here.tobytes() == there.tobytes()
 
 
 def test_single_precision_is_double_precision_rounded() -> None:
     data = drawn(3, "discounted", [30, 20])
-    double, single = (gradients(data, dtype, swap="discounted", damped=True) for dtype in (np.float64, np.float32))
-    assert [array.astype(np.float32).tolist() for array in double] == [array.tolist() for array in single]
+    double, single = (
+        gradients(data, dtype, swap="discounted", damped=True) for dtype in (np.float64, np.float32)
+    )
+    assert [array.astype(np.float32).tolist() for array in double] == [
+        array.tolist() for array in single
+    ]
 
 
 @pytest.mark.parametrize(
@@ -89,9 +113,13 @@ def test_single_precision_is_double_precision_rounded() -> None:
 )
 def test_arrays_that_do_not_fit_are_refused(changed: dict[str, Any], message: str) -> None:
     data = drawn(1, "discounted", [3])
-    options = {"swap": "discounted"} | {name: value for name, value in changed.items() if name not in data}
+    options = {"swap": "discounted"} | {
+        name: value for name, value in changed.items() if name not in data
+    }
     with pytest.raises(ValueError, match=message):
-        gradients(data | {name: value for name, value in changed.items() if name in data}, **options)
+        gradients(
+            data | {name: value for name, value in changed.items() if name in data}, **options
+        )
 
 
 def test_results_of_other_types_are_refused() -> None:
@@ -102,7 +130,10 @@ def test_results_of_other_types_are_refused() -> None:
 @pytest.mark.parametrize("damped", [False, True])
 def test_scores_as_far_apart_as_doubles_go_have_finite_gradients(damped: bool) -> None:
     lists = LambdaObjective(gain="linear", damped=damped).prepare([1, 0, 2], [3])
-    found = [lists.gradients(np.array([-1.0, 1.0, 0.0]) * size, dtype="float64") for size in (1e6, 1.7e308)]
+    found = [
+        lists.gradients(np.array([-1.0, 1.0, 0.0]) * size, dtype="float64")
+        for size in (1e6, 1.7e308)
+    ]
     assert all(np.isfinite(array).all() for pair in found for array in pair)
     if not damped:  # the logistic function has reached its ends in both
         np.testing.assert_array_equal(found[0], found[1])

@@ -60,7 +60,9 @@ GOOD_RUN = [
 
 @pytest.mark.parametrize("padded", [False, True])
 @pytest.mark.parametrize(("line", "query", "document", "score"), GOOD_RUN)
-def test_a_run_line_is_read(line: bytes, query: bytes, document: bytes, score: float, padded: bool) -> None:
+def test_a_run_line_is_read(
+    line: bytes, query: bytes, document: bytes, score: float, padded: bool
+) -> None:
     table = read("run", line, padded=padded)
     assert (table.query_id(0), table.document_id(0), table.values[0]) == (query, document, score)
 
@@ -79,7 +81,9 @@ GOOD_QRELS = [
 
 @pytest.mark.parametrize("padded", [False, True])
 @pytest.mark.parametrize(("line", "query", "document", "grade"), GOOD_QRELS)
-def test_a_qrels_line_is_read(line: bytes, query: bytes, document: bytes, grade: float, padded: bool) -> None:
+def test_a_qrels_line_is_read(
+    line: bytes, query: bytes, document: bytes, grade: float, padded: bool
+) -> None:
     table = read("qrels", line, padded=padded)
     assert (table.query_id(0), table.document_id(0), table.values[0]) == (query, document, grade)
 
@@ -118,22 +122,39 @@ def test_a_bad_run_line_is_told(line: bytes, problem: str, detail: bytes, padded
 @pytest.mark.parametrize("padded", [False, True])
 @pytest.mark.parametrize(
     ("line", "problem", "detail"),
-    [(b"q1 0 d1", "fields", b"3"), (b"q1 0 d1 1 1", "fields", b"5"), (b"q1 0 d1 one", "number", b"one")],
+    [
+        (b"q1 0 d1", "fields", b"3"),
+        (b"q1 0 d1 1 1", "fields", b"5"),
+        (b"q1 0 d1 one", "number", b"one"),
+    ],
 )
 def test_a_bad_qrels_line_is_told(line: bytes, problem: str, detail: bytes, padded: bool) -> None:
     assert failure("qrels", line, padded=padded) == (problem, detail)
 
 
 def test_comments_blank_lines_and_the_byte_order_mark_are_passed_over_and_counted() -> None:
-    data = b"\xef\xbb\xbf# made by hand\n\nq1 0 d1 1\r\n \t \n#q1 0 d2 1\n # no comment 1\nq 2\t0\td1\t2"
+    data = (
+        b"\xef\xbb\xbf# made by hand\n\nq1 0 d1 1\r\n \t \n#q1 0 d2 1\n # no comment 1\nq "
+        b"2\t0\td1\t2"
+    )
     table = read_text(Text([data], "qrels"), duplicates="error")
     assert table.query_ids() == [b"q1", b"#", b"q 2"]
-    expected = {"lines": 7, "rows": 3, "comments": 2, "comments_like_data": 1, "blank": 2, "tab_lines": 1, "duplicates": 0}
+    expected = {
+        "lines": 7,
+        "rows": 3,
+        "comments": 2,
+        "comments_like_data": 1,
+        "blank": 2,
+        "tab_lines": 1,
+        "duplicates": 0,
+    }
     assert table.counters == expected
 
 
 def test_several_buffers_are_read_as_one_and_lines_are_counted_in_each() -> None:
-    text = Text([b"q1 0 d1 1", bytearray(b""), memoryview(b"\xef\xbb\xbfq1 0 d2 2\nq1 0 d1 3\n")], "qrels")
+    text = Text(
+        [b"q1 0 d1 1", bytearray(b""), memoryview(b"\xef\xbb\xbfq1 0 d2 2\nq1 0 d1 3\n")], "qrels"
+    )
     assert text.nbytes == 9 + 23
     assert read_text(text, duplicates="last").values.tolist() == [2, 3]
     with pytest.raises(ParseError) as error:
@@ -144,9 +165,22 @@ def test_several_buffers_are_read_as_one_and_lines_are_counted_in_each() -> None
 def decimal_texts() -> st.SearchStrategy[str]:
     digits = st.text("0123456789", max_size=25)
     exponent = st.one_of(
-        st.just(""), st.builds("{}{}{}".format, st.sampled_from("eE"), st.sampled_from(["", "+", "-"]), st.integers(0, 400))
+        st.just(""),
+        st.builds(
+            "{}{}{}".format,
+            st.sampled_from("eE"),
+            st.sampled_from(["", "+", "-"]),
+            st.integers(0, 400),
+        ),
     )
-    shapes = st.builds("{}{}{}{}{}".format, st.sampled_from(["", "+", "-"]), digits, st.sampled_from(["", "."]), digits, exponent)
+    shapes = st.builds(
+        "{}{}{}{}{}".format,
+        st.sampled_from(["", "+", "-"]),
+        digits,
+        st.sampled_from(["", "."]),
+        digits,
+        exponent,
+    )
     return shapes.filter(lambda text: any(byte.isdigit() for byte in text.lower().split("e")[0]))
 
 
@@ -154,7 +188,9 @@ def all_doubles() -> st.SearchStrategy[str]:
     return st.builds(
         format,
         st.floats(allow_nan=False),
-        st.sampled_from(["r", ".6f", ".17g", ".3e", "g"]).map(lambda form: "" if form == "r" else form),
+        st.sampled_from(["r", ".6f", ".17g", ".3e", "g"]).map(
+            lambda form: "" if form == "r" else form
+        ),
     )
 
 
@@ -162,15 +198,45 @@ def all_doubles() -> st.SearchStrategy[str]:
 def test_numbers_are_rounded_as_python_rounds_them(numbers: list[str]) -> None:
     data = "".join(f"q 0 d{i} {number}\n" for i, number in enumerate(numbers)) + "q 0 pad 0\n" * 12
     values = read_text(Text([data.encode()], "qrels"), duplicates="keep").values[: len(numbers)]
-    assert [struct.pack("d", value) for value in values] == [struct.pack("d", float(number)) for number in numbers]
+    assert [struct.pack("d", value) for value in values] == [
+        struct.pack("d", float(number)) for number in numbers
+    ]
 
 
 def test_halfway_cases_and_the_ends_of_the_range_are_rounded_as_python_rounds_them() -> None:
-    hard = ["9007199254740993", "9007199254740993.0", "1e23", "8.41e21", "1.7976931348623158e308", "1.7976931348623159e308", "1e309",
-            "-1e400", "4.9e-324", "2.4703282292062328e-324", "2.4703282292062327e-324", "3e-324", "1e-400", "2.2250738585072011e-308",
-            "0." + "0" * 330 + "1", "1" + "0" * 308, "0" * 400 + "1", "1" * 400, "0.1" + "0" * 800 + "1",
-            "1e999999999999999999999", "0e999999999999999999999", "123456789012345678901234567890e-10",
-            "1234567.12345678", "9999999.99999999", "12345678.5", "0.000000001", "-0", "-0.0", "INF", "-Infinity", "+inf"]  # fmt: skip
+    hard = [
+        "9007199254740993",
+        "9007199254740993.0",
+        "1e23",
+        "8.41e21",
+        "1.7976931348623158e308",
+        "1.7976931348623159e308",
+        "1e309",
+        "-1e400",
+        "4.9e-324",
+        "2.4703282292062328e-324",
+        "2.4703282292062327e-324",
+        "3e-324",
+        "1e-400",
+        "2.2250738585072011e-308",
+        "0." + "0" * 330 + "1",
+        "1" + "0" * 308,
+        "0" * 400 + "1",
+        "1" * 400,
+        "0.1" + "0" * 800 + "1",
+        "1e999999999999999999999",
+        "0e999999999999999999999",
+        "123456789012345678901234567890e-10",
+        "1234567.12345678",
+        "9999999.99999999",
+        "12345678.5",
+        "0.000000001",
+        "-0",
+        "-0.0",
+        "INF",
+        "-Infinity",
+        "+inf",
+    ]
     data = "".join(f"q 0 d{i} {number}\n" for i, number in enumerate(hard)) + "q 0 pad 0\n" * 12
     values = read_text(Text([data.encode()], "qrels"), duplicates="keep").values[: len(hard)]
     for value, number in zip(values, hard, strict=True):
@@ -193,7 +259,9 @@ def test_a_line_of_any_length_at_the_end_of_the_text_is_read(size: int) -> None:
 @pytest.mark.parametrize("size", range(1, 40))
 def test_queries_are_told_apart_at_every_byte(size: int) -> None:
     ids = [b"x" * size] + [b"x" * at + b"y" + b"x" * (size - at - 1) for at in range(size)]
-    data = b"".join(query + b" 0 d 1\n" + query + b" 0 e 1\n" for query in ids) + b"pad 0 d 1\n" * 12
+    data = (
+        b"".join(query + b" 0 d 1\n" + query + b" 0 e 1\n" for query in ids) + b"pad 0 d 1\n" * 12
+    )
     table = read_text(Text([data], "qrels"), duplicates="keep")
     assert table.query_ids() == [*ids, b"pad"]
     assert np.diff(table.offsets).tolist() == [2] * len(ids) + [12]

@@ -43,7 +43,14 @@ def compiled(function: Callable[..., Any]) -> list[Parameter]:
             kind = "keyword" if part == "*" else kind
             continue
         default = re.search(r"= \\(\d+)$", part)
-        found.append((re.split(r"[:= ]", part)[0], kind, default is not None, defaults[int(default[1])] if default else None))
+        found.append(
+            (
+                re.split(r"[:= ]", part)[0],
+                kind,
+                default is not None,
+                defaults[int(default[1])] if default else None,
+            )
+        )
     return found
 
 
@@ -52,8 +59,13 @@ def stated(function: ast.FunctionDef) -> list[Parameter]:
     plain = [*arguments.posonlyargs, *arguments.args]
     defaults = [None] * (len(plain) - len(arguments.defaults)) + list(arguments.defaults)
     pairs = [(a, "any", d) for a, d in zip(plain, defaults, strict=True)]
-    pairs += [(a, "keyword", d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
-    return [(a.arg, kind, d is not None, None if d is None else ast.literal_eval(d)) for a, kind, d in pairs]
+    pairs += [
+        (a, "keyword", d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    ]
+    return [
+        (a.arg, kind, d is not None, None if d is None else ast.literal_eval(d))
+        for a, kind, d in pairs
+    ]
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -61,7 +73,11 @@ def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
         if isinstance(node, ast.FunctionDef):
             yield node.name, node
         elif isinstance(node, ast.ClassDef):
-            methods = [part for part in node.body if isinstance(part, ast.FunctionDef) and not part.decorator_list]
+            methods = [
+                part
+                for part in node.body
+                if isinstance(part, ast.FunctionDef) and not part.decorator_list
+            ]
             yield from ((f"{node.name}.{method.name}", method) for method in methods)
 
 

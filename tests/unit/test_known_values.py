@@ -12,9 +12,16 @@ import idealrank as ir
 TIED = {"d1": 1.0, "d2": 1.0, "d3": 1.0}
 
 
-def one(grades: dict[str, float], run: dict[str, float] | list[str], measure: str = "nDCG", **switches: str) -> float:
+def one(
+    grades: dict[str, float],
+    run: dict[str, float] | list[str],
+    measure: str = "nDCG",
+    **switches: str,
+) -> float:
     """A measure of one query."""
-    value: float = ir.evaluate({"q": grades}, {"q": run}, [measure], ir.Convention.of("standard", **switches)).values[0, 0]
+    value: float = ir.evaluate(
+        {"q": grades}, {"q": run}, [measure], ir.Convention.of("standard", **switches)
+    ).values[0, 0]
     return value
 
 
@@ -56,8 +63,12 @@ def test_ties_have_a_stated_order_or_an_expected_value() -> None:
 def test_renaming_a_tied_document_changes_nothing_when_ties_are_averaged() -> None:
     """trec_eval 22: 1.0 or 0.6309 by the name of the other document; 0.8155 for both names."""
     for other in ("a", "z"):
-        assert one({"m": 1}, {"m": 1.0, other: 1.0}, ties="expected") == pytest.approx(0.8155, abs=5e-5)
-    assert [one({"m": 1}, {"m": 1.0, other: 1.0}) for other in ("a", "z")] == pytest.approx([1.0, 0.6309], abs=5e-5)
+        assert one({"m": 1}, {"m": 1.0, other: 1.0}, ties="expected") == pytest.approx(
+            0.8155, abs=5e-5
+        )
+    assert [one({"m": 1}, {"m": 1.0, other: 1.0}) for other in ("a", "z")] == pytest.approx(
+        [1.0, 0.6309], abs=5e-5
+    )
 
 
 def test_a_constant_scorer_does_not_get_1() -> None:
@@ -68,7 +79,9 @@ def test_a_constant_scorer_does_not_get_1() -> None:
 
 def test_rows_of_a_matrix_are_queries() -> None:
     """torchmetrics 3216: flattened to one list they gave 0.9197."""
-    assert ir.ndcg([[1, 0], [0, 1]], [[0.9, 0.1], [0.9, 0.1]]).mean() == pytest.approx(0.8155, abs=5e-5)
+    assert ir.ndcg([[1, 0], [0, 1]], [[0.9, 0.1], [0.9, 0.1]]).mean() == pytest.approx(
+        0.8155, abs=5e-5
+    )
 
 
 def test_a_document_may_have_the_id_of_its_query() -> None:
@@ -83,8 +96,15 @@ def test_a_document_may_have_the_id_of_its_query() -> None:
 def test_a_query_without_relevant_documents_is_a_policy() -> None:
     """scikit-learn 29521: ndcg(y, y) with an all-zero row was 0.5 without a word."""
     labels = np.array([[1, 0], [0, 0]])
-    found = {policy: ir.evaluate(labels, labels, "nDCG", f"standard,no_relevant={policy}") for policy in ("zero", "one", "left-out")}
-    assert {policy: evaluation.mean()["nDCG"] for policy, evaluation in found.items()} == {"zero": 0.5, "one": 1.0, "left-out": 1.0}
+    found = {
+        policy: ir.evaluate(labels, labels, "nDCG", f"standard,no_relevant={policy}")
+        for policy in ("zero", "one", "left-out")
+    }
+    assert {policy: evaluation.mean()["nDCG"] for policy, evaluation in found.items()} == {
+        "zero": 0.5,
+        "one": 1.0,
+        "left-out": 1.0,
+    }
     assert {evaluation.coverage.no_relevant for evaluation in found.values()} == {1}
 
 
@@ -92,7 +112,9 @@ def test_a_negative_label_is_named() -> None:
     """scikit-learn 17639: 396.03; here an error that says which label, under conventions that
     refuse them.
     """
-    with pytest.raises(ir.InputError, match=r"item 2: found grade -0\.47 \(1 negative grades in all\)"):
+    with pytest.raises(
+        ir.InputError, match=r"item 2: found grade -0\.47 \(1 negative grades in all\)"
+    ):
         ir.ndcg([0.1, 0.5, -0.47], [0.3, 0.2, 0.1], convention="sklearn")
 
 
@@ -114,15 +136,22 @@ def test_a_new_judgment_can_take_most_of_a_number() -> None:
 def test_the_order_of_rows_does_not_matter_when_ties_are_averaged() -> None:
     """LightGBM 2091: 0.5438 or 0.9197 for the same rows turned round."""
     labels, scores = [3, 0, 1, 2, 0], [0.9, 0.9, 0.9, 0.5, 0.5]
-    assert ir.ndcg(labels, scores, gain="exp2") == pytest.approx(ir.ndcg(labels[::-1], scores[::-1], gain="exp2"), abs=1e-15)
-    turned = [ir.ndcg(one, two, convention="lightgbm")[0] for one, two in ((labels, scores), (labels[::-1], scores[::-1]))]
+    assert ir.ndcg(labels, scores, gain="exp2") == pytest.approx(
+        ir.ndcg(labels[::-1], scores[::-1], gain="exp2"), abs=1e-15
+    )
+    turned = [
+        ir.ndcg(one, two, convention="lightgbm")[0]
+        for one, two in ((labels, scores), (labels[::-1], scores[::-1]))
+    ]
     assert turned[0] != pytest.approx(turned[1], abs=0.01)
 
 
 def test_a_second_call_gives_the_same_numbers() -> None:
     """pytrec_eval 38: the second call lacked cutoffs."""
     measures = ["ndcg_cut_10", "ndcg_cut_100", "ndcg_cut_2"]
-    first, second = (ir.evaluate({"q": {"a": 1, "b": 2}}, {"q": ["a", "b"]}, measures).mean() for _ in range(2))
+    first, second = (
+        ir.evaluate({"q": {"a": 1, "b": 2}}, {"q": ["a", "b"]}, measures).mean() for _ in range(2)
+    )
     assert first == second
     assert list(first) == ["nDCG@10", "nDCG@100", "nDCG@2"]
 
@@ -136,7 +165,9 @@ def test_the_textbook_list() -> None:
     """Grades 3, 2, 3, 0, 1: tutorials print 12.79, 13.36 and 0.957."""
     grades = [3, 2, 3, 0, 1]
     assert ir.dcg(grades, ORDER, gain="exp2")[0] == pytest.approx(12.779642067948915, abs=1e-12)
-    assert ir.dcg(sorted(grades, reverse=True), ORDER, gain="exp2")[0] == pytest.approx(13.347184833073596, abs=1e-12)
+    assert ir.dcg(sorted(grades, reverse=True), ORDER, gain="exp2")[0] == pytest.approx(
+        13.347184833073596, abs=1e-12
+    )
     assert ir.ndcg(grades, ORDER, gain="exp2")[0] == pytest.approx(0.9574784666412695, abs=1e-12)
     assert ir.ndcg(grades, ORDER)[0] == pytest.approx(0.9723642841729143, abs=1e-12)
 
@@ -170,11 +201,16 @@ def test_what_grades_and_ranks_are_worth() -> None:
     assert ir.ndcg([3, 2, 3, 0, 1], ORDER, convention="sklearn") == ir.ndcg([3, 2, 3, 0, 1], ORDER)
 
 
-@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.float32, np.float64])
+@pytest.mark.parametrize(
+    "kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.float32, np.float64]
+)
 def test_gains_do_not_overflow_small_whole_numbers(kind: type) -> None:
     """2**grades - 1 on int8 overflows at grade 8, on int64 at 63."""
     labels = np.array([1, 40, 8], kind)
-    assert ir.dcg(labels, [1.0, 2.0, 3.0], gain="exp2")[0] == 255 + (2.0**40 - 1) / math.log2(3) + 1 / 2
+    assert (
+        ir.dcg(labels, [1.0, 2.0, 3.0], gain="exp2")[0]
+        == 255 + (2.0**40 - 1) / math.log2(3) + 1 / 2
+    )
 
 
 def test_missing_documents_count_unless_the_ideal_is_built_from_the_list() -> None:
@@ -186,5 +222,10 @@ def test_missing_documents_count_unless_the_ideal_is_built_from_the_list() -> No
 
 def test_the_discount_of_2002_starts_at_its_base() -> None:
     """1/log_b(r) from rank b on and none before, not 1/log2(r + 1)."""
-    ranks = {rank: ir.dcg([0] * (rank - 1) + [1], np.arange(rank)[::-1].astype(float), discount="jarvelin(4)")[0] for rank in (1, 3, 4, 16)}
+    ranks = {
+        rank: ir.dcg(
+            [0] * (rank - 1) + [1], np.arange(rank)[::-1].astype(float), discount="jarvelin(4)"
+        )[0]
+        for rank in (1, 3, 4, 16)
+    }
     assert ranks == pytest.approx({1: 1.0, 3: 1.0, 4: 1.0, 16: 0.5}, abs=1e-15)

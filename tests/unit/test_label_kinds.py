@@ -25,7 +25,9 @@ def gold(rng: np.random.Generator) -> dict[str, dict[str, int]]:
     return {query: {f"d{rng.integers(50)}": 1} for query in QUERIES}
 
 
-def ranked(rng: np.random.Generator, qrels: dict[str, dict[str, int]], found: float, best: int) -> dict[str, list[str]]:
+def ranked(
+    rng: np.random.Generator, qrels: dict[str, dict[str, int]], found: float, best: int
+) -> dict[str, list[str]]:
     """Ten random documents a query, with the gold document from rank `best` + 1 on in a share of
     the queries.
     """
@@ -40,19 +42,30 @@ def ranked(rng: np.random.Generator, qrels: dict[str, dict[str, int]], found: fl
     return run
 
 
-def pair(seed: int = 1) -> tuple[dict[str, dict[str, int]], dict[str, list[str]], dict[str, list[str]]]:
+def pair(
+    seed: int = 1,
+) -> tuple[dict[str, dict[str, int]], dict[str, list[str]], dict[str, list[str]]]:
     rng = np.random.default_rng(seed)
     qrels = gold(rng)
     return qrels, ranked(rng, qrels, 0.6, 4), ranked(rng, qrels, 0.9, 0)
 
 
-@pytest.mark.parametrize(("zeros", "kind"), [(0, "positive-only"), (9, "positive-only"), (10, "pooled"), (100, "pooled")])
-def test_labels_are_pooled_if_a_tenth_of_the_queries_have_a_grade_of_0(zeros: int, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("zeros", "kind"), [(0, "positive-only"), (9, "positive-only"), (10, "pooled"), (100, "pooled")]
+)
+def test_labels_are_pooled_if_a_tenth_of_the_queries_have_a_grade_of_0(
+    zeros: int, kind: str
+) -> None:
     qrels = {f"q{i}": {"x": 1, "y": 0} if i < zeros else {"x": 1} for i in range(100)}
 
     labels = ir.Qrels(qrels).labels
 
-    assert (labels.kind, labels.found, labels.queries, labels.with_negatives) == (kind, True, 100, zeros)
+    assert (labels.kind, labels.found, labels.queries, labels.with_negatives) == (
+        kind,
+        True,
+        100,
+        zeros,
+    )
 
 
 def test_a_negative_grade_is_a_judgment_of_a_document_that_is_not_relevant() -> None:
@@ -70,10 +83,20 @@ def test_a_declared_kind_is_kept_by_every_way_to_the_evaluation() -> None:
     assert by_option.provenance.labels.as_dict() == {"kind": "complete", "found": False}
 
 
-def test_a_declared_kind_that_the_grades_do_not_show_changes_the_fingerprint_which_adds_up() -> None:
+def test_a_declared_kind_that_the_grades_do_not_show_changes_the_fingerprint_which_adds_up() -> (
+    None
+):
     grades = {"p": {"a": 1}, "q": {"b": 2}}
-    found, same, other = (ir.Qrels(grades, labels_are=kind).fingerprint for kind in (None, "positive-only", "complete"))
-    parts = [ir.evaluate(ir.Qrels({query: grades[query]}, labels_are="complete"), {query: ["a", "b"]}, "RR") for query in grades]
+    found, same, other = (
+        ir.Qrels(grades, labels_are=kind).fingerprint
+        for kind in (None, "positive-only", "complete")
+    )
+    parts = [
+        ir.evaluate(
+            ir.Qrels({query: grades[query]}, labels_are="complete"), {query: ["a", "b"]}, "RR"
+        )
+        for query in grades
+    ]
 
     assert found == same != other
     assert parts[0].merge(parts[1]).provenance.judgments == other
@@ -115,7 +138,9 @@ def test_every_measure_and_form_of_input_gives_a_verdict_under_positive_only_lab
     qrels, a, b = pair()
 
     of_tables = ir.compare(qrels, a, b, measures=measure)[measure]
-    of_evaluations = ir.compare(*(ir.evaluate(qrels, run, measure) for run in (a, b)), measures=measure)[measure]
+    of_evaluations = ir.compare(
+        *(ir.evaluate(qrels, run, measure) for run in (a, b)), measures=measure
+    )[measure]
 
     assert of_tables.verdict == of_evaluations.verdict == "better"
     assert of_tables.tipping is None
@@ -158,7 +183,9 @@ def test_labels_from_the_results_of_one_run_cannot_decide_against_the_other() ->
     assert plain.verdict == "worse"
 
 
-def test_clicks_on_the_first_results_of_long_lists_are_one_sided_for_a_measure_without_a_cutoff() -> None:
+def test_clicks_on_the_first_results_of_long_lists_are_one_sided_for_a_measure_without_a_cutoff() -> (  # noqa: E501
+    None
+):
     rng = np.random.default_rng(4)
     everything = [f"d{document}" for document in range(50)]
     a = {query: list(rng.permutation(everything)) for query in QUERIES}
@@ -210,7 +237,10 @@ def test_where_every_returned_document_has_a_label_the_kind_does_not_matter() ->
     a = {query: ["y", "x"] for query in QUERIES}
     b = {query: ["x", "z"] for query in QUERIES}
 
-    rows = [ir.compare(qrels, a, b, measures="RR@2", labels_are=kind)["RR@2"] for kind in (None, "complete", "pooled", "positive-only")]
+    rows = [
+        ir.compare(qrels, a, b, measures="RR@2", labels_are=kind)["RR@2"]
+        for kind in (None, "complete", "pooled", "positive-only")
+    ]
 
     assert {row.verdict for row in rows} == {"better"}
     assert [row.basis for row in rows] == [None] * 4
@@ -227,7 +257,12 @@ def naive_value(measure: str, documents: list[str], relevant: set[str]) -> float
     return len(hits) / (max(len(relevant), 1) if measure == "R@4" else 4)
 
 
-def expected_difference(measure: str, lists: tuple[list[str], list[str]], grades: dict[str, int], shares: tuple[float, float]) -> float:
+def expected_difference(
+    measure: str,
+    lists: tuple[list[str], list[str]],
+    grades: dict[str, int],
+    shares: tuple[float, float],
+) -> float:
     """b - a over every way in which own unlabelled documents can be relevant, by its
     probability.
     """
@@ -240,8 +275,12 @@ def expected_difference(measure: str, lists: tuple[list[str], list[str]], grades
     ]
     total = 0.0
     for chosen in itertools.product((False, True), repeat=len(own)):
-        chance = np.prod([share if yes else 1 - share for yes, (_, share) in zip(chosen, own, strict=True)])
-        graded = relevant | {document for yes, (document, _) in zip(chosen, own, strict=True) if yes}
+        chance = np.prod(
+            [share if yes else 1 - share for yes, (_, share) in zip(chosen, own, strict=True)]
+        )
+        graded = relevant | {
+            document for yes, (document, _) in zip(chosen, own, strict=True) if yes
+        }
         values = [naive_value(measure, documents, graded) for documents in lists]
         total += float(chance) * (values[1] - values[0])
     return total
@@ -250,7 +289,9 @@ def expected_difference(measure: str, lists: tuple[list[str], list[str]], grades
 @pytest.mark.parametrize("measure", ["nDCG@4", "R@4", "P@4", "RR@4"])
 def test_the_sensitivity_is_the_expectation_over_every_way_to_be_relevant(measure: str) -> None:
     rng = np.random.default_rng(11)
-    qrels = {query: {"gold": 1} | ({"other": 1} if rng.random() < 0.3 else {}) for query in QUERIES[:60]}
+    qrels = {
+        query: {"gold": 1} | ({"other": 1} if rng.random() < 0.3 else {}) for query in QUERIES[:60]
+    }
     qrels |= {query: {"gold": 0} for query in QUERIES[:4]}  # nothing relevant
     runs = []
     for share in (0.4, 0.8):
@@ -268,7 +309,9 @@ def test_the_sensitivity_is_the_expectation_over_every_way_to_be_relevant(measur
         alone, turned = (
             np.mean(
                 [
-                    expected_difference(measure, (runs[0][query], runs[1][query]), grades, (of_a, step.share))
+                    expected_difference(
+                        measure, (runs[0][query], runs[1][query]), grades, (of_a, step.share)
+                    )
                     for query, grades in qrels.items()
                 ]
             )
@@ -297,7 +340,12 @@ def test_the_json_of_compare_gate_and_robust_has_the_labels() -> None:
     gated = ir.gate(qrels, b, a, measures="RR").as_dict()
     varied = ir.robust(qrels, a, b, "RR", variants=["cutoff"]).as_dict()
 
-    assert compared["labels"] == gated["labels"] == varied["labels"] == {"kind": "positive-only", "found": True}
+    assert (
+        compared["labels"]
+        == gated["labels"]
+        == varied["labels"]
+        == {"kind": "positive-only", "found": True}
+    )
     assert varied["basis"]["kind"] == "positive-only"
     row = json.loads(json.dumps(compared["pairs"][0]["measures"]["RR"]["basis"]))
     assert [one["share"] for one in row["sensitivity"]] == [0.01, 0.05, 0.2]
@@ -345,7 +393,9 @@ def test_a_monitor_declares_the_kind_of_its_labels() -> None:
         JudgmentsSection.of(Section({"qrels": {"path": "a", "labels_are": "gold"}}, "m.yaml", ""))
 
 
-def test_a_run_that_returns_most_labelled_documents_is_a_caution_and_no_verdict_is_withheld() -> None:
+def test_a_run_that_returns_most_labelled_documents_is_a_caution_and_no_verdict_is_withheld() -> (
+    None
+):
     """Labels may come from a similar system, which nothing in the files can show."""
     rng = np.random.default_rng(8)
     qrels = gold(rng)
@@ -366,7 +416,9 @@ def test_a_run_that_leads_although_the_labels_favour_the_other_is_better() -> No
 
     leads = ir.compare(qrels, old, new, measures="RR", names=names, labels_from="old")["RR"]
     lags = ir.compare(qrels, old, new, measures="RR", names=names, labels_from="new")["RR"]
-    alike = ir.compare(qrels, old, new, measures="RR", names=names, labels_from="old", margin=0.9)["RR"]
+    alike = ir.compare(qrels, old, new, measures="RR", names=names, labels_from="old", margin=0.9)[
+        "RR"
+    ]
 
     assert (leads.verdict, leads.basis.one_sided.run) == ("better", "a")
     assert lags.verdict == alike.verdict == "too few judgments"
@@ -381,7 +433,9 @@ def test_declarations_that_contradict_each_other_or_the_grades_are_refused() -> 
         ir.compare(qrels, a, b, sampled_negatives=0.3)
 
 
-def clicks_on_20_results(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, list[str]], dict[str, list[str]]]:
+def clicks_on_20_results(
+    seed: int,
+) -> tuple[dict[str, dict[str, int]], dict[str, list[str]], dict[str, list[str]]]:
     """Clicks on the 20 results of a run, and a second run with seven of its results and thirteen
     others.
     """
@@ -397,21 +451,32 @@ def clicks_on_20_results(seed: int) -> tuple[dict[str, dict[str, int]], dict[str
 
 
 def test_parts_add_up_alike_in_either_order() -> None:
-    complete, found = Labels(kind="complete", found=False, queries=3), Labels(kind="positive-only", queries=4)
+    complete, found = (
+        Labels(kind="complete", found=False, queries=3),
+        Labels(kind="positive-only", queries=4),
+    )
     pooled = Labels(kind="pooled", found=False, queries=2, with_negatives=2, sampled_negatives=0.5)
 
-    assert complete.plus(found) == found.plus(complete) == Labels(kind="complete", found=False, queries=7)
+    assert (
+        complete.plus(found)
+        == found.plus(complete)
+        == Labels(kind="complete", found=False, queries=7)
+    )
     assert complete.plus(pooled) == pooled.plus(complete)
     assert (complete.plus(pooled).kind, complete.plus(pooled).sampled_negatives) == ("pooled", None)
 
 
 @pytest.mark.parametrize("measures", ["nDCG@10", "nDCG@10 P@20", "nDCG@10 AP", "nDCG@10 R@3"])
-def test_one_sided_labels_are_found_on_every_path_and_whatever_else_is_measured(measures: str, tmp_path: Path) -> None:
+def test_one_sided_labels_are_found_on_every_path_and_whatever_else_is_measured(
+    measures: str, tmp_path: Path
+) -> None:
     qrels, a, b = clicks_on_20_results(7)
     asked = measures.split()
 
     compared = ir.compare(qrels, a, b, measures=asked)["nDCG@10"]
-    of_evaluations = ir.compare(ir.evaluate(qrels, a, asked), ir.evaluate(qrels, b, asked))["nDCG@10"]
+    of_evaluations = ir.compare(ir.evaluate(qrels, a, asked), ir.evaluate(qrels, b, asked))[
+        "nDCG@10"
+    ]
     with Store.open(tmp_path / "store") as store:
         keys = [store.add(ir.evaluate(qrels, run, asked)) for run in (a, b)]
         stored = ir.compare(*(store.evaluation(key).evaluation for key in keys))["nDCG@10"]
@@ -430,11 +495,16 @@ def test_a_slice_goes_by_the_labels_of_its_own_queries() -> None:
     fair, old, new = pair()
     for query in QUERIES:  # labels of other queries, which come from elsewhere
         qrels[f"x{query}"], a[f"x{query}"], b[f"x{query}"] = fair[query], old[query], new[query]
-    slices = {query: "labelled elsewhere" if query.startswith("x") else "clicks on a" for query in qrels}
+    slices = {
+        query: "labelled elsewhere" if query.startswith("x") else "clicks on a" for query in qrels
+    }
 
     row = ir.compare(qrels, a, b, measures="nDCG@10", slices=slices)["nDCG@10"]
 
-    assert {one.name: one.verdict for one in row.slices.rows} == {"clicks on a": "too few judgments", "labelled elsewhere": "better"}
+    assert {one.name: one.verdict for one in row.slices.rows} == {
+        "clicks on a": "too few judgments",
+        "labelled elsewhere": "better",
+    }
 
 
 def test_a_gate_that_passes_on_labels_from_its_run_says_so() -> None:
@@ -442,11 +512,22 @@ def test_a_gate_that_passes_on_labels_from_its_run_says_so() -> None:
 
     open_gate = ir.gate(qrels, b, a, measures="nDCG@10", names=["new", "old"], labels_from="new")
     strict = ir.gate(
-        qrels, b, a, measures="nDCG@10", names=["new", "old"], labels_from="new", strict=True, margin=0.05, when_unjudged="neutral"
+        qrels,
+        b,
+        a,
+        measures="nDCG@10",
+        names=["new", "old"],
+        labels_from="new",
+        strict=True,
+        margin=0.05,
+        when_unjudged="neutral",
     )
 
     assert open_gate.passed
-    assert "a drop by nDCG@10 may be hidden: the labels come from the results of new" in hidden_drop(open_gate)[0]
+    assert (
+        "a drop by nDCG@10 may be hidden: the labels come from the results of new"
+        in hidden_drop(open_gate)[0]
+    )
     assert strict.outcome == "too few judgments"
 
 

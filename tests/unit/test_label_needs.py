@@ -30,8 +30,13 @@ def test_a_list_and_its_reverse_have_one_value_where_judged_documents_are_alike(
 
 
 @pytest.mark.parametrize("name", [name for name, cls in MEASURES.items() if cls.compares])
-def test_a_measure_that_compares_judged_documents_sees_their_order_where_they_differ(name: str) -> None:
-    measure, qrels = example_of(MEASURES[name]), {query: {"a": 1, "b": 1, "c": 0, "d": 0} for query in QUERIES}
+def test_a_measure_that_compares_judged_documents_sees_their_order_where_they_differ(
+    name: str,
+) -> None:
+    measure, qrels = (
+        example_of(MEASURES[name]),
+        {query: {"a": 1, "b": 1, "c": 0, "d": 0} for query in QUERIES},
+    )
     assert (values(qrels, LIST, measure) != values(qrels, REVERSED, measure)).all()
 
 
@@ -47,7 +52,8 @@ def test_auc_of_positive_only_labels_is_no_number_with_one_warning_that_says_why
     with pytest.warns(ir.IdealrankWarning) as caught:
         run = ir.evaluate(GOLD, LIST, ["AUC", "R@2"])
     assert [str(warning.message) for warning in caught] == [
-        "AUC: judged documents are all alike under positive-only labels, so a list and its reverse have the same value; "
+        "AUC: judged documents are all alike under positive-only labels, so a list and its "
+        "reverse have the same value; "
         "Accuracy counts documents without a label as not relevant"
     ]
     assert np.isnan(run.mean()["AUC"])
@@ -55,7 +61,10 @@ def test_auc_of_positive_only_labels_is_no_number_with_one_warning_that_says_why
 
 
 def test_bpref_and_judged_only_keep_their_values_with_one_warning() -> None:
-    with pytest.warns(ir.IdealrankWarning, match=r"Bpref, nDCG\(judged_only=True\)@5: judged documents are all alike") as caught:
+    with pytest.warns(
+        ir.IdealrankWarning,
+        match=r"Bpref, nDCG\(judged_only=True\)@5: judged documents are all alike",
+    ) as caught:
         run = ir.evaluate(GOLD, LIST, ["Bpref", "nDCG(judged_only=True)@5"])
     assert len(caught) == 1
     assert run.mean() == {"Bpref": 1.0, "nDCG(judged_only=True)@5": 1.0}
@@ -71,7 +80,9 @@ def test_bpref_and_judged_only_keep_their_values_with_one_warning() -> None:
         (ir.Qrels(GOLD, labels_are="complete"), "Bpref"),
     ],
 )
-def test_there_is_no_warning_where_judged_documents_differ_or_the_labels_are_declared(qrels, measure: str) -> None:
+def test_there_is_no_warning_where_judged_documents_differ_or_the_labels_are_declared(
+    qrels, measure: str
+) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", ir.IdealrankWarning)
         ir.evaluate(qrels, LIST, measure)
@@ -87,29 +98,43 @@ def test_arrays_keep_the_value_of_the_policy() -> None:
     assert ir.evaluate([1, 1], [0.2, 0.1], "AUC").mean()["AUC"] == 0.0
 
 
-@pytest.mark.parametrize("measure", ["AUC", "Bpref", "RankingLoss", "nDCG(judged_only=True)@5", "OPA"])
+@pytest.mark.parametrize(
+    "measure", ["AUC", "Bpref", "RankingLoss", "nDCG(judged_only=True)@5", "OPA"]
+)
 def test_compare_refuses_a_measure_that_sees_no_order(measure: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ir.IdealrankWarning)
-        with pytest.raises(ir.OptionError, match="judged documents are all alike under positive-only labels"):
+        with pytest.raises(
+            ir.OptionError, match="judged documents are all alike under positive-only labels"
+        ):
             ir.compare(GOLD, LIST, REVERSED, measures=measure)
 
 
 def test_gate_refuses_a_measure_that_sees_no_order() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ir.IdealrankWarning)
-        with pytest.raises(ir.OptionError, match="judged documents are all alike under positive-only labels"):
+        with pytest.raises(
+            ir.OptionError, match="judged documents are all alike under positive-only labels"
+        ):
             ir.gate(GOLD, LIST, REVERSED, measures="Bpref")
 
 
 def test_compare_takes_the_measure_where_the_labels_are_declared_complete() -> None:
-    assert ir.compare(GOLD, LIST, REVERSED, measures="Bpref", labels_are="complete")["Bpref"].difference == 0.0
+    assert (
+        ir.compare(GOLD, LIST, REVERSED, measures="Bpref", labels_are="complete")[
+            "Bpref"
+        ].difference
+        == 0.0
+    )
 
 
 def test_compare_of_evaluations_leaves_out_measures_that_see_no_order() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ir.IdealrankWarning)
-        runs = [ir.evaluate(GOLD, run, ["R@2", "Bpref", "AUC"], name=name) for name, run in (("a", LIST), ("b", REVERSED))]
+        runs = [
+            ir.evaluate(GOLD, run, ["R@2", "Bpref", "AUC"], name=name)
+            for name, run in (("a", LIST), ("b", REVERSED))
+        ]
     assert list(ir.compare(*runs).means) == ["R@2"]
 
 
@@ -136,7 +161,8 @@ def test_ratings_raise_one_warning_that_names_the_threshold() -> None:
     with pytest.warns(ir.IdealrankWarning) as caught:
         ir.evaluate(RATINGS, LIST, ["nDCG@10", "R@20", "RR"])
     assert [str(warning.message) for warning in caught] == [
-        "grades 1 to 5 look like ratings: every rated item counts as relevant for R@20; set rel, as in R(rel=4)@20"
+        "grades 1 to 5 look like ratings: every rated item counts as relevant for R@20; set "
+        "rel, as in R(rel=4)@20"
     ]
 
 
@@ -151,7 +177,9 @@ def test_ratings_raise_one_warning_that_names_the_threshold() -> None:
         ({"q": {"a": 0, "b": 2, "c": 3, "d": 4, "e": 5}}, ["R@20"]),
     ],
 )
-def test_other_grades_and_set_thresholds_raise_no_warning_of_ratings(qrels, measures: list[str]) -> None:
+def test_other_grades_and_set_thresholds_raise_no_warning_of_ratings(
+    qrels, measures: list[str]
+) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", ir.IdealrankWarning)
         ir.evaluate(qrels, {query: ["a", "b", "c"] for query in qrels}, measures)

@@ -65,19 +65,37 @@ def test_the_outlook_is_the_rule_on_the_labels_that_it_foresees(measure: str, n:
     outlook = module._Outlook.of(*case.arguments)
     assert outlook is not None
     labelled = {query: dict(grades) for query, grades in pooled.items()}
-    for of_a, of_b, relevant in zip(outlook.sheet.of_a[:n], outlook.sheet.of_b[:n], outlook.sheet.relevant[:n], strict=True):
+    for of_a, of_b, relevant in zip(
+        outlook.sheet.of_a[:n], outlook.sheet.of_b[:n], outlook.sheet.relevant[:n], strict=True
+    ):
         side, place, lists = (case.reach.a, of_a, a) if of_a >= 0 else (case.reach.b, of_b, b)
         query = case.queries[int(side.document_rows[place])]
         labelled[query][lists[query][int(side.rank[place]) - 1]] = int(relevant)
 
     foreseen = tipping_point(
-        outlook._rest(n, np.ones(case.n)), case.differences + outlook._changes(n)[0], case.kept, case.design, case.question
-    )  # fmt: skip
+        outlook._rest(n, np.ones(case.n)),
+        case.differences + outlook._changes(n)[0],
+        case.kept,
+        case.design,
+        case.question,
+    )
 
     as_labelled = Case(labelled, a, b, measure)
     actual = tipping_point(*as_labelled.arguments)
-    assert case.differences + outlook._changes(n)[0] == pytest.approx(as_labelled.differences, abs=1e-12)
-    for name in ("side", "unjudged_a", "unjudged_b", "unjudged_both", "likely", "likely_ahead", "likely_both", "significance", "reaches"):
+    assert case.differences + outlook._changes(n)[0] == pytest.approx(
+        as_labelled.differences, abs=1e-12
+    )
+    for name in (
+        "side",
+        "unjudged_a",
+        "unjudged_b",
+        "unjudged_both",
+        "likely",
+        "likely_ahead",
+        "likely_both",
+        "significance",
+        "reaches",
+    ):
         assert getattr(foreseen, name) == pytest.approx(getattr(actual, name)), name
 
 
@@ -92,10 +110,14 @@ def test_a_relevant_document_raises_the_ideal_of_its_query() -> None:
     labelled = {one: dict(grades) for one, grades in pooled.items()}
     labelled[query][b[query][int(case.reach.b.rank[of_b]) - 1]] = 1
 
-    factor = module._ideal_factor(case.reach, outlook.sheet.of_a[[first]], outlook.sheet.of_b[[first]])
+    factor = module._ideal_factor(
+        case.reach, outlook.sheet.of_a[[first]], outlook.sheet.of_b[[first]]
+    )
 
     weights = 1 / np.log2(np.arange(2, 12))
-    ideals = [float(np.sum(weights[: min(10, sum(one[query].values()))])) for one in (pooled, labelled)]
+    ideals = [
+        float(np.sum(weights[: min(10, sum(one[query].values()))])) for one in (pooled, labelled)
+    ]
     assert factor[list(case.queries).index(query)] == pytest.approx(ideals[0] / ideals[1])
     assert np.count_nonzero(factor < 1) <= 1
 
@@ -149,7 +171,8 @@ def test_the_primary_measure_alone_is_estimated_and_json_has_the_number() -> Non
 def test_the_checks_of_a_gate_have_an_estimate_under_their_own_rule(policy: dict[str, Any]) -> None:
     _, pooled, a, b = collection()
     evaluated = [
-        ir.evaluate(pooled, run, ir.with_companions("nDCG@10"), keep_unjudged=True, name=name) for run, name in ((a, "a"), (b, "b"))
+        ir.evaluate(pooled, run, ir.with_companions("nDCG@10"), keep_unjudged=True, name=name)
+        for run, name in ((a, "a"), (b, "b"))
     ]
     check = ir.gate(evaluated[1], evaluated[0], **policy).checks[0]
     assert check.tipping is not None
@@ -174,10 +197,13 @@ def test_the_verdict_of_the_shop_comes_after_about_as_many_labels(by: str) -> No
     measure, estimate, given = "nDCG@10", None, 0
     for _ in range(400):
         evaluated = [
-            ir.evaluate(labelled, run, ir.with_companions(measure), keep_unjudged=True, name=name) for run, name in ((a, "a"), (b, "b"))
+            ir.evaluate(labelled, run, ir.with_companions(measure), keep_unjudged=True, name=name)
+            for run, name in ((a, "a"), (b, "b"))
         ]
         result = (
-            ir.compare(*evaluated, measures=measure)[measure] if by == "compare" else ir.gate(*evaluated[::-1], measures=measure).checks[0]
+            ir.compare(*evaluated, measures=measure)[measure]
+            if by == "compare"
+            else ir.gate(*evaluated[::-1], measures=measure).checks[0]
         )
         found = next_labels(labelled, a, b, measure, until=result, budget=4)
         assert found.stop is not None
@@ -196,7 +222,10 @@ def test_most_estimates_are_within_a_factor_of_two(scripts: Any, measure: str) -
     pools, script = scripts
     drawn = pools.bank(pools.WORLDS["many relevant"], 100, np.random.default_rng(3))
     judged = pools.judged_by(drawn, pools.POOLS["A 12, B 4"])
-    ratios = [replay.ratio for replay in script.replays(drawn, judged, measure, queries=30, times=4, seed=1)]
+    ratios = [
+        replay.ratio
+        for replay in script.replays(drawn, judged, measure, queries=30, times=4, seed=1)
+    ]
     assert len(ratios) >= 3
     within = sum(0.5 <= ratio <= 2 for ratio in ratios)
     assert within > len(ratios) / 2

@@ -31,7 +31,9 @@ class Endless(httpx.SyncByteStream):
 
 
 def ask(response: httpx.Response, **options: int) -> HttpAnswer:
-    with httpx.Client(base_url="http://shop", transport=httpx.MockTransport(lambda _: response)) as client:
+    with httpx.Client(
+        base_url="http://shop", transport=httpx.MockTransport(lambda _: response)
+    ) as client:
         return exchange(client, "shop", "POST", "/", **options)  # type: ignore[arg-type]
 
 
@@ -50,7 +52,10 @@ def test_an_answer_without_an_end_is_refused_at_the_limit(monkeypatch: pytest.Mo
     monkeypatch.setattr(http_requests, "LARGEST", 2 * MEGABYTE)
     body = Endless(bytes(65_536))
 
-    most = peak(httpx.Response(200, stream=body), "shop: found an answer of more than 2,097,152 bytes, expected at most as many")
+    most = peak(
+        httpx.Response(200, stream=body),
+        "shop: found an answer of more than 2,097,152 bytes, expected at most as many",
+    )
 
     assert body.taken <= 3 * MEGABYTE
     assert most <= 10 * MEGABYTE
@@ -59,7 +64,10 @@ def test_an_answer_without_an_end_is_refused_at_the_limit(monkeypatch: pytest.Mo
 def test_a_packed_answer_counts_by_what_it_unpacks_to() -> None:
     bomb = gzip.compress(bytes(256 * MEGABYTE), 1)
 
-    most = peak(httpx.Response(200, headers={"content-encoding": "gzip"}, content=bomb), "found an answer of more than 67,108,864 bytes")
+    most = peak(
+        httpx.Response(200, headers={"content-encoding": "gzip"}, content=bomb),
+        "found an answer of more than 67,108,864 bytes",
+    )
 
     assert len(bomb) < 2 * MEGABYTE
     assert most <= 160 * MEGABYTE
@@ -67,12 +75,18 @@ def test_a_packed_answer_counts_by_what_it_unpacks_to() -> None:
 
 def test_an_answer_of_a_million_hits_is_refused_before_it_is_parsed() -> None:
     body = b'{"hits": {"hits": [%s]}}' % b",".join([b'{"_id": "1", "_score": 1}'] * 1_000_000)
-    client = httpx.Client(base_url="http://shop", transport=httpx.MockTransport(lambda _: httpx.Response(200, content=body)))
+    client = httpx.Client(
+        base_url="http://shop",
+        transport=httpx.MockTransport(lambda _: httpx.Response(200, content=body)),
+    )
     engine = Elasticsearch(client, index="shop", body={"query": {}}, name="shop")
 
     tracemalloc.start()
     try:
-        with pytest.raises(BackendError, match="found an answer of about 3,000,002 values, expected at most 2,000,000"):
+        with pytest.raises(
+            BackendError,
+            match="found an answer of about 3,000,002 values, expected at most 2,000,000",
+        ):
             engine.search(SearchQuery("q1", "shoes"), 10)
         most = tracemalloc.get_traced_memory()[1]
     finally:
@@ -99,8 +113,15 @@ def test_the_largest_answers_that_are_parsed_stay_below_a_gigabyte() -> None:
 def test_a_packed_answer_is_unpacked_and_another_encoding_refused() -> None:
     text = b'{"a": 1}' * 50_000
 
-    assert ask(httpx.Response(200, headers={"content-encoding": "gzip"}, content=gzip.compress(text))).content == text
-    with pytest.raises(BackendError, match="found an answer in the encoding zstd, expected gzip or none"):
+    assert (
+        ask(
+            httpx.Response(200, headers={"content-encoding": "gzip"}, content=gzip.compress(text))
+        ).content
+        == text
+    )
+    with pytest.raises(
+        BackendError, match="found an answer in the encoding zstd, expected gzip or none"
+    ):
         ask(httpx.Response(200, headers={"content-encoding": "zstd"}, stream=Endless(b"x")))
     with pytest.raises(BackendError, match="found damaged gzip data"):
         ask(httpx.Response(200, headers={"content-encoding": "gzip"}, stream=Endless(b"x")))

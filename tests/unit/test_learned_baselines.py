@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 from idealrank.errors import OptionError
-from idealrank.live.alerts.alarm_rules import AlarmRule, BaselineRule, CusumRule, EwmaRule, SequentialRule
+from idealrank.live.alerts.alarm_rules import (
+    AlarmRule,
+    BaselineRule,
+    CusumRule,
+    EwmaRule,
+    SequentialRule,
+)
 from idealrank.live.alerts.alarm_states import AlarmPlan, advance
 from idealrank.live.alerts.learned_baselines import Season, learn
 from idealrank.live.alerts.seen_rounds import Baseline, SeenRound
@@ -53,7 +59,13 @@ def cycle(days: int, start: int = 0, noise: float = 0.0) -> list[SeenRound]:
     rng, rounds = np.random.default_rng(8), []
     for place in range(96 * start, 96 * (start + days)):
         values = by_hour[place // 4 % 24] + rng.normal(0, noise, len(QUERIES))
-        rounds.append(SeenRound(outcome="complete", values=dict(zip(QUERIES, values.tolist(), strict=True)), time=place * QUARTER))
+        rounds.append(
+            SeenRound(
+                outcome="complete",
+                values=dict(zip(QUERIES, values.tolist(), strict=True)),
+                time=place * QUARTER,
+            )
+        )
     return rounds
 
 
@@ -69,10 +81,15 @@ def test_a_daily_cycle_is_an_alarm_without_a_season_and_none_with_one(rule: Alar
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.kind)
 def test_a_drop_is_found_at_every_time_of_the_day(rule: AlarmRule) -> None:
-    plan = AlarmPlan(monitor="m", rules=(rule,), baseline_rounds=192, season=Season.of(DAY, every=QUARTER))
+    plan = AlarmPlan(
+        monitor="m", rules=(rule,), baseline_rounds=192, season=Season.of(DAY, every=QUARTER)
+    )
     for start in (0, 30, 60):
         later = cycle(1, start=2)
-        fell = [seen(one.values["q000"] - 0.05, one.time) for one in cycle(1, start=3)[start : start + 10]]
+        fell = [
+            seen(one.values["q000"] - 0.05, one.time)
+            for one in cycle(1, start=3)[start : start + 10]
+        ]
         events = told(plan, [*cycle(2), *later[:start], *fell])
         assert [event for _, event in events] == ["opened"]
 
@@ -100,14 +117,25 @@ def test_the_correlation_and_the_noise_of_rounds_are_estimated(correlation: floa
 
 def test_queries_with_noise_of_their_own_are_independent() -> None:
     rng = np.random.default_rng(4)
-    rounds = [SeenRound(outcome="complete", values=dict(zip(QUERIES, rng.normal(0.6, 0.1, 200).tolist(), strict=True))) for _ in range(300)]
+    rounds = [
+        SeenRound(
+            outcome="complete",
+            values=dict(zip(QUERIES, rng.normal(0.6, 0.1, 200).tolist(), strict=True)),
+        )
+        for _ in range(300)
+    ]
     found = learn(as_learned(rounds), Baseline(), {})
     assert 1 <= found.dependence[""] < 1.6
 
 
 def test_an_engine_without_noise_has_no_correlation_and_no_error() -> None:
     found = learn(as_learned([seen(0.6)] * 10), Baseline(), {})
-    assert (found.autocorrelation[""], found.noise[""], found.error(), found.dependence[""]) == (0.0, 0.0, 0.0, 1.0)
+    assert (found.autocorrelation[""], found.noise[""], found.error(), found.dependence[""]) == (
+        0.0,
+        0.0,
+        0.0,
+        1.0,
+    )
 
 
 @pytest.mark.parametrize("rule", RULES[1:], ids=lambda rule: rule.kind)
@@ -115,7 +143,12 @@ def test_the_error_of_a_stored_evaluation_is_no_drop(rule: AlarmRule) -> None:
     """The stored round was better by one standard deviation of usual rounds, by chance."""
     rng = np.random.default_rng(5)
     usual = [seen(0.6 + one) for one in rng.normal(0, 0.01, 200)]
-    plan = AlarmPlan(monitor="m", rules=(rule,), baseline_rounds=30, given=Baseline(values=dict.fromkeys(QUERIES, 0.61)))
+    plan = AlarmPlan(
+        monitor="m",
+        rules=(rule,),
+        baseline_rounds=30,
+        given=Baseline(values=dict.fromkeys(QUERIES, 0.61)),
+    )
     assert told(plan, usual) == []
     fell = [seen(0.5 + one) for one in rng.normal(0, 0.01, 200)]
     assert told(plan, [*usual[:30], *fell])[0][1] == "opened"
@@ -127,19 +160,37 @@ def test_a_drop_that_lasts_is_not_taken_for_its_end_where_rounds_are_correlated(
         level = 0.8 * level + rng.normal(0, 0.003)
         means.append(0.6 + level)
     usual, fell = means[:100], [mean - 0.1 for mean in means[100:]]
-    events = told(AlarmPlan(monitor="m", rules=(CusumRule(name="rule"),), baseline_rounds=100), list(map(seen, [*usual, *fell])))
+    events = told(
+        AlarmPlan(monitor="m", rules=(CusumRule(name="rule"),), baseline_rounds=100),
+        list(map(seen, [*usual, *fell])),
+    )
     assert events == [(101, "opened")]
 
 
 def test_a_baseline_of_an_earlier_version_is_read() -> None:
-    old = {"values": {"q": 0.6}, "people": {}, "noise": {"": 0.01}, "rounds": 30, "noise_rounds": 30}
+    old = {
+        "values": {"q": 0.6},
+        "people": {},
+        "noise": {"": 0.01},
+        "rounds": 30,
+        "noise_rounds": 30,
+    }
     plan = AlarmPlan(monitor="m", rules=(CusumRule(name="rule"), SequentialRule(name="drop")))
     first = advance(plan, {}, 1, seen(0.6), {}).state
-    step = advance(plan, {**first, "baseline": old}, 2, SeenRound(outcome="complete", values={"q": 0.2}), {})
+    step = advance(
+        plan, {**first, "baseline": old}, 2, SeenRound(outcome="complete", values={"q": 0.2}), {}
+    )
     assert [change.rule for change in step.changes] == ["rule"]
 
 
-GIVEN = {"name": "shop", "store": "s", "backend": {"kind": "http"}, "queries": "q.tsv", "qrels": "q.txt", "every": "15m"}
+GIVEN = {
+    "name": "shop",
+    "store": "s",
+    "backend": {"kind": "http"},
+    "queries": "q.tsv",
+    "qrels": "q.txt",
+    "every": "15m",
+}
 
 
 @pytest.mark.parametrize(
@@ -168,11 +219,19 @@ def test_the_season_is_the_declared_one_or_one_that_the_baseline_covers_twice(
 @pytest.mark.parametrize(
     ("baseline", "message"),
     [
-        ({"season": "1d", "rounds": 100}, "baseline.rounds: found 100, expected 192 or more, which cover two seasons of 1d"),
-        ({"season": "20m"}, "baseline.season: found '20m', expected a season of at least two rounds"),
+        (
+            {"season": "1d", "rounds": 100},
+            "baseline.rounds: found 100, expected 192 or more, which cover two seasons of 1d",
+        ),
+        (
+            {"season": "20m"},
+            "baseline.season: found '20m', expected a season of at least two rounds",
+        ),
         ({"season": "daily"}, "baseline.season: found 'daily', expected a time above 0"),
     ],
 )
-def test_a_season_that_the_baseline_cannot_learn_is_refused(baseline: dict[str, Any], message: str) -> None:
+def test_a_season_that_the_baseline_cannot_learn_is_refused(
+    baseline: dict[str, Any], message: str
+) -> None:
     with pytest.raises(OptionError, match=message):
         MonitorConfig.of(GIVEN | {"baseline": baseline})

@@ -8,9 +8,12 @@ from idealrank.errors import FileFormatError
 from idealrank.live.line_journal import LineJournal
 
 FOREIGN = {
-    "a line without an end": b'{"my": "only copy"}', "lines": b'{"my": "first"}\n{"my": "second"}\n', "a text": b"notes of mine",
-    "another journal": b'{"format": "idealrank search journal 1"}\n{"n": 1}\n', "bytes": b"\xff\xfe\n\x00",
-}  # fmt: skip
+    "a line without an end": b'{"my": "only copy"}',
+    "lines": b'{"my": "first"}\n{"my": "second"}\n',
+    "a text": b"notes of mine",
+    "another journal": b'{"format": "idealrank search journal 1"}\n{"n": 1}\n',
+    "bytes": b"\xff\xfe\n\x00",
+}
 
 
 def read(path: Path, *, restart: bool = False) -> list[object]:
@@ -22,7 +25,9 @@ def read(path: Path, *, restart: bool = False) -> list[object]:
 
 @pytest.mark.parametrize("content", FOREIGN.values(), ids=list(FOREIGN))
 @pytest.mark.parametrize("restart", [False, True])
-def test_a_file_that_is_no_such_journal_stays_as_it_is(tmp_path: Path, content: bytes, restart: bool) -> None:
+def test_a_file_that_is_no_such_journal_stays_as_it_is(
+    tmp_path: Path, content: bytes, restart: bool
+) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(content)
     with pytest.raises(FileFormatError, match=r"a\.jsonl"):
@@ -31,7 +36,9 @@ def test_a_file_that_is_no_such_journal_stays_as_it_is(tmp_path: Path, content: 
 
 
 @pytest.mark.parametrize("restart", [False, True])
-def test_a_journal_that_was_cut_anywhere_goes_on_or_starts_anew(tmp_path: Path, restart: bool) -> None:
+def test_a_journal_that_was_cut_anywhere_goes_on_or_starts_anew(
+    tmp_path: Path, restart: bool
+) -> None:
     path = tmp_path / "a.jsonl"
     with LineJournal(str(path), "count", "a number") as journal:
         journal.start({"of": "things"}, print)

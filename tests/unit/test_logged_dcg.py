@@ -24,24 +24,37 @@ def test_dcg_is_expected_to_be_the_clicks_of_the_new_ranker() -> None:
     """Every list of a logging policy of all orders, with all its clicks; the new ranker has another
     order and another discount.
     """
-    chances = dict(zip(itertools.permutations("abc"), (0.3, 0.1, 0.05, 0.25, 0.2, 0.1), strict=True))
-    exposure = {document: sum(chance * EXAMINED[order.index(document)] for order, chance in chances.items()) for document in "abc"}
+    chances = dict(
+        zip(itertools.permutations("abc"), (0.3, 0.1, 0.05, 0.25, 0.2, 0.1), strict=True)
+    )
+    exposure = {
+        document: sum(chance * EXAMINED[order.index(document)] for order, chance in chances.items())
+        for document in "abc"
+    }
     new, expected, mean = ["c", "a", "b"], [0.9, 0.5, 0.1], 0.0
     for order, chance in chances.items():
         for clicks in itertools.product((0, 1), repeat=3):
             rates = [ATTRACTIVE[document] * EXAMINED[place] for place, document in enumerate(order)]
-            own = math.prod(rate if click else 1 - rate for rate, click in zip(rates, clicks, strict=True))
+            own = math.prod(
+                rate if click else 1 - rate for rate, click in zip(rates, clicks, strict=True)
+            )
             log = Sessions.from_arrays(["q"] * 2, [order] * 2, [clicks] * 2)
             row = [exposure[document] for document in order]
-            mean += chance * own * logged_dcg(log, {"q": new}, [row, row], discount=expected).dcg.value
-    clicks_online = sum(ATTRACTIVE[document] * seen for document, seen in zip(new, expected, strict=True))
+            mean += (
+                chance * own * logged_dcg(log, {"q": new}, [row, row], discount=expected).dcg.value
+            )
+    clicks_online = sum(
+        ATTRACTIVE[document] * seen for document, seen in zip(new, expected, strict=True)
+    )
     assert mean == pytest.approx(clicks_online, abs=1e-12)
 
 
 def test_measures_are_the_sums_written_out() -> None:
     rng = np.random.default_rng(2)
     log = simulate(rng.beta(1, 2, (3, 5)), 60, ranks=4, rng=3, users=12)
-    rankings = {query: [str(document) for document in rng.permutation(5)[:3]] for query in log.queries}
+    rankings = {
+        query: [str(document) for document in rng.permutation(5)[:3]] for query in log.queries
+    }
     propensity = [0.9, 0.5, 0.4, 0.2]
     dcg, ndcg = [], []
     for row in range(len(log)):
@@ -52,17 +65,24 @@ def test_measures_are_the_sums_written_out() -> None:
             rank = listed.index(document) + 1 if document in listed else 0
             gains.append((log.clicks[row, place] / propensity[place], rank))
         dcg.append(sum(gain * log2_discount(rank) for gain, rank in gains if rank))
-        ideal = sum(gain * log2_discount(rank) for rank, gain in enumerate(sorted((gain for gain, _ in gains), reverse=True), 1))
+        ideal = sum(
+            gain * log2_discount(rank)
+            for rank, gain in enumerate(sorted((gain for gain, _ in gains), reverse=True), 1)
+        )
         ndcg.append(dcg[-1] / ideal if ideal else 0.0)
     found = logged_dcg(log, rankings, propensity)
     for mean, values in ((found.dcg, dcg), (found.ndcg, ndcg)):
         assert mean.value == pytest.approx(np.mean(values), rel=1e-12)
-        assert mean.standard_error == pytest.approx(np.std(values, ddof=1) / math.sqrt(60), rel=1e-12)
+        assert mean.standard_error == pytest.approx(
+            np.std(values, ddof=1) / math.sqrt(60), rel=1e-12
+        )
     assert log.user is not None
     totals = np.bincount(log.user, np.array(dcg) - np.mean(dcg), 12)
     by_user = logged_dcg(log, rankings, propensity, clusters=log.user)
     n_users = len(set(log.user.tolist()))
-    assert by_user.dcg.standard_error == pytest.approx(math.sqrt((totals**2).sum() * n_users / (n_users - 1)) / 60, rel=1e-12)
+    assert by_user.dcg.standard_error == pytest.approx(
+        math.sqrt((totals**2).sum() * n_users / (n_users - 1)) / 60, rel=1e-12
+    )
     assert 0 < max(ndcg) <= 1
     assert "fewer than 100" in str(found)
 
@@ -75,7 +95,10 @@ def test_ranks_and_rankings_are_the_same_thing() -> None:
     # of two ranks, as long as the lists of the log
     missing = (1 / math.log2(3)) / (1 + 1 / math.log2(3))
     assert by_name.never_shown == pytest.approx(missing, rel=1e-12)
-    assert "39 % of the discounts of the new lists stand on documents that were never shown" in by_name.cautions[2]
+    assert (
+        "39 % of the discounts of the new lists stand on documents that were never shown"
+        in by_name.cautions[2]
+    )
 
 
 @pytest.mark.parametrize("repetitions", [30, pytest.param(1000, marks=pytest.mark.slow)])
@@ -106,7 +129,9 @@ def test_exposures_are_means_written_out() -> None:
     for row in range(0, 300, 17):
         lists = log.pair[log.query == log.query[row]]
         for place, pair in enumerate(log.pair[row]):
-            assert found[row, place] == pytest.approx(np.mean([[1.0, 0.5, 0.2] @ (one == pair) for one in lists]), rel=1e-12)
+            assert found[row, place] == pytest.approx(
+                np.mean([[1.0, 0.5, 0.2] @ (one == pair) for one in lists]), rel=1e-12
+            )
     with pytest.raises(InputError, match="propensity: found"):
         exposures(log, [1.0, 0.5, 0.0])
 
@@ -124,7 +149,14 @@ def test_normalising_can_invert_the_order_of_two_rankers() -> None:
     log = simulate(RICH_AND_POOR, 30_000, ranks=6, propensity=seen, policy="random", rng=5)
     found = logged_dcg_difference(log, AT_HOME_WITH_MANY, AT_HOME_WITH_FEW, seen)
     online = [
-        float(np.mean([RICH_AND_POOR[int(query), [int(one) for one in listed]] @ seen for query, listed in ranker.items()]))
+        float(
+            np.mean(
+                [
+                    RICH_AND_POOR[int(query), [int(one) for one in listed]] @ seen
+                    for query, listed in ranker.items()
+                ]
+            )
+        )
         for ranker in (AT_HOME_WITH_MANY, AT_HOME_WITH_FEW)
     ]
     assert online[0] > online[1]
@@ -141,7 +173,14 @@ def test_intervals_of_dcg_hold_the_true_clicks(repetitions: int) -> None:
     truth = np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.4]])
     seen = np.array([1.0, 0.6, 0.4])
     ranking = {"0": list("210"), "1": list("120")}
-    online = float(np.mean([truth[int(query), [int(one) for one in listed]] @ seen for query, listed in ranking.items()]))
+    online = float(
+        np.mean(
+            [
+                truth[int(query), [int(one) for one in listed]] @ seen
+                for query, listed in ranking.items()
+            ]
+        )
+    )
     held = 0
     for repetition in range(repetitions):
         log = simulate(truth, 500, ranks=3, propensity=seen, policy="random", rng=repetition)
@@ -157,13 +196,23 @@ def test_intervals_of_dcg_hold_the_true_clicks(repetitions: int) -> None:
     ("ranking", "propensity", "message"),
     [
         ({"r": ["a"]}, [1.0, 0.5], "ranking: found no list for the query 'q'"),
-        ([[1, 1], [1, 2]], [1.0, 0.5], r"ranking, session 0: found \[1, 1\], expected distinct ranks"),
+        (
+            [[1, 1], [1, 2]],
+            [1.0, 0.5],
+            r"ranking, session 0: found \[1, 1\], expected distinct ranks",
+        ),
         ([[1, 2]], [1.0, 0.5], "ranking: found int64 of shape"),
         ({"q": ["a"]}, [1.0], "propensity: found shape"),
-        ({"q": ["a"]}, [1.0, 0.0], "propensity, session 0, rank 2: found 0, expected a probability above 0"),
+        (
+            {"q": ["a"]},
+            [1.0, 0.0],
+            "propensity, session 0, rank 2: found 0, expected a probability above 0",
+        ),
     ],
 )
-def test_what_does_not_fit_the_log_is_refused(ranking: object, propensity: list[float], message: str) -> None:
+def test_what_does_not_fit_the_log_is_refused(
+    ranking: object, propensity: list[float], message: str
+) -> None:
     log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", "a"]], [[1, 1], [1, 0]])
     with pytest.raises(InputError, match=message):
         logged_dcg(log, ranking, propensity)  # type: ignore[arg-type]
@@ -171,7 +220,9 @@ def test_what_does_not_fit_the_log_is_refused(ranking: object, propensity: list[
 
 def swapped_log(n: int = 400, seed: int = 3) -> Sessions:
     """Lists of three of four documents of two queries, in random order."""
-    return simulate(np.random.default_rng(seed).beta(2, 3, (2, 4)), n, ranks=3, policy="random", rng=seed)
+    return simulate(
+        np.random.default_rng(seed).beta(2, 3, (2, 4)), n, ranks=3, policy="random", rng=seed
+    )
 
 
 def without(log: Sessions, row: int) -> Sessions:
@@ -203,17 +254,30 @@ def test_intervals_by_a_fitted_model_have_the_spread_of_the_estimates() -> None:
     given, those are too small.
     """
     attractive = np.random.default_rng(7).beta(2, 6, (20, 8))
-    new = {str(query): [str(document) for document in np.argsort(-row)[:5]] for query, row in enumerate(attractive)}
+    new = {
+        str(query): [str(document) for document in np.argsort(-row)[:5]]
+        for query, row in enumerate(attractive)
+    }
     found = []
     for seed in range(120):
         log = simulate(attractive, 3000, ranks=5, scores=3 * attractive, rng=seed)
         fitted = PBM().fit(log)
-        by_model, as_given = logged_dcg(log, new, fitted), logged_dcg(log, new, np.minimum(exposures(log, fitted.relative_propensity), 1))
-        assert (by_model.dcg.value, by_model.ndcg.value) == (as_given.dcg.value, as_given.ndcg.value)
+        by_model, as_given = (
+            logged_dcg(log, new, fitted),
+            logged_dcg(log, new, np.minimum(exposures(log, fitted.relative_propensity), 1)),
+        )
+        assert (by_model.dcg.value, by_model.ndcg.value) == (
+            as_given.dcg.value,
+            as_given.ndcg.value,
+        )
         assert by_model.propensity_errors
         assert not as_given.propensity_errors
-        found.append([(one.value, one.standard_error, given.standard_error)
-                      for one, given in ((by_model.dcg, as_given.dcg), (by_model.ndcg, as_given.ndcg))])  # fmt: skip
+        found.append(
+            [
+                (one.value, one.standard_error, given.standard_error)
+                for one, given in ((by_model.dcg, as_given.dcg), (by_model.ndcg, as_given.ndcg))
+            ]
+        )
     values, errors, too_small = np.moveaxis(np.array(found), 2, 0)
     assert (errors.mean(axis=0) / values.std(axis=0) > 0.85).all()
     assert (errors.mean(axis=0) / values.std(axis=0) < 1.35).all()
@@ -223,11 +287,17 @@ def test_intervals_by_a_fitted_model_have_the_spread_of_the_estimates() -> None:
 def test_a_difference_counts_the_errors_of_both_rankers_together() -> None:
     log = swapped_log(2000)
     fitted = PBM().fit(log)
-    first, second = (dict.fromkeys(log.queries, order) for order in (["0", "1", "2"], ["2", "1", "0"]))
+    first, second = (
+        dict.fromkeys(log.queries, order) for order in (["0", "1", "2"], ["2", "1", "0"])
+    )
     found = logged_dcg_difference(log, first, second, fitted)
-    assert found.dcg.standard_error < math.hypot(found.a.dcg.standard_error, found.b.dcg.standard_error)
+    assert found.dcg.standard_error < math.hypot(
+        found.a.dcg.standard_error, found.b.dcg.standard_error
+    )
     assert logged_dcg_difference(log, first, first, fitted).dcg.standard_error == 0
-    assert logged_dcg_difference(log, second, first, fitted).dcg.standard_error == pytest.approx(found.dcg.standard_error, rel=1e-12)
+    assert logged_dcg_difference(log, second, first, fitted).dcg.standard_error == pytest.approx(
+        found.dcg.standard_error, rel=1e-12
+    )
 
 
 def test_a_model_of_another_log_or_without_links_is_refused() -> None:
@@ -237,5 +307,8 @@ def test_a_model_of_another_log_or_without_links_is_refused() -> None:
     with pytest.raises(InputError, match="offset: found offsets beside a position-based model"):
         logged_dcg(log, new, PBM().fit(log), offset=[0.1, 0.1, 0.1])
     fixed = Sessions.from_arrays(["q"] * 20, [["a", "b"]] * 20, [[1, 0], [0, 1]] * 10)
-    with pytest.warns(match="share no document"), pytest.raises(InputError, match="link rank 2 with the first"):
+    with (
+        pytest.warns(match="share no document"),
+        pytest.raises(InputError, match="link rank 2 with the first"),
+    ):
         logged_dcg(fixed, {"q": ["a"]}, PBM().fit(fixed))

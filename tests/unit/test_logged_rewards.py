@@ -24,18 +24,24 @@ from tests.conftest import shared_file
 def open_bandit() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     with gzip.open(shared_file("data", "open-bandit", "bts_men.csv.gz"), "rt") as file:
         rows = list(csv.DictReader(file))
-    rewards, logged = (np.array([float(row[name]) for row in rows]) for name in ("click", "propensity_score"))
+    rewards, logged = (
+        np.array([float(row[name]) for row in rows]) for name in ("click", "propensity_score")
+    )
     return rewards, np.full(rewards.size, 1 / 34), logged
 
 
 def test_values_of_the_open_bandit_sample_are_the_recorded_ones() -> None:
     log = open_bandit()
-    expected = json.loads(shared_file("data", "open-bandit", "expected_ips.json").read_text())["campaigns"]["men"]["uniform_from_bts"]
+    expected = json.loads(shared_file("data", "open-bandit", "expected_ips.json").read_text())[
+        "campaigns"
+    ]["men"]["uniform_from_bts"]
     found = ips(*log)
     assert found.value == pytest.approx(expected["ips"], abs=1e-12)
     assert found.standard_error == pytest.approx(expected["ips_se"], abs=1e-12)
     assert found.effective_sample_size == pytest.approx(expected["ess"], rel=1e-12)
-    assert (found.max_weight, found.mean_weight) == pytest.approx((expected["max_weight"], expected["mean_weight"]), rel=1e-12)
+    assert (found.max_weight, found.mean_weight) == pytest.approx(
+        (expected["max_weight"], expected["mean_weight"]), rel=1e-12
+    )
     assert ips(*log, "snips").value == pytest.approx(expected["snips"], abs=1e-12)
     assert ips(*log, "clipped", 10).value == pytest.approx(expected["clipped_ips_at_10"], abs=1e-12)
     assert not found.supported
@@ -50,13 +56,17 @@ logged, target = rng.uniform(0.2, 1, 777), rng.uniform(0, 1, 777)
 rewards = rng.normal(1, 1, 777)
 for found in (ips(rewards, target, logged), ips(rewards, target, logged, "snips", clusters=np.arange(777) // 5)):
     print(*map(float.hex, (found.value, found.standard_error, *found.interval, found.effective_sample_size)))
-"""
+"""  # noqa: E501
 
 
 def test_a_processor_changes_no_bit() -> None:
     # OpenBLAS adds in another order on each family of processors, here on one of 2011.
     there = subprocess.run(
-        [sys.executable, "-c", _PROGRAM], env={**os.environ, "OPENBLAS_CORETYPE": "Sandybridge"}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", _PROGRAM],
+        env={**os.environ, "OPENBLAS_CORETYPE": "Sandybridge"},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     here = io.StringIO()
     with contextlib.redirect_stdout(here):
@@ -75,10 +85,14 @@ def test_errors_are_those_of_plain_sums() -> None:
     rewards, target, logged = small_log(70_001)  # more than one block
     weights = target / logged
     found = ips(rewards, target, logged)
-    assert found.standard_error == pytest.approx((weights * rewards).std(ddof=1) / math.sqrt(rewards.size), rel=1e-12)
+    assert found.standard_error == pytest.approx(
+        (weights * rewards).std(ddof=1) / math.sqrt(rewards.size), rel=1e-12
+    )
     own = ips(rewards, target, logged, "snips")
     spread = weights * (rewards - own.value) / weights.mean()
-    assert own.standard_error == pytest.approx(spread.std(ddof=1) / math.sqrt(rewards.size), rel=1e-10)
+    assert own.standard_error == pytest.approx(
+        spread.std(ddof=1) / math.sqrt(rewards.size), rel=1e-10
+    )
     cut = np.minimum(weights, 2)
     clipped = ips(rewards, target, logged, "clipped", 2)
     assert clipped.value == pytest.approx((cut * rewards).mean(), rel=1e-12)
@@ -101,10 +115,26 @@ def test_a_bootstrap_of_clusters_is_about_as_wide_as_the_normal_interval() -> No
     estimators: tuple[Estimator, ...] = ("ips", "snips")
     for estimator in estimators:
         normal = ips(rewards, target, logged, estimator)
-        drawn = ips(rewards, target, logged, estimator, n_resamples=600, rng=3, clusters=np.arange(4000) % 2000)
+        drawn = ips(
+            rewards,
+            target,
+            logged,
+            estimator,
+            n_resamples=600,
+            rng=3,
+            clusters=np.arange(4000) % 2000,
+        )
         width = [high - low for low, high in (normal.interval, drawn.interval)]
         assert width[1] == pytest.approx(width[0], rel=0.15)
-        again = ips(rewards, target, logged, estimator, n_resamples=600, rng=3, clusters=np.arange(4000) % 2000)
+        again = ips(
+            rewards,
+            target,
+            logged,
+            estimator,
+            n_resamples=600,
+            rng=3,
+            clusters=np.arange(4000) % 2000,
+        )
         assert again.interval == drawn.interval
 
 
@@ -134,7 +164,9 @@ def test_two_policies_are_compared_row_by_row() -> None:
     assert found.standard_error == pytest.approx(x.std(ddof=1) / math.sqrt(3000), rel=1e-10)
 
 
-def bandit_log(rng: np.random.Generator, n: int, uniform: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+def bandit_log(
+    rng: np.random.Generator, n: int, uniform: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """A log of five actions of known rates, and the true value of a policy that prefers the
     last.
     """
@@ -142,7 +174,12 @@ def bandit_log(rng: np.random.Generator, n: int, uniform: float) -> tuple[np.nda
     logging = uniform / 5 + (1 - uniform) * np.array([0.5, 0.3, 0.1, 0.07, 0.03])
     target = np.array([0.05, 0.05, 0.1, 0.2, 0.6])
     actions = rng.choice(5, n, p=logging)
-    return rng.binomial(1, rates[actions]).astype(float), target[actions], logging[actions], float(target @ rates)
+    return (
+        rng.binomial(1, rates[actions]).astype(float),
+        target[actions],
+        logging[actions],
+        float(target @ rates),
+    )
 
 
 TRUTH = bandit_log(np.random.default_rng(0), 1, 1.0)[-1]
@@ -184,7 +221,15 @@ def test_a_model_that_stands_alone_and_is_wrong_is_noticed() -> None:
     rewards = (rng.random(4000) < rates[actions]).astype(float)
     for model, expected in ((np.array([0.1, 0.1]), False), (rates, True)):
         predicted = np.full(4000, target @ model)
-        found = doubly_robust(rewards, target[actions], logged[actions], model[actions], predicted, "switch", switch=2.0)
+        found = doubly_robust(
+            rewards,
+            target[actions],
+            logged[actions],
+            model[actions],
+            predicted,
+            "switch",
+            switch=2.0,
+        )
         assert found.supported == expected
 
 
@@ -194,20 +239,36 @@ def test_wrong_propensities_are_noticed() -> None:
     wrong = ips(rewards, target, np.minimum(logged * 1.5, 1))
     assert not wrong.supported
     assert "the logged probabilities are wrong" in wrong.cautions[0]
-    assert ips_difference(rewards, target, target, np.minimum(logged * 1.5, 1)).verdict == "no support"
+    assert (
+        ips_difference(rewards, target, target, np.minimum(logged * 1.5, 1)).verdict == "no support"
+    )
 
 
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (([1, 0], [0.5, 0.5], [0.5, 0.0]), "logged_probability, row 1: found 0, expected a probability above 0 to 1"),
-        (([1, 0], [0.5, 1.5], [0.5, 0.5]), "target_probability, row 1: found 1.5, expected a probability from 0 to 1"),
-        (([1, float("nan")], [0.5, 0.5], [0.5, 0.5]), "rewards, row 1: found nan, expected a finite value"),
-        (([1, 0], [0.5], [0.5, 0.5]), "target_probability: found 1 values, expected one for each of the 2 rewards"),
+        (
+            ([1, 0], [0.5, 0.5], [0.5, 0.0]),
+            "logged_probability, row 1: found 0, expected a probability above 0 to 1",
+        ),
+        (
+            ([1, 0], [0.5, 1.5], [0.5, 0.5]),
+            "target_probability, row 1: found 1.5, expected a probability from 0 to 1",
+        ),
+        (
+            ([1, float("nan")], [0.5, 0.5], [0.5, 0.5]),
+            "rewards, row 1: found nan, expected a finite value",
+        ),
+        (
+            ([1, 0], [0.5], [0.5, 0.5]),
+            "target_probability: found 1 values, expected one for each of the 2 rewards",
+        ),
         (([1], [0.5], [0.5]), "rewards: found 1 rows, expected at least 2"),
     ],
 )
-def test_a_log_that_makes_no_sense_is_refused(columns: tuple[list[float], list[float], list[float]], message: str) -> None:
+def test_a_log_that_makes_no_sense_is_refused(
+    columns: tuple[list[float], list[float], list[float]], message: str
+) -> None:
     with pytest.raises(InputError, match=message):
         ips(*columns)
 
@@ -228,10 +289,16 @@ def test_options_that_do_not_go_together_are_refused() -> None:
 def test_labels_are_numbered_as_by_a_sort_whatever_their_type() -> None:
     rng = np.random.default_rng(6)
     columns = [
-        rng.integers(-128, 128, 300).astype(np.int8), rng.integers(0, 256, 900).astype(np.uint8), rng.integers(-5, 5, 100),
-        rng.integers(0, 10**9, 400), np.array([-(2**63), 2**63 - 1]), np.array([2**64 - 1, 2**64 - 3], np.uint64),
-        rng.integers(0, 9, 50).astype(str), np.array([True, False, True]), rng.normal(size=20).round(),
-    ]  # fmt: skip
+        rng.integers(-128, 128, 300).astype(np.int8),
+        rng.integers(0, 256, 900).astype(np.uint8),
+        rng.integers(-5, 5, 100),
+        rng.integers(0, 10**9, 400),
+        np.array([-(2**63), 2**63 - 1]),
+        np.array([2**64 - 1, 2**64 - 3], np.uint64),
+        rng.integers(0, 9, 50).astype(str),
+        np.array([True, False, True]),
+        rng.normal(size=20).round(),
+    ]
     for labels in columns:
         found = label_codes(labels)
         assert found.dtype == np.int64

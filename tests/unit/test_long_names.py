@@ -13,7 +13,10 @@ _LONG = "x" * 1_000_000
 
 
 @pytest.mark.spread(2)
-@pytest.mark.parametrize("measure", [_LONG, f"nDCG({_LONG}=3)", f"nDCG(gain={_LONG})", "ndcg_" + "1" * 1_000_000, "n_1" * 300_000])
+@pytest.mark.parametrize(
+    "measure",
+    [_LONG, f"nDCG({_LONG}=3)", f"nDCG(gain={_LONG})", "ndcg_" + "1" * 1_000_000, "n_1" * 300_000],
+)
 def test_a_measure_of_a_million_letters_is_refused_at_once(measure: str) -> None:
     start = time.process_time()
     with pytest.raises(OptionError) as refused:

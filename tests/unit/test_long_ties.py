@@ -26,7 +26,11 @@ def exact(stops: FloatArray, above: int, size: int, reached: int) -> float:
     """
     means = [Fraction(int(place <= size - len(stops))) for place in range(size + 1)]
     for total, stop in enumerate(map(Fraction, stops.tolist()), size - len(stops) + 1):
-        means = [((total - j) * means[j] + j * (1 - stop) * means[j - 1] if j <= total else Fraction(0)) / total for j in range(size + 1)]
+        means = [
+            ((total - j) * means[j] + j * (1 - stop) * means[j - 1] if j <= total else Fraction(0))
+            / total
+            for j in range(size + 1)
+        ]
     return float(sum((means[j - 1] - means[j]) / (above + j) for j in range(1, reached + 1)))
 
 
@@ -45,13 +49,19 @@ def chances(kind: str, count: int, rng: np.random.Generator) -> FloatArray:
 
 def of_one_group(stops: FloatArray, above: int, size: int, reached: int) -> float:
     one = np.array([1])
-    return float(stopping.reciprocal_in_ties(stops, np.array([0]), one * stops.size, one * above, one * size, one * reached)[0])
+    return float(
+        stopping.reciprocal_in_ties(
+            stops, np.array([0]), one * stops.size, one * above, one * size, one * reached
+        )[0]
+    )
 
 
 @pytest.mark.spread(12)
 @pytest.mark.parametrize("above", [0, 1, 7, 1000, 10**6])
 @pytest.mark.parametrize("kind", KINDS)
-def test_short_and_long_groups_are_the_exact_mean_over_all_orders_at_any_cutoff(kind: str, above: int) -> None:
+def test_short_and_long_groups_are_the_exact_mean_over_all_orders_at_any_cutoff(
+    kind: str, above: int
+) -> None:
     rng = np.random.default_rng([above, len(kind)])
     for _ in range(5):
         size = int(rng.integers(1, 24))
@@ -59,7 +69,9 @@ def test_short_and_long_groups_are_the_exact_mean_over_all_orders_at_any_cutoff(
         for reached in {1, int(rng.integers(1, size + 1)), size}:
             expected = exact(stops, above, size, reached)
 
-            assert reciprocal_in_long_tie(stops, above, size, reached) == pytest.approx(expected, rel=1e-12)
+            assert reciprocal_in_long_tie(stops, above, size, reached) == pytest.approx(
+                expected, rel=1e-12
+            )
             assert of_one_group(stops, above, size, reached) == pytest.approx(expected, rel=1e-12)
 
 
@@ -91,13 +103,19 @@ def test_a_million_equal_documents_are_a_geometric_series(chance: float, above: 
 @pytest.mark.spread(5)
 @pytest.mark.parametrize("reached", [10, 1000, 50_000, 99_970, 100_000])
 @pytest.mark.parametrize("count", [1, 2, 5, 30, 60])
-def test_a_few_certain_documents_among_a_hundred_thousand_are_drawn_without_replacement(count: int, reached: int) -> None:
+def test_a_few_certain_documents_among_a_hundred_thousand_are_drawn_without_replacement(
+    count: int, reached: int
+) -> None:
     size, before = 100_000, np.arange(float(reached))
-    passing = np.prod([np.maximum(size - before - other, 0.0) / (size - other) for other in range(count)], axis=0)
+    passing = np.prod(
+        [np.maximum(size - before - other, 0.0) / (size - other) for other in range(count)], axis=0
+    )
 
     found = reciprocal_in_long_tie(np.ones(count), 0, size, reached)
 
-    assert found == pytest.approx(math.fsum(passing * count / (size - before) / (1.0 + before)), rel=1e-12)
+    assert found == pytest.approx(
+        math.fsum(passing * count / (size - before) / (1.0 + before)), rel=1e-12
+    )
 
 
 def test_groups_of_many_distinct_chances_keep_their_number() -> None:
@@ -111,9 +129,15 @@ def test_groups_of_many_distinct_chances_keep_their_number() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cutoff", [10, 1000, 100_000, None])
-def test_two_hundred_thousand_tied_documents_are_not_summed_one_by_one(monkeypatch: pytest.MonkeyPatch, cutoff: int | None) -> None:
+def test_two_hundred_thousand_tied_documents_are_not_summed_one_by_one(
+    monkeypatch: pytest.MonkeyPatch, cutoff: int | None
+) -> None:
     documents = {f"d{number}": number % 5 for number in range(200_000)}
-    judged = align(Qrels({"q": documents}), Run({"q": dict.fromkeys(documents, 0.5)}), Alignment(ties="expected"))
+    judged = align(
+        Qrels({"q": documents}),
+        Run({"q": dict.fromkeys(documents, 0.5)}),
+        Alignment(ties="expected"),
+    )
     monkeypatch.setattr(stopping, "_block", lambda *_: pytest.fail("summed one by one"))
 
     value = ERR(cutoff=cutoff, max_rel=16).compute(judged).values

@@ -14,7 +14,10 @@ from idealrank import IdealrankWarning, InputError, Qrels, Run, evaluate, explai
 @pytest.mark.parametrize(
     ("grades", "words"),
     [
-        ({"q": ["d1", "d1"]}, "query 'q': found document 'd1' twice in a list, expected each once, as in a set"),
+        (
+            {"q": ["d1", "d1"]},
+            "query 'q': found document 'd1' twice in a list, expected each once, as in a set",
+        ),
         ({"q": iter(["d1"])}, "expected {document: grade}"),
         ({"q": 1}, "query 'q': found int, expected {document: grade}"),
         ({"q": {"d": "x"}}, "query q, document d: expected a number, found str"),
@@ -75,8 +78,14 @@ QRELS_OF_ONE = {"q": {"d1": 1}}
     ("run", "words"),
     [
         ({"d1": 0.3}, r"query 'd1': found float, expected \{query: \{document: score\}\}"),
-        ({"bm25": {"q": {"d1": 0.3}}}, r"expected \{query: \{document: score\}\}; give one run per evaluate"),
-        ({"bm25": {"q": ["d1"]}}, r"expected \{query: \{document: score\}\}; give one run per evaluate"),
+        (
+            {"bm25": {"q": {"d1": 0.3}}},
+            r"expected \{query: \{document: score\}\}; give one run per evaluate",
+        ),
+        (
+            {"bm25": {"q": ["d1"]}},
+            r"expected \{query: \{document: score\}\}; give one run per evaluate",
+        ),
     ],
 )
 def test_a_run_of_another_shape_is_refused_with_the_shape_of_a_run(run: Any, words: str) -> None:

@@ -220,7 +220,9 @@ def check_slice_figure(case: Case) -> None:
 def check_page(case: Case) -> None:
     """Tables of a page turn pairs of several runs so that the better run comes second."""
     compared, wanted = comparison_of(case), STATES[case.state]
-    allowed = {wanted.word, TURNED.get(wanted.word, wanted.word)} if case.runs > 2 else {wanted.word}
+    allowed = (
+        {wanted.word, TURNED.get(wanted.word, wanted.word)} if case.runs > 2 else {wanted.word}
+    )
     measure = measure_of(case)
     tables = [pair_grid(leading_pairs(compared)[0]), every_pair_grid(compared, measure)]
     caution = case.state in ("better", "worse", "equivalent") and case.labels == "pooled"
@@ -284,12 +286,23 @@ def test_every_form_of_a_comparison_says_its_state(case: Case) -> None:
 
 @pytest.mark.parametrize("rate_known", [True, False])
 def test_a_verdict_of_unknown_error_rate_has_its_caution_in_every_form(rate_known: bool) -> None:
-    case = Case("better", 2, 1, companion=False, sliced=False, baseline=False, labels="complete", rate_known=rate_known)
+    case = Case(
+        "better",
+        2,
+        1,
+        companion=False,
+        sliced=False,
+        baseline=False,
+        labels="complete",
+        rate_known=rate_known,
+    )
     compared = comparison_of(case)
     (pair, row), *_ = compared.rows()
     for text in (markup.comparison_markdown(compared), markup.comparison_latex(compared)):
         assert ("queries to know the error rate of" in " ".join(text.split())) == (not rate_known)
-    assert {cell.mark for cell in column_of(pair_grid(pair), "verdict")} == {"" if rate_known else "!"}
+    assert {cell.mark for cell in column_of(pair_grid(pair), "verdict")} == {
+        "" if rate_known else "!"
+    }
     assert row.as_dict()["error_rate_known"] == rate_known
 
 
@@ -303,7 +316,12 @@ def test_the_cases_have_every_trait_with_every_state() -> None:
 
 
 def first_case(state: str, **traits: object) -> Case:
-    return next(case for case in CASES if case.state == state and all(getattr(case, name) == value for name, value in traits.items()))
+    return next(
+        case
+        for case in CASES
+        if case.state == state
+        and all(getattr(case, name) == value for name, value in traits.items())
+    )
 
 
 # A wrong word in one form: of which check, where, for which state, and what is wrong about it.
@@ -338,7 +356,9 @@ def test_a_caption_of_another_state_is_found(monkeypatch: pytest.MonkeyPatch) ->
     case = first_case(TOO_FEW, baseline=False)
     wrong = verdicts.mark("undecided").caption
 
-    monkeypatch.setattr(pair_map, "mark", lambda state: replace(verdicts.mark(state), caption=wrong))
+    monkeypatch.setattr(
+        pair_map, "mark", lambda state: replace(verdicts.mark(state), caption=wrong)
+    )
 
     with pytest.raises(AssertionError, match="without a significant difference"):
         check_map_caption(case)

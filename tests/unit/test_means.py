@@ -13,8 +13,13 @@ import idealrank as ir
 def evaluation() -> ir.Evaluation:
     draw = np.random.default_rng(5)
     qrels = {f"q{i}": {f"d{j}": int(draw.integers(0, 3)) for j in range(8)} for i in range(40)}
-    run = {query: {document: float(draw.random()) for document in grades} for query, grades in qrels.items()}
-    return ir.evaluate(qrels, run, ["nDCG@5", "RR", "NumRel", "GMAP"], "standard,no_relevant=left-out")
+    run = {
+        query: {document: float(draw.random()) for document in grades}
+        for query, grades in qrels.items()
+    }
+    return ir.evaluate(
+        qrels, run, ["nDCG@5", "RR", "NumRel", "GMAP"], "standard,no_relevant=left-out"
+    )
 
 
 def test_intervals_are_those_of_scipy(evaluation: ir.Evaluation) -> None:
@@ -35,13 +40,20 @@ def test_weights_are_those_of_the_weighted_mean(evaluation: ir.Evaluation) -> No
     weights = {query: 1.0 + number for number, query in enumerate(evaluation.queries)}
     found = ir.intervals(evaluation, weights=weights)["RR"]
     of_all = evaluation.per_query()
-    assert found.mean == pytest.approx(np.average([of_all[query]["RR"] for query in weights], weights=[*weights.values()]), rel=1e-12)
+    assert found.mean == pytest.approx(
+        np.average([of_all[query]["RR"] for query in weights], weights=[*weights.values()]),
+        rel=1e-12,
+    )
 
 
-def test_clusters_of_one_query_each_change_nothing_and_two_copies_of_each_do(evaluation: ir.Evaluation) -> None:
+def test_clusters_of_one_query_each_change_nothing_and_two_copies_of_each_do(
+    evaluation: ir.Evaluation,
+) -> None:
     plain = ir.intervals(evaluation)["RR"]
     alone = ir.intervals(evaluation, clusters={query: query for query in evaluation.queries})["RR"]
-    halves = ir.intervals(evaluation, clusters={query: int(query[1:]) // 2 for query in evaluation.queries})["RR"]
+    halves = ir.intervals(
+        evaluation, clusters={query: int(query[1:]) // 2 for query in evaluation.queries}
+    )["RR"]
     np.testing.assert_allclose(alone.interval, plain.interval, rtol=1e-12)
     assert halves.interval != plain.interval
 

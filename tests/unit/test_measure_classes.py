@@ -30,9 +30,15 @@ def _class(name: str, base: type[ir.Measure] = ir.Measure) -> type[ir.Measure]:
     return Own
 
 
-@pytest.mark.parametrize(("name", "listed"), [("P", "P"), ("p", "P"), ("NDCG", "nDCG"), ("numrelret", "NumRelRet")])
+@pytest.mark.parametrize(
+    ("name", "listed"), [("P", "P"), ("p", "P"), ("NDCG", "nDCG"), ("numrelret", "NumRelRet")]
+)
 def test_a_class_with_the_name_of_a_listed_measure_is_refused(name: str, listed: str) -> None:
-    with pytest.raises(ir.OptionError, match=f"measure '{name}': found the name of the listed measure {listed}, expected a name of"):
+    with pytest.raises(
+        ir.OptionError,
+        match=f"measure '{name}': found the name of the listed measure {listed}, expected a name "
+        f"of",
+    ):
         ir.evaluate(QRELS, RUN, ["nDCG@10", _class(name)(cutoff=10)])
 
 
@@ -50,7 +56,10 @@ def test_no_entry_takes_a_name_that_is_taken(call: str) -> None:
 
 def test_listed_measures_and_what_adds_them_up_otherwise_keep_their_names() -> None:
     assert str(parse_measures(RunningBpref())[0]) == "Bpref"
-    assert ir.evaluate(QRELS, RUN, [ir.P(cutoff=1), ir.NDCG(cutoff=1)]).mean() == {"P@1": 0.5, "nDCG@1": 0.5}
+    assert ir.evaluate(QRELS, RUN, [ir.P(cutoff=1), ir.NDCG(cutoff=1)]).mean() == {
+        "P@1": 0.5,
+        "nDCG@1": 0.5,
+    }
 
 
 @pytest.mark.parametrize(
@@ -60,12 +69,17 @@ def test_listed_measures_and_what_adds_them_up_otherwise_keep_their_names() -> N
         (lambda n: ir.PerQuery(np.zeros((n, 1))), r"values of type float64 and shape \(2, 1\)"),
         (lambda n: ir.PerQuery(np.array(["a"] * n)), r"values of type <U1 and shape \(2,\)"),
         (lambda n: ir.PerQuery([0.5] * n), "values of type list"),
-        (lambda n: ir.PerQuery(np.zeros(n), np.zeros(n + 1, bool)), r"scored of type bool and shape \(3,\)"),
+        (
+            lambda n: ir.PerQuery(np.zeros(n), np.zeros(n + 1, bool)),
+            r"scored of type bool and shape \(3,\)",
+        ),
         (np.zeros, "ndarray"),
         (lambda n: None, "NoneType"),
     ],
 )
-def test_a_result_of_the_wrong_form_is_refused_by_the_name_of_the_measure(gives: Callable[[int], Any], found: str) -> None:
+def test_a_result_of_the_wrong_form_is_refused_by_the_name_of_the_measure(
+    gives: Callable[[int], Any], found: str
+) -> None:
     @dataclass(frozen=True, kw_only=True)
     class Own(ir.Measure):
         name: ClassVar[str] = "Own"
@@ -74,7 +88,10 @@ def test_a_result_of_the_wrong_form_is_refused_by_the_name_of_the_measure(gives:
         def compute(self, judged: ir.Judged) -> ir.PerQuery:
             return gives(judged.n_queries)
 
-    with pytest.raises(ir.OptionError, match=f"measure Own: compute gave {found}, expected PerQuery with a float64 array of shape"):
+    with pytest.raises(
+        ir.OptionError,
+        match=f"measure Own: compute gave {found}, expected PerQuery with a float64 array of shape",
+    ):
         ir.evaluate(QRELS, RUN, Own())
 
 
@@ -86,5 +103,8 @@ def test_a_class_without_a_name_is_refused_in_words() -> None:
     for name, found in ((None, "no name"), (7, "name = 7")):
         if name is not None:
             Own.name = name  # type: ignore[assignment]
-        with pytest.raises(ir.OptionError, match=f"measure Own: found {found}, expected a text, as in name: ClassVar"):
+        with pytest.raises(
+            ir.OptionError,
+            match=f"measure Own: found {found}, expected a text, as in name: ClassVar",
+        ):
             ir.evaluate(QRELS, RUN, Own())

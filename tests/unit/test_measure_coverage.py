@@ -45,7 +45,10 @@ def test_queries_without_a_relevant_document_are_counted_by_the_threshold_of_eac
 def test_left_out_queries_are_those_without_a_relevant_document(seed: int) -> None:
     rng = np.random.default_rng(seed)
     users = [f"u{number}" for number in range(60)]
-    qrels = {user: {f"i{item}": int(rng.integers(1, 6)) for item in range(rng.integers(1, 4))} for user in users}
+    qrels = {
+        user: {f"i{item}": int(rng.integers(1, 6)) for item in range(rng.integers(1, 4))}
+        for user in users
+    }
     lists = {user: [f"i{item}" for item in rng.permutation(6)] for user in users}
     measures = ["R(rel=4)@20", "AP(rel=5)", "RR(rel=3)@10", "nDCG(gain={1:0,2:0,3:0,4:0,5:1})@10"]
     run = ir.evaluate(qrels, lists, measures, "standard,no_relevant=left-out")
@@ -72,17 +75,27 @@ def test_arrays_have_the_counts_of_each_measure() -> None:
 
 
 def test_selected_and_joined_measures_keep_their_counts() -> None:
-    one, other = ir.evaluate(RATINGS, LISTS, MEASURES[:1]), ir.evaluate(RATINGS, LISTS, MEASURES[1:])
+    one, other = (
+        ir.evaluate(RATINGS, LISTS, MEASURES[:1]),
+        ir.evaluate(RATINGS, LISTS, MEASURES[1:]),
+    )
     joined = one.join(other)
     assert {text: counts.no_relevant for text, counts in joined.coverage.by_measure.items()} == {
-        text: counts.no_relevant for text, counts in {**one.coverage.by_measure, **other.coverage.by_measure}.items()
+        text: counts.no_relevant
+        for text, counts in {**one.coverage.by_measure, **other.coverage.by_measure}.items()
     }
     assert list(joined.select("R(rel=4)@20").coverage.by_measure) == ["R(rel=4)@20"]
 
 
 def test_a_journal_keeps_the_counts(tmp_path) -> None:
     path = tmp_path / "knn.run"
-    path.write_text("".join(f"{user} Q0 {item} 1 {3 - rank} knn\n" for user, items in LISTS.items() for rank, item in enumerate(items)))
+    path.write_text(
+        "".join(
+            f"{user} Q0 {item} 1 {3 - rank} knn\n"
+            for user, items in LISTS.items()
+            for rank, item in enumerate(items)
+        )
+    )
     measures = ir.parse_measure("R(rel=4)@20"), ir.parse_measure("R@20")
     evaluation = ir.evaluate(RATINGS, str(path), measures)
     EvaluationJournal(str(tmp_path / "out.journal"), {"measures": ["R"]}).add(str(path), evaluation)
@@ -98,7 +111,9 @@ def test_json_has_the_counts_of_every_measure() -> None:
 
 
 def test_the_table_lists_measures_whose_counts_differ_from_those_of_the_run() -> None:
-    runs = [ir.evaluate(RATINGS, LISTS, ["R@20", "R(rel=4)@20"], name=name) for name in ("knn", "pop")]
+    runs = [
+        ir.evaluate(RATINGS, LISTS, ["R@20", "R(rel=4)@20"], name=name) for name in ("knn", "pop")
+    ]
     rows = [[cell.text for cell in row] for row in measure_coverage_table(runs).rows]
     assert rows == [["R(rel=4)@20", "every run", "4", "2"]]
 
@@ -114,8 +129,15 @@ def test_a_convention_of_an_unstable_sort_says_so_beside_tied_documents() -> Non
     their order.
     """
     qrels = {"q": {f"d{number}": number % 3 for number in range(20)}}
-    tied, ordered = ({"q": {f"d{number}": score(number) for number in range(20)}} for score in (lambda _: 1.0, float))
+    tied, ordered = (
+        {"q": {f"d{number}": score(number) for number in range(20)}}
+        for score in (lambda _: 1.0, float)
+    )
     said = "in lists of 16 or more documents the tool puts them in an order of its own"
-    assert said in " ".join(table_report([ir.evaluate(qrels, tied, "nDCG@10", convention="ranx")]).split())
-    assert said not in " ".join(table_report([ir.evaluate(qrels, ordered, "nDCG@10", convention="ranx")]).split())
+    assert said in " ".join(
+        table_report([ir.evaluate(qrels, tied, "nDCG@10", convention="ranx")]).split()
+    )
+    assert said not in " ".join(
+        table_report([ir.evaluate(qrels, ordered, "nDCG@10", convention="ranx")]).split()
+    )
     assert said not in " ".join(table_report([ir.evaluate(qrels, tied, "nDCG@10")]).split())

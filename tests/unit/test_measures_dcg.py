@@ -36,7 +36,9 @@ LABELS, SCORES = [3, 0, 2, 1, 0, 2], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
 def test_gains_are_their_formulas(text: str, formula: Callable[[float], float]) -> None:
     """Grade by grade, and the text reads back."""
     gain = make_gain(text)
-    assert gain(np.array([0.0, 1.0, 2.0, 3.0])).tolist() == [formula(grade) for grade in (0, 1, 2, 3)]
+    assert gain(np.array([0.0, 1.0, 2.0, 3.0])).tolist() == [
+        formula(grade) for grade in (0, 1, 2, 3)
+    ]
     assert make_gain(gain.text) == gain
 
 
@@ -44,21 +46,29 @@ def test_a_gain_may_be_any_function_or_table() -> None:
     """Vectorised functions and mappings from grade to gain."""
     squares = ir.ndcg(LABELS, SCORES, gain="power(2)")
     assert ir.ndcg(LABELS, SCORES, gain=np.square) == pytest.approx(squares, abs=1e-15)
-    assert ir.ndcg(LABELS, SCORES, gain=lambda grades: grades**2) == pytest.approx(squares, abs=1e-15)
-    assert ir.ndcg(LABELS, SCORES, gain={0: 0, 1: 1, 2: 4, 3: 9}) == pytest.approx(squares, abs=1e-15)
+    assert ir.ndcg(LABELS, SCORES, gain=lambda grades: grades**2) == pytest.approx(
+        squares, abs=1e-15
+    )
+    assert ir.ndcg(LABELS, SCORES, gain={0: 0, 1: 1, 2: 4, 3: 9}) == pytest.approx(
+        squares, abs=1e-15
+    )
 
 
 def test_a_table_need_not_say_that_grade_0_gains_nothing() -> None:
     """Grade 0 that is not in a table gains 0, in the order of gains too; any other such grade is an
     error.
     """
-    assert ir.ndcg(LABELS, SCORES, gain={1: 1, 2: 4, 3: 9}) == pytest.approx(ir.ndcg(LABELS, SCORES, gain="power(2)"), abs=1e-15)
+    assert ir.ndcg(LABELS, SCORES, gain={1: 1, 2: 4, 3: 9}) == pytest.approx(
+        ir.ndcg(LABELS, SCORES, gain="power(2)"), abs=1e-15
+    )
     assert make_gain("{1:5}").text == "{1:5}"
     assert ir.dcg([1, 0], [0.1, 0.9], gain={1: -5}, cutoff=1)[0] == 0.0
     best = ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "b"]}, ["iDCG(gain={1:-5})@1"]).mean()
     assert best["iDCG(gain={1:-5})@1"] == 0.0
     with pytest.raises(
-        ir.InputError, match=r"gain=\{1:5\}: found grade 2, expected one of 0, 1; \*:\* in the table makes every other grade"
+        ir.InputError,
+        match=r"gain=\{1:5\}: found grade 2, expected one of 0, 1; \*:\* in the table makes every "
+        r"other grade",
     ):
         ir.ndcg([0, 1, 2], [3, 2, 1], gain={1: 5})
 
@@ -74,7 +84,9 @@ def test_a_gain_that_falls_has_its_ideal_by_gain() -> None:
     gain = {0: 0, 1: 3, 2: 2, 3: 1}
     assert ir.ndcg([1, 2, 3, 0], [4.0, 3.0, 2.0, 1.0], gain=gain)[0] == 1.0
     assert ir.ndcg([1, 2, 3, 0], [4.0, 3.0, 2.0, 1.0], 2, gain=gain)[0] == 1.0
-    evaluation = ir.evaluate({"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, [ir.NDCG(gain=gain, cutoff=1)])
+    evaluation = ir.evaluate(
+        {"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, [ir.NDCG(gain=gain, cutoff=1)]
+    )
     assert evaluation.values[0, 0] == 1.0
 
 
@@ -102,7 +114,9 @@ def test_impossible_gains_are_named(gain: object, error: type[Exception], messag
 
 def test_a_gain_beyond_float64_is_named() -> None:
     """2^2000."""
-    with pytest.raises(ir.InputError, match=r"gain exp2 of grade 2000 is larger than a number can be"):
+    with pytest.raises(
+        ir.InputError, match=r"gain exp2 of grade 2000 is larger than a number can be"
+    ):
         ir.ndcg([2000, 1], [0.2, 0.1], gain="exp2")
 
 
@@ -114,14 +128,29 @@ def test_sums_beyond_float64_are_named(measure: str, gain: str) -> None:
     with pytest.raises(ir.InputError, match=r"larger than a number can be \(1\.8e308\)"):
         ir.evaluate([grade] * 3, [3.0, 2.0, 1.0], measure, f"standard,gain={gain}")
     with pytest.raises(ir.InputError, match=r"larger than a number can be \(1\.8e308\)"):
-        ir.evaluate({"q": dict.fromkeys("abc", grade)}, {"q": ["a", "b", "c"]}, measure, f"standard,gain={gain}")
+        ir.evaluate(
+            {"q": dict.fromkeys("abc", grade)},
+            {"q": ["a", "b", "c"]},
+            measure,
+            f"standard,gain={gain}",
+        )
 
 
 def test_functions_must_give_numbers() -> None:
     """A weight of 1 / log2(rank) is infinite at rank 1; NaN would make a silent 0 of the value."""
-    with pytest.raises(ir.InputError, match=r"discount custom:lambda gave inf for rank 1, expected finite numbers"):
-        ir.ndcg(LABELS, SCORES, discount=lambda rank: np.divide(1, rank - 1, out=np.full(rank.shape, np.inf), where=rank > 1))
-    with pytest.raises(ir.InputError, match=r"gain custom:lambda gave nan for grade 3, expected finite numbers"):
+    with pytest.raises(
+        ir.InputError, match=r"discount custom:lambda gave inf for rank 1, expected finite numbers"
+    ):
+        ir.ndcg(
+            LABELS,
+            SCORES,
+            discount=lambda rank: np.divide(
+                1, rank - 1, out=np.full(rank.shape, np.inf), where=rank > 1
+            ),
+        )
+    with pytest.raises(
+        ir.InputError, match=r"gain custom:lambda gave nan for grade 3, expected finite numbers"
+    ):
         ir.ndcg(LABELS, SCORES, gain=lambda grades: np.where(grades > 2, np.nan, grades))
 
 
@@ -150,8 +179,12 @@ def test_discounts_are_their_formulas(text: str, formula: Callable[[int], float]
     weights = [formula(rank) for rank in ranks.tolist()]
     assert discount.at(ranks, length) == pytest.approx(weights, abs=1e-15)
     first, last = np.array([1, 3, 10, 55]), np.array([60, 3, 50, 54])
-    sums = [math.fsum(weights[a - 1 : b]) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
-    assert discount.between(first, last, np.full(4, 40)) == pytest.approx(sums, rel=1e-13, abs=1e-13)
+    sums = [
+        math.fsum(weights[a - 1 : b]) for a, b in zip(first.tolist(), last.tolist(), strict=True)
+    ]
+    assert discount.between(first, last, np.full(4, 40)) == pytest.approx(
+        sums, rel=1e-13, abs=1e-13
+    )
     assert make_discount(discount.text).text == discount.text
 
 
@@ -169,8 +202,13 @@ def test_other_names_of_a_discount_are_read(spelling: str, text: str) -> None:
     """As the papers and other tools say it; one discount has one text."""
     assert make_discount(spelling) == make_discount(text)
     assert str(ir.parse_measure(f"nDCG(discount={spelling})@10")) == f"nDCG(discount={text})@10"
-    evaluation = ir.evaluate({"q": {"a": 1, "b": 2}}, {"q": ["a", "b"]}, [f"nDCG(discount={spelling})@10"])
-    assert evaluation.mean()[f"nDCG(discount={spelling})@10"] == evaluation.mean()[f"nDCG(discount={text})@10"]
+    evaluation = ir.evaluate(
+        {"q": {"a": 1, "b": 2}}, {"q": ["a", "b"]}, [f"nDCG(discount={spelling})@10"]
+    )
+    assert (
+        evaluation.mean()[f"nDCG(discount={spelling})@10"]
+        == evaluation.mean()[f"nDCG(discount={text})@10"]
+    )
 
 
 def test_a_discount_may_be_any_function_or_table() -> None:
@@ -179,17 +217,39 @@ def test_a_discount_may_be_any_function_or_table() -> None:
     """
     for ties, scores in (("input", SCORES), ("expected", [1.0, 1.0, 1.0, 0.5, 0.5, 0.5])):
         expected = ir.ndcg(LABELS, scores, 4, discount="reciprocal", ties=ties)
-        for discount in (lambda rank: 1 / rank, lambda rank, length: 1 / rank + 0 * length, [1, 1 / 2, 1 / 3, 1 / 4]):
-            assert ir.ndcg(LABELS, scores, 4, discount=discount, ties=ties) == pytest.approx(expected, abs=1e-15)  # type: ignore[arg-type]
+        for discount in (
+            lambda rank: 1 / rank,
+            lambda rank, length: 1 / rank + 0 * length,
+            [1, 1 / 2, 1 / 3, 1 / 4],
+        ):
+            assert ir.ndcg(LABELS, scores, 4, discount=discount, ties=ties) == pytest.approx(
+                expected, abs=1e-15
+            )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     "discount",
     [
-        "log(1)", "jarvelin(0)", "zipf(-1)", "geometric(1)", "geometric(0)", "steps", "log2(3", "[]", "[a]", "log(inf)", "zipf(inf)",
-        "exponential(inf)", "jarvelin(inf)", "[1,nan]", [1, math.inf], [], ["a"], 5,
+        "log(1)",
+        "jarvelin(0)",
+        "zipf(-1)",
+        "geometric(1)",
+        "geometric(0)",
+        "steps",
+        "log2(3",
+        "[]",
+        "[a]",
+        "log(inf)",
+        "zipf(inf)",
+        "exponential(inf)",
+        "jarvelin(inf)",
+        "[1,nan]",
+        [1, math.inf],
+        [],
+        ["a"],
+        5,
     ],
-)  # fmt: skip
+)
 def test_impossible_discounts_are_named(discount: Any) -> None:
     """When built."""
     with pytest.raises(ir.OptionError, match="discount="):
@@ -214,7 +274,19 @@ def test_threads_that_need_more_ranks_at_once_share_one_table() -> None:
     assert discount.between(ranks, ranks, ranks) == pytest.approx(1 / ranks, abs=1e-14)
 
 
-@pytest.mark.parametrize("text", ["log2", "log(3)", "jarvelin(2)", "zipf(0.5)", "geometric(2)", "geometric(0.8)", "linear", "[1,0.5]"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "log2",
+        "log(3)",
+        "jarvelin(2)",
+        "zipf(0.5)",
+        "geometric(2)",
+        "geometric(0.8)",
+        "linear",
+        "[1,0.5]",
+    ],
+)
 def test_discounts_go_to_other_processes(text: str) -> None:
     """Evaluations are made in several processes and merged in one."""
     discount = pickle.loads(pickle.dumps(make_discount(text)))
@@ -240,7 +312,9 @@ def test_linear_dcg_falls_short_by_the_pairwise_loss(items: list[tuple[int, int]
         for j, (b, t) in enumerate(items)
         if i != j and (s > t or (s == t and b > a))
     )
-    ideal = sum(label * (len(items) - rank) for rank, label in enumerate(sorted(labels, reverse=True), 1))
+    ideal = sum(
+        label * (len(items) - rank) for rank, label in enumerate(sorted(labels, reverse=True), 1)
+    )
     assert ideal - ir.dcg(labels, scores, discount="linear")[0] == pytest.approx(loss, abs=1e-9)
 
 
@@ -253,7 +327,9 @@ def test_bipartite_linear_ndcg_is_the_auc(items: list[tuple[int, int]]) -> None:
     m, n = sum(labels), len(labels) - sum(labels)
     if m and n:
         expected = 1 - m * n * (1 - roc_auc_score(labels, scores)) / (m * n + m * (m - 1) / 2)
-        assert ir.ndcg(labels, scores, convention="linear-2010")[0] == pytest.approx(expected, abs=1e-12)
+        assert ir.ndcg(labels, scores, convention="linear-2010")[0] == pytest.approx(
+            expected, abs=1e-12
+        )
 
 
 def test_a_list_of_one_has_no_linear_ndcg() -> None:
@@ -278,16 +354,54 @@ def test_a_list_of_one_has_no_linear_ndcg() -> None:
         ("n^0.99", lambda n: bisect_right(range(n + 1), n**99, key=lambda power: power**100) - 1),
     ],
 )
-def test_relative_cutoffs_are_exact_floors_of_at_least_1(text: str, formula: Callable[[int], int]) -> None:
+def test_relative_cutoffs_are_exact_floors_of_at_least_1(
+    text: str, formula: Callable[[int], int]
+) -> None:
     """Also next to perfect powers and for huge lists, where floating point would miss by one."""
     cutoff = make_cutoff(text)
     assert isinstance(cutoff, RelativeCutoff)
-    lengths = [0, 1, 2, 4, 9, 10, 15, 16, 17, 99, 100, 10**8 - 1, 10**8, 3**16 - 1, 3**16, 2**52 - 1, 2**52]
+    lengths = [
+        0,
+        1,
+        2,
+        4,
+        9,
+        10,
+        15,
+        16,
+        17,
+        99,
+        100,
+        10**8 - 1,
+        10**8,
+        3**16 - 1,
+        3**16,
+        2**52 - 1,
+        2**52,
+    ]
     assert cutoff.resolve(np.array(lengths)).tolist() == [max(1, formula(n)) for n in lengths]
     assert make_cutoff(cutoff.text) == cutoff
 
 
-@pytest.mark.parametrize("cutoff", [0, -1, 1.5, True, "0", "ten", "2n^2", "n^2", "0n", "n^0", "@10", 2**63, "9" * 5000, "9" * 20 + "n"])
+@pytest.mark.parametrize(
+    "cutoff",
+    [
+        0,
+        -1,
+        1.5,
+        True,
+        "0",
+        "ten",
+        "2n^2",
+        "n^2",
+        "0n",
+        "n^0",
+        "@10",
+        2**63,
+        "9" * 5000,
+        "9" * 20 + "n",
+    ],
+)
 def test_impossible_cutoffs_are_named(cutoff: object) -> None:
     """A whole number from 1 on, or one of the texts."""
     with pytest.raises(ir.OptionError, match=r"expected a whole number from 1 on, or 0\.2n, sqrt"):
@@ -300,13 +414,21 @@ def test_n_is_the_length_of_the_list_that_is_ranked() -> None:
     run = [document for document in grades for _ in (0, 1)]
     for switches in ({"duplicates": "first"}, {"duplicates": "first", "unjudged": "skipped"}):
         convention = ir.Convention.of("standard", **switches)
-        assert ir.evaluate({"q": grades}, {"q": run}, ["NumRelRet@0.4n"], convention).values[0, 0] == 2.0
+        assert (
+            ir.evaluate({"q": grades}, {"q": run}, ["NumRelRet@0.4n"], convention).values[0, 0]
+            == 2.0
+        )
 
 
 def test_one_evaluation_serves_many_cutoffs_and_gains() -> None:
     """The same values as one by one."""
-    measures = [f"nDCG(gain={gain})@{cutoff}" for gain in ("linear", "exp2") for cutoff in (1, 3, "0.5n")] + ["nDCG", "P@2", "AP@4"]
-    qrels, run = {"q": {f"d{i}": label for i, label in enumerate(LABELS)}}, {"q": [f"d{i}" for i in range(6)]}
+    measures = [
+        f"nDCG(gain={gain})@{cutoff}" for gain in ("linear", "exp2") for cutoff in (1, 3, "0.5n")
+    ] + ["nDCG", "P@2", "AP@4"]
+    qrels, run = (
+        {"q": {f"d{i}": label for i, label in enumerate(LABELS)}},
+        {"q": [f"d{i}" for i in range(6)]},
+    )
     together = ir.evaluate(qrels, run, measures)
     for measure in measures:
         assert together[measure].tolist() == ir.evaluate(qrels, run, [measure])[measure].tolist()

@@ -14,8 +14,16 @@ from idealrank.measures.sums import summed_width
 
 
 def _judged(rng: np.random.Generator, longest: int, low: int) -> Judged:
-    qrels = {f"q{n:02}": {f"d{i}": int(grade) for i, grade in enumerate(rng.integers(low, 4, 1 + n * longest // 11))} for n in range(12)}
-    kept = ir.evaluate(qrels, {query: ["d0", "x"] for query in qrels}, "nDCG", keep_unjudged=True).judged
+    qrels = {
+        f"q{n:02}": {
+            f"d{i}": int(grade)
+            for i, grade in enumerate(rng.integers(low, 4, 1 + n * longest // 11))
+        }
+        for n in range(12)
+    }
+    kept = ir.evaluate(
+        qrels, {query: ["d0", "x"] for query in qrels}, "nDCG", keep_unjudged=True
+    ).judged
     assert kept is not None
     return kept
 
@@ -29,12 +37,20 @@ def _of_whole_width(measure: ir.NDCG, judged: Judged, gain: FloatArray, most: in
     best[grades.query[top], grades.rank[top] - 1] = grades.grade[top]
     weights = 1 / np.log2(np.arange(2, cutoff + 2))
     above = best >= gain[:, None]
-    kept, pushed, place = (best * above * weights).sum(axis=1), np.where(above, 0.0, best), above.sum(axis=1)
+    kept, pushed, place = (
+        (best * above * weights).sum(axis=1),
+        np.where(above, 0.0, best),
+        above.sum(axis=1),
+    )
     summed = np.concatenate(([0.0], np.cumsum(weights)))
     found = np.empty((judged.n_queries, most + 1))
     for count in range(most + 1):
         within = summed[np.minimum(place + count, cutoff)] - summed[place]
-        found[:, count] = kept + gain * within + (pushed[:, : max(cutoff - count, 0)] * weights[count:]).sum(axis=1)
+        found[:, count] = (
+            kept
+            + gain * within
+            + (pushed[:, : max(cutoff - count, 0)] * weights[count:]).sum(axis=1)
+        )
     return found
 
 
@@ -43,7 +59,11 @@ def _of_whole_width(measure: ir.NDCG, judged: Judged, gain: FloatArray, most: in
 def test_the_ideal_has_the_bits_of_the_whole_width(cutoff: int, longest: int, low: int) -> None:
     rng = np.random.default_rng([cutoff, longest])
     judged = _judged(rng, longest, low)
-    for gain in (rng.uniform(0, 3, 12), np.where(rng.random(12) < 0.5, 0.0, 2.0), rng.uniform(-1, 1, 12)):
+    for gain in (
+        rng.uniform(0, 3, 12),
+        np.where(rng.random(12) < 0.5, 0.0, 2.0),
+        rng.uniform(-1, 1, 12),
+    ):
         measure = ir.NDCG(cutoff=cutoff)
         found = measure.ideal_with(judged, gain, 6)
         assert found is not None
@@ -66,4 +86,7 @@ def test_numbers_beyond_the_summed_width_add_no_bit(n: int) -> None:
     for needed in (0, 1, 5, 60, 130):
         numbers = np.zeros((3, n))
         numbers[:, :needed] = rng.random((3, min(needed, n)))
-        assert numbers.sum(axis=1).tolist() == numbers[:, : summed_width(n, needed)].sum(axis=1).tolist()
+        assert (
+            numbers.sum(axis=1).tolist()
+            == numbers[:, : summed_width(n, needed)].sum(axis=1).tolist()
+        )

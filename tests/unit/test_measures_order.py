@@ -12,7 +12,9 @@ GRADES = {"q": {"a": 2, "b": 1, "c": 0, "d": 1}}
 
 def value(text: str, run: list[str] | dict[str, float], **switches: str) -> float:
     """One measure of one query."""
-    return ir.evaluate(GRADES, {"q": run}, [text], ir.Convention.of("standard", **switches)).mean()[text]
+    return ir.evaluate(GRADES, {"q": run}, [text], ir.Convention.of("standard", **switches)).mean()[
+        text
+    ]
 
 
 @pytest.mark.parametrize(
@@ -46,9 +48,13 @@ def test_by_hand(text: str, run: list[str], expected: float) -> None:
 def test_accuracy_across_a_tie() -> None:
     # a is above; of the tied b and x one is within the cutoff: with b nothing but relevant
     # documents, with x one right pair of one.
-    assert value("Accuracy@2", {"a": 2.0, "b": 1.0, "x": 1.0}, ties="expected") == pytest.approx(1.0)
+    assert value("Accuracy@2", {"a": 2.0, "b": 1.0, "x": 1.0}, ties="expected") == pytest.approx(
+        1.0
+    )
     # Of the tied a, x, y two: with a (chance 2/3) half a pair; without it nothing relevant.
-    assert value("Accuracy@2", {"a": 1.0, "x": 1.0, "y": 1.0}, ties="expected") == pytest.approx(2 / 3 * 1 / 2)
+    assert value("Accuracy@2", {"a": 1.0, "x": 1.0, "y": 1.0}, ties="expected") == pytest.approx(
+        2 / 3 * 1 / 2
+    )
 
 
 def test_worked_example_of_wss() -> None:
@@ -61,7 +67,17 @@ def test_worked_example_of_wss() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Compat(p=1)", "Compat(p=0)", "Compat(normalize=maybe)", "WSS@0", "WSS@1.5", "AUC@5", "GradeTau@3", "LRAP@2"]
+    "text",
+    [
+        "Compat(p=1)",
+        "Compat(p=0)",
+        "Compat(normalize=maybe)",
+        "WSS@0",
+        "WSS@1.5",
+        "AUC@5",
+        "GradeTau@3",
+        "LRAP@2",
+    ],
 )
 def test_refused(text: str) -> None:
     with pytest.raises(OptionError, match=r"expected|no cutoff"):
@@ -76,12 +92,22 @@ def test_ties_that_have_no_expected_value_are_refused() -> None:
 
 @pytest.mark.parametrize("ties", ["input", "expected", "best", "worst"])
 def test_ties_of_arrays_stand_at_their_last_rank_under_every_policy(ties: str) -> None:
-    values = ir.evaluate([[0, 1, 0]], [[1.0, 1.0, 1.0]], ["LRAP", "CoverageError", "RankingLoss"], ir.Convention.of("standard", ties=ties))
+    values = ir.evaluate(
+        [[0, 1, 0]],
+        [[1.0, 1.0, 1.0]],
+        ["LRAP", "CoverageError", "RankingLoss"],
+        ir.Convention.of("standard", ties=ties),
+    )
     assert list(values.mean().values()) == pytest.approx([1 / 3, 3, 1])
 
 
 def test_spellings() -> None:
-    spelled = {"roc_auc": "AUC", "grade_tau": "GradeTau", "gradeweightedtau": "GradeWTau", "last_rel": "LastRel"}
+    spelled = {
+        "roc_auc": "AUC",
+        "grade_tau": "GradeTau",
+        "gradeweightedtau": "GradeWTau",
+        "last_rel": "LastRel",
+    }
     assert {spelling: str(ir.parse_measure(spelling)) for spelling in spelled} == spelled
     assert str(ir.Compat(normalize=True, p=0.9)) == "Compat(p=0.9)"
     assert str(ir.parse_measure("WSS@0.95")) == str(ir.WSS(recall=0.95))

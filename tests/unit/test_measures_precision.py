@@ -65,15 +65,24 @@ def test_values_worked_by_hand(measure: str, value: float) -> None:
         ("truncated", 0.3, 4, 2),
     ],
 )
-def test_recall_points_are_made_whole_in_two_ways(policy: str, recall: float, n_relevant: int, needed: int) -> None:
+def test_recall_points_are_made_whole_in_two_ways(
+    policy: str, recall: float, n_relevant: int, needed: int
+) -> None:
     """Of n relevant documents, each behind as many others as stand before it, IPrec tells which of
     them is looked at.
     """
     qrels = {"q": {f"r{i}": 1 for i in range(n_relevant)}}
     # The i-th relevant document stands at rank i^2, so precision falls: 1, 2/4, 3/9, ...
-    run = {"q": [f"r{math.isqrt(rank) - 1}" if math.isqrt(rank) ** 2 == rank else f"x{rank}" for rank in range(1, n_relevant**2 + 1)]}
+    run = {
+        "q": [
+            f"r{math.isqrt(rank) - 1}" if math.isqrt(rank) ** 2 == rank else f"x{rank}"
+            for rank in range(1, n_relevant**2 + 1)
+        ]
+    }
 
-    value = ir.evaluate(qrels, run, ir.IPrec(recall=recall), f"standard,recall_points={policy}").values[0, 0]
+    value = ir.evaluate(
+        qrels, run, ir.IPrec(recall=recall), f"standard,recall_points={policy}"
+    ).values[0, 0]
 
     assert value == pytest.approx(1 / max(needed, 1), abs=1e-15)
 
@@ -81,11 +90,22 @@ def test_recall_points_are_made_whole_in_two_ways(policy: str, recall: float, n_
 def test_the_versions_of_trec_eval_set_the_recall_points() -> None:
     measure = ir.IPrec(recall=0.1)
     points = {
-        name: measure.under(ir.Convention.of(name)).recall_points for name in ("standard", "trec_eval-10", "trec_eval-9", "ir_measures")
+        name: measure.under(ir.Convention.of(name)).recall_points
+        for name in ("standard", "trec_eval-10", "trec_eval-9", "ir_measures")
     }
 
-    assert points == {"standard": "rounded", "trec_eval-10": "rounded", "trec_eval-9": "truncated", "ir_measures": "truncated"}
-    assert ir.IPrec(recall=0.1, recall_points="rounded").under(ir.Convention.of("trec_eval-9")).recall_points == "rounded"
+    assert points == {
+        "standard": "rounded",
+        "trec_eval-10": "rounded",
+        "trec_eval-9": "truncated",
+        "ir_measures": "truncated",
+    }
+    assert (
+        ir.IPrec(recall=0.1, recall_points="rounded")
+        .under(ir.Convention.of("trec_eval-9"))
+        .recall_points
+        == "rounded"
+    )
 
 
 # --- ties and queries without anything ------------------------------------------------------------
@@ -101,15 +121,21 @@ def test_the_versions_of_trec_eval_set_the_recall_points() -> None:
         ([0, 0], 1, 0.0),
     ],
 )
-def test_success_of_tied_documents_is_the_chance_of_drawing_one(labels: list[int], cutoff: int, chance: float) -> None:
-    assert ir.evaluate([labels], [[1.0] * len(labels)], ir.Success(cutoff=cutoff)).values[0, 0] == pytest.approx(chance, abs=1e-15)
+def test_success_of_tied_documents_is_the_chance_of_drawing_one(
+    labels: list[int], cutoff: int, chance: float
+) -> None:
+    assert ir.evaluate([labels], [[1.0] * len(labels)], ir.Success(cutoff=cutoff)).values[
+        0, 0
+    ] == pytest.approx(chance, abs=1e-15)
 
 
 def test_success_of_a_tie_below_others_counts_the_ranks_that_are_left() -> None:
     """Rank 1 is not relevant, the cutoff leaves two of three tied documents, one of them
     relevant.
     """
-    assert ir.evaluate([[0, 1, 0, 0]], [[9.0, 1.0, 1.0, 1.0]], "Success@3").values[0, 0] == pytest.approx(2 / 3, abs=1e-15)
+    assert ir.evaluate([[0, 1, 0, 0]], [[9.0, 1.0, 1.0, 1.0]], "Success@3").values[
+        0, 0
+    ] == pytest.approx(2 / 3, abs=1e-15)
 
 
 def test_a_million_tied_documents_are_no_work() -> None:
@@ -127,16 +153,33 @@ def test_a_million_tied_documents_are_no_work() -> None:
 
 @pytest.mark.parametrize("measure", ["IPrec@0.5", "11ptAP"])
 def test_interpolated_precision_has_no_expected_value(measure: str) -> None:
-    with pytest.raises(ir.OptionError, match=r"found tied scores, in query 'q' first, .* choose ties=docid, input, best or worst"):
+    with pytest.raises(
+        ir.OptionError,
+        match=r"found tied scores, in query 'q' first, .* choose ties=docid, input, best or worst",
+    ):
         ir.evaluate(QRELS, {"q": {"a": 1.0, "c": 1.0}}, measure, "standard,ties=expected")
     with pytest.raises(ir.OptionError, match="choose ties=input, best or worst"):
         ir.evaluate([[1, 0]], [[0.5, 0.5]], measure)
-    best, worst = (ir.evaluate([[1, 0]], [[0.5, 0.5]], measure, f"standard,ties={ties}").values[0, 0] for ties in ("best", "worst"))
+    best, worst = (
+        ir.evaluate([[1, 0]], [[0.5, 0.5]], measure, f"standard,ties={ties}").values[0, 0]
+        for ties in ("best", "worst")
+    )
     assert (best, worst) == (1.0, 0.5)
 
 
 DEFINED_WITHOUT_RELEVANT = {"SetP": 0.0}
-EVERY = ["Rprec", "Success@5", "RelP@5", "GMAP", "IPrec@0.5", "11ptAP", "SetP", "SetP(relative=True)", "SetF", "SetAP"]
+EVERY = [
+    "Rprec",
+    "Success@5",
+    "RelP@5",
+    "GMAP",
+    "IPrec@0.5",
+    "11ptAP",
+    "SetP",
+    "SetP(relative=True)",
+    "SetF",
+    "SetAP",
+]
 
 
 @pytest.mark.parametrize("measure", EVERY)
@@ -149,12 +192,16 @@ def test_a_query_without_relevant_documents_has_the_value_of_the_policy(measure:
     }
 
     defined = DEFINED_WITHOUT_RELEVANT.get(measure)
-    assert [next(iter(values.values())) for values in found.values()] == ([0.0, 1.0, None] if defined is None else [defined] * 3)
+    assert [next(iter(values.values())) for values in found.values()] == (
+        [0.0, 1.0, None] if defined is None else [defined] * 3
+    )
 
 
 @pytest.mark.parametrize("measure", EVERY)
 def test_a_query_that_is_not_answered_has_0(measure: str) -> None:
-    assert ir.evaluate({"q": {"a": 1}, "r": {"b": 1}}, {"q": ["a"]}, measure).per_query()["r"] == {measure: 0.0}
+    assert ir.evaluate({"q": {"a": 1}, "r": {"b": 1}}, {"q": ["a"]}, measure).per_query()["r"] == {
+        measure: 0.0
+    }
 
 
 def test_the_geometric_mean_has_trec_evals_floor() -> None:
@@ -162,7 +209,9 @@ def test_the_geometric_mean_has_trec_evals_floor() -> None:
 
     evaluation = ir.evaluate(qrels, run, ["GMAP", "AP"])
 
-    assert evaluation.mean() == pytest.approx({"GMAP": math.sqrt(0.5 * 0.00001), "AP": 0.25}, rel=1e-14)
+    assert evaluation.mean() == pytest.approx(
+        {"GMAP": math.sqrt(0.5 * 0.00001), "AP": 0.25}, rel=1e-14
+    )
     assert evaluation["GMAP"].tolist() == [0.5, 0.0]
 
 
@@ -186,8 +235,16 @@ def test_the_geometric_mean_has_trec_evals_floor() -> None:
         ("iprec_at_recall..10", ir.IPrec(recall=0.1), "iprec_at_recall_0.10"),
         ("IPrec(rel=2)@0.1", ir.IPrec(recall=0.1, rel=2), "IPrec(rel=2)@0.1"),
         ("11pt_avg", ir.ElevenPointAP(), "11pt_avg"),
-        ("11pt_avg_.25,.5,.75", ir.ElevenPointAP(recalls=(0.25, 0.5, 0.75)), "11pt_avg_0.25,0.5,0.75"),
-        ("11pt_avg..25,.5,.75", ir.ElevenPointAP(recalls=(0.25, 0.5, 0.75)), "11pt_avg_0.25,0.5,0.75"),
+        (
+            "11pt_avg_.25,.5,.75",
+            ir.ElevenPointAP(recalls=(0.25, 0.5, 0.75)),
+            "11pt_avg_0.25,0.5,0.75",
+        ),
+        (
+            "11pt_avg..25,.5,.75",
+            ir.ElevenPointAP(recalls=(0.25, 0.5, 0.75)),
+            "11pt_avg_0.25,0.5,0.75",
+        ),
         ("set_P", ir.SetP(), "set_P"),
         ("SetRelP", ir.SetP(relative=True), "set_relative_P"),
         ("SetRelP(rel=2)", ir.SetP(relative=True, rel=2), "SetP(rel=2,relative=True)"),
@@ -199,7 +256,9 @@ def test_the_geometric_mean_has_trec_evals_floor() -> None:
         ("P_5(rel=2)", ir.P(cutoff=5, rel=2), "P(rel=2)@5"),
     ],
 )
-def test_other_tools_names_are_read_and_trec_evals_are_printed(spelling: str, measure: Measure, trec_name: str) -> None:
+def test_other_tools_names_are_read_and_trec_evals_are_printed(
+    spelling: str, measure: Measure, trec_name: str
+) -> None:
     assert ir.parse_measure(spelling) == measure
     assert ir.parse_measure(str(measure)) == measure
     assert measure.trec_name == trec_name
@@ -222,7 +281,9 @@ def test_other_tools_names_are_read_and_trec_evals_are_printed(spelling: str, me
     ],
 )
 def test_options_that_cannot_be_are_refused(text: str, message: str) -> None:
-    with pytest.raises(ir.OptionError, match=rf"(?s).*{message.replace('(', '.').replace('[', '.')}"):
+    with pytest.raises(
+        ir.OptionError, match=rf"(?s).*{message.replace('(', '.').replace('[', '.')}"
+    ):
         ir.parse_measure(text)
 
 

@@ -19,7 +19,13 @@ from tests.twins import naive_measures
 def value(convention: str, measure: str, grades: list[float]) -> float:
     """A measure of one list whose documents are all judged, in this order."""
     qrels = {"q": {f"d{i}": grade for i, grade in enumerate(grades)}}
-    return next(iter(evaluate(Qrels(qrels), Run({"q": list(qrels["q"])}), [measure], convention).mean().values()))
+    return next(
+        iter(
+            evaluate(Qrels(qrels), Run({"q": list(qrels["q"])}), [measure], convention)
+            .mean()
+            .values()
+        )
+    )
 
 
 def test_opensearch_rounds_halves_up() -> None:
@@ -59,7 +65,10 @@ def test_rre_floors_exact_decimals(grades: list[int]) -> None:
         "DCG(discount=log2,gain=exp2,rounding=floor-2)@10",
     ):
         expected = naive_measures.value(text, query, "input")
-        assert value("rre", text.partition("(")[0] + "@10", [float(grade) for grade in grades]) == expected
+        assert (
+            value("rre", text.partition("(")[0] + "@10", [float(grade) for grade in grades])
+            == expected
+        )
 
 
 @given(st.integers(1, 4000), st.integers(1, 3))

@@ -38,9 +38,18 @@ def test_a_log_in_random_order_identifies_every_examination_of_a_ubm() -> None:
 
 
 def test_a_ubm_names_situations_that_share_no_clicked_document() -> None:
-    log = simulate(np.full((5, 3), 0.5), 500, ranks=3, policy="fixed", scores=np.tile([3.0, 2, 1], (5, 1)), rng=1)
+    log = simulate(
+        np.full((5, 3), 0.5),
+        500,
+        ranks=3,
+        policy="fixed",
+        scores=np.tile([3.0, 2, 1], (5, 1)),
+        rng=1,
+    )
     with pytest.warns(
-        IdealrankWarning, match=r"into 3 sets that share no clicked document \(such as rank 2 without a click above; 66\.67%"
+        IdealrankWarning,
+        match=r"into 3 sets that share no clicked document \(such as rank 2 without a click above; "
+        r"66\.67%",
     ):
         fitted = UBM(5).fit(log)
     assert [sorted(set(row[row >= 0].tolist())) for row in fitted.situation_sets] == [[0], [1], [2]]
@@ -55,11 +64,20 @@ def test_documents_that_were_never_clicked_join_no_situations() -> None:
     # c and d change places, but without a click both are taken as not attractive, whatever the
     # examination of their ranks
     shown = [["a", "b", "c", "d"], ["b", "a", "d", "c"], ["a", "b", "d", "c"], ["b", "a", "c", "d"]]
-    log = Sessions.from_arrays(["q"] * 4, shown, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0]])
-    with pytest.warns(IdealrankWarning, match=r"4 situations of examination occurred with documents alone that were never clicked"):
+    log = Sessions.from_arrays(
+        ["q"] * 4, shown, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0]]
+    )
+    with pytest.warns(
+        IdealrankWarning,
+        match=r"4 situations of examination occurred with documents alone that were never clicked",
+    ):
         fitted = UBM(5).fit(log)
     assert (fitted.situation_sets[2:] == -1).all()
-    assert (fitted.situation_sets[0, 0], fitted.situation_sets[1, 0], fitted.situation_sets[1, 1]) == (0, 0, 0)
+    assert (
+        fitted.situation_sets[0, 0],
+        fitted.situation_sets[1, 0],
+        fitted.situation_sets[1, 1],
+    ) == (0, 0, 0)
 
 
 def test_errors_by_information_are_those_of_the_whole_hessian() -> None:
@@ -76,15 +94,28 @@ def test_errors_by_information_are_those_of_the_whole_hessian() -> None:
     def loss(values: np.ndarray) -> float:
         # log, with the first rank as reference
         rate = values[cells.pair] + np.append(0.0, values[n:])[cells.situation]
-        return -float((cells.clicked * rate + (cells.shown - cells.clicked) * np.log(-np.expm1(rate))).sum())
+        return -float(
+            (cells.clicked * rate + (cells.shown - cells.clicked) * np.log(-np.expm1(rate))).sum()
+        )
 
-    best = np.log(np.concatenate([fitted.attractiveness_values * fitted.propensity[0], fitted.relative_propensity[1:]]))
+    best = np.log(
+        np.concatenate(
+            [fitted.attractiveness_values * fitted.propensity[0], fitted.relative_propensity[1:]]
+        )
+    )
     assert minimize(loss, best, method="BFGS").fun == pytest.approx(loss(best), abs=1e-4)
     size, step = best.size, 1e-4
     moves = step * np.eye(size)
-    hessian = np.array([
-        [(loss(best + a + b) - loss(best + a - b) - loss(best - a + b) + loss(best - a - b)) / (4 * step**2) for b in moves] for a in moves
-    ])  # fmt: skip
+    hessian = np.array(
+        [
+            [
+                (loss(best + a + b) - loss(best + a - b) - loss(best - a + b) + loss(best - a - b))
+                / (4 * step**2)
+                for b in moves
+            ]
+            for a in moves
+        ]
+    )
     errors = np.sqrt(np.diag(np.linalg.inv(hessian)))
     reach = 1.959963984540054 * errors
     assert found.examination is not None
@@ -94,7 +125,9 @@ def test_errors_by_information_are_those_of_the_whole_hessian() -> None:
 
 @pytest.mark.parametrize("model", [PBM(1), UBM(1), DBN(1)])
 def test_a_fit_that_stops_early_is_named_in_a_caution(model: PBM) -> None:
-    with pytest.warns(IdealrankWarning, match="has not converged at 1 iterations; raise the number of iterations"):
+    with pytest.warns(
+        IdealrankWarning, match="has not converged at 1 iterations; raise the number of iterations"
+    ):
         found = parameter_intervals(model, random_log(), n_resamples=2)
     assert any("has not converged" in caution for caution in found.cautions)
     assert not found.fitted.converged
@@ -111,17 +144,23 @@ def test_fits_converge_at_the_usual_number_of_steps(model: PBM) -> None:
 
 def test_documents_with_few_clicks_are_named_in_a_caution() -> None:
     """One attractiveness is fitted to each of 24,000 pairs, of which half have a click."""
-    log = simulate(np.random.default_rng(1).beta(2, 6, (2000, 12)), 20_000, ranks=5, policy="random", rng=2)
+    log = simulate(
+        np.random.default_rng(1).beta(2, 6, (2000, 12)), 20_000, ranks=5, policy="random", rng=2
+    )
     with pytest.warns(IdealrankWarning, match="documents have too few clicks"):
         found = parameter_intervals(PBM(), log)
     assert found.cautions[0].endswith("prefer all-pairs")
     assert found.examination is not None
     assert found.examination[3, 0] > 1 / 4  # the truth
-    assert harvested_propensities(log, n_resamples=0).relative == pytest.approx(1 / np.arange(1, 6), abs=0.03)
+    assert harvested_propensities(log, n_resamples=0).relative == pytest.approx(
+        1 / np.arange(1, 6), abs=0.03
+    )
 
 
 def test_shares_have_the_intervals_of_scipy() -> None:
-    log = Sessions.from_arrays(["q"] * 5, [["a", "b"]] * 5, [[1, 0], [0, 1], [0, 0], [0, 1], [1, 1]])
+    log = Sessions.from_arrays(
+        ["q"] * 5, [["a", "b"]] * 5, [[1, 0], [0, 1], [0, 0], [0, 1], [1, 1]]
+    )
     found = parameter_intervals(Cascade(), log)  # a: 2 of 5; b below no click: 2 of 3
     for row, (hits, size) in enumerate([(2, 5), (2, 3)]):
         expected = binomtest(hits, size).proportion_ci(0.95)
@@ -159,13 +198,20 @@ def test_a_first_rank_without_a_click_leaves_no_interval() -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_small_logs_have_intervals_around_the_estimates_or_none(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    log = simulate(rng.beta(1, 1, (3, 3)), int(rng.integers(2, 30)), ranks=3, policy="random", rng=rng)
+    log = simulate(
+        rng.beta(1, 1, (3, 3)), int(rng.integers(2, 30)), ranks=3, policy="random", rng=rng
+    )
     for model in (PBM(30), UBM(30), Cascade(), DCM(), SDBN()):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", IdealrankWarning)
             found = parameter_intervals(model, log)
-        for intervals in (found.attractiveness, found.examination, found.satisfaction, found.continuation):
+        for intervals in (
+            found.attractiveness,
+            found.examination,
+            found.satisfaction,
+            found.continuation,
+        ):
             if intervals is not None:
                 low, high = intervals[..., 0], intervals[..., 1]
                 assert (np.isnan(low) == np.isnan(high)).all()

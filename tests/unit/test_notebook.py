@@ -16,12 +16,16 @@ from tests.unit.test_tables import html_elements
 NAMES = ["bm25", "<script>alert(1)</script>"]
 QUERIES = {f"<q{place}>": {"x&y": 1} for place in range(30)}
 RNG = np.random.default_rng(3)
-RUNS = [{query: ["x&y", "b"] if RNG.random() < share else ["b", "x&y"] for query in QUERIES} for share in (0.2, 0.9, 0.5)]
+RUNS = [
+    {query: ["x&y", "b"] if RNG.random() < share else ["b", "x&y"] for query in QUERIES}
+    for share in (0.2, 0.9, 0.5)
+]
 
 
 def evaluations(runs: int = 2) -> list[ir.Evaluation]:
     return [
-        ir.evaluate(QUERIES, ir.Run(run, name=f"{NAMES[place % 2]}{place}"), ["nDCG@10", "RR"]) for place, run in enumerate(RUNS[:runs])
+        ir.evaluate(QUERIES, ir.Run(run, name=f"{NAMES[place % 2]}{place}"), ["nDCG@10", "RR"])
+        for place, run in enumerate(RUNS[:runs])
     ]
 
 
@@ -39,16 +43,25 @@ RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "several": (lambda: ir.compare(*evaluations(3)), "bm252 is better than bm250"),
     "many": (lambda: ir.compare(*evaluations(), *evaluations(3), *evaluations()), "better than"),
     "baseline": (lambda: ir.compare(*evaluations(3), baseline="bm250"), "against bm250"),
-    "sliced": (lambda: ir.compare(*evaluations(), slices=dict.fromkeys(QUERIES, "<i>short</i>")), "<i>short</i>"),
+    "sliced": (
+        lambda: ir.compare(*evaluations(), slices=dict.fromkeys(QUERIES, "<i>short</i>")),
+        "<i>short</i>",
+    ),
     "Coverage": (lambda: evaluations()[0].coverage, "unjudged"),
     "Evaluation": (lambda: evaluations()[1], "95 % interval"),
     "Explanation": (lambda: ir.explain(QUERIES, RUNS[0], "<q1>", "nDCG@10"), "x&y"),
     "Gated": (lost, "The gate is closed"),
     "Overlap": (lambda: ir.overlap(RUNS[0], RUNS[1], "overlap@2"), "30 queries in both"),
     "OverlapMatrix": (lambda: ir.overlap_matrix(RUNS, "overlap@2"), "each mean covers the queries"),
-    "Robustness": (lambda: ir.robust(QUERIES, RUNS[0], RUNS[1], "RR", variants=["cutoff", "nDCG@1"]), "leads by RR"),
+    "Robustness": (
+        lambda: ir.robust(QUERIES, RUNS[0], RUNS[1], "RR", variants=["cutoff", "nDCG@1"]),
+        "leads by RR",
+    ),
     "Slices": (lambda: ir.slices(*values(), dict.fromkeys(QUERIES, "<i>s</i>")), "<i>s</i>"),
-    "SystemComparison": (lambda: ir.compare_systems(evaluations()[:1] * 2, evaluations()[1:] * 2), "Training makes up"),
+    "SystemComparison": (
+        lambda: ir.compare_systems(evaluations()[:1] * 2, evaluations()[1:] * 2),
+        "Training makes up",
+    ),
 }
 """By class, or by what is special of it: a result, and what a reader must see."""
 
@@ -63,9 +76,29 @@ def test_a_result_shows_itself_and_nothing_gets_out(name: str) -> None:
     assert found[0]["class"] == "idealrank"
     assert seen in (found[0]["text"] or "")
     assert {one["tag"] for one in found} <= {
-        "div", "style", "p", "strong", "table", "caption", "thead", "tbody", "tr", "th", "td", "sup", "details", "summary",
-        "figure", "svg", "g", "rect", "path", "line", "text", "tspan",
-    }  # fmt: skip
+        "div",
+        "style",
+        "p",
+        "strong",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "sup",
+        "details",
+        "summary",
+        "figure",
+        "svg",
+        "g",
+        "rect",
+        "path",
+        "line",
+        "text",
+        "tspan",
+    }
     # of that the grid may have nothing to show
     assert name == "Robustness" or [one for one in found if one["tag"] == "table"]
 
@@ -81,6 +114,10 @@ def test_exact_numbers_stand_beside_those_that_are_read() -> None:
     comparison = ir.compare(*evaluations())
     found = html_elements(comparison._repr_html_())
 
-    exact = {float(one["data-value"] or "nan") for one in found if "data-value" in one and one["class"] != "number quiet"}
+    exact = {
+        float(one["data-value"] or "nan")
+        for one in found
+        if "data-value" in one and one["class"] != "number quiet"
+    }
     row = comparison["RR"]
     assert {row.mean_a, row.mean_b, row.difference, row.p_corrected} <= exact

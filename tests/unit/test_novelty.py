@@ -27,7 +27,10 @@ def test_effects_and_errors_are_those_written_out() -> None:
     value, side, day, user = rows(np.random.default_rng(1), 300, 0.1)
     found = novelty(value, side, day, users=user)
     days = np.arange(1, 6)
-    effects = [value[(day == one) & (side == "B")].mean() - value[(day == one) & (side == "A")].mean() for one in days]
+    effects = [
+        value[(day == one) & (side == "B")].mean() - value[(day == one) & (side == "A")].mean()
+        for one in days
+    ]
     assert found.effects == pytest.approx(effects, rel=1e-12)
     assert found.slope == pytest.approx(np.polyfit(days, effects, 1)[0], rel=1e-10)
     one_day = day == 3
@@ -46,7 +49,9 @@ def test_intervals_of_the_slope_hold_the_truth(repetitions: int) -> None:
     assert abs(held - 0.95 * repetitions) <= reach
 
 
-@pytest.mark.parametrize(("fading", "verdict"), [(0.1, "fades"), (-0.1, "grows"), (0.0, "no trend found")])
+@pytest.mark.parametrize(
+    ("fading", "verdict"), [(0.1, "fades"), (-0.1, "grows"), (0.0, "no trend found")]
+)
 def test_a_trend_has_a_verdict(fading: float, verdict: str) -> None:
     value, side, day, user = rows(np.random.default_rng(3), 4000, fading)
     assert novelty(value, side, day, users=user).verdict == verdict
@@ -66,7 +71,11 @@ def test_periods_with_few_users_are_counted_and_too_few_are_refused() -> None:
     side = list("AABBAABBA")
     found = novelty([1, 2, 3, 4, 1, 2, 3, 4, 9], side, [1] * 4 + [2] * 4 + [3])
     assert (found.periods.tolist(), found.n_left_out) == ([1, 2], 1)
-    with pytest.raises(InputError, match="found 1 periods with two users in each cohort, expected at least 2"):
+    with pytest.raises(
+        InputError, match="found 1 periods with two users in each cohort, expected at least 2"
+    ):
         novelty([1, 2, 3, 4], list("AABB"), [1] * 4)
-    with pytest.raises(InputError, match="period: found 3 values, expected one for each of the 4 rows"):
+    with pytest.raises(
+        InputError, match="period: found 3 values, expected one for each of the 4 rows"
+    ):
         novelty([1, 2, 3, 4], list("AABB"), [1, 1, 2])

@@ -42,7 +42,9 @@ def agrees(check: Any, row: Any) -> bool:
 
 
 @pytest.mark.spread(2)
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=() if seed % 6 == 0 else pytest.mark.slow) for seed in PAIRS])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=() if seed % 6 == 0 else pytest.mark.slow) for seed in PAIRS]
+)
 def test_every_command_says_the_same_of_one_pair(script: Any, seed: int) -> None:
     asked = script.asked(seed)
     others = {name: answer for name, answer in asked.answers._asdict().items() if name != "gate"}
@@ -77,4 +79,6 @@ def test_the_text_of_robust_says_first_that_there_are_too_few_judgments(script: 
     assert text.startswith("Too few judgments to say whether new is better than old: nDCG@10 is ")
     assert "p 0.00001). " in text
     assert "As judged: old still leads by nDCG@10 in " in text
-    assert str(found).startswith("Too few judgments to say whether new is better than old. As judged: old still leads")
+    assert str(found).startswith(
+        "Too few judgments to say whether new is better than old. As judged: old still leads"
+    )

@@ -27,14 +27,20 @@ def twin(measure: str, a: Scores, b: Scores, ties: str = "shared") -> tuple[floa
     number.
     """
     asked = parse_pair_measure(measure)
-    values = [naive_pairs.value(asked, a[query], b[query], ties) for query in a if a[query] and b.get(query)]
+    values = [
+        naive_pairs.value(asked, a[query], b[query], ties)
+        for query in a
+        if a[query] and b.get(query)
+    ]
     defined = [value for value in values if not math.isnan(value)]
     return (fmean(defined) if defined else math.nan), len(defined)
 
 
 def runs_with_q1() -> st.SearchStrategy[Scores]:
     """Runs that have a query in common."""
-    return runs(queries=["q1", "q2", "q3"], max_size=4).map(lambda scores: {**scores, "q1": scores.get("q1") or {"d1": 1.0}})
+    return runs(queries=["q1", "q2", "q3"], max_size=4).map(
+        lambda scores: {**scores, "q1": scores.get("q1") or {"d1": 1.0}}
+    )
 
 
 @pytest.mark.slow
@@ -47,7 +53,9 @@ def test_every_cell_is_the_mean_of_the_twin(scores: list[Scores], measure: str) 
             value, n = twin(measure, a, b)
             assert found[measure][row, column] == pytest.approx(value, abs=1e-12, nan_ok=True)
             assert found.values_with(measure)[row, column] == n
-            assert found.common()[row, column] == sum(bool(a[query] and b.get(query)) for query in a)
+            assert found.common()[row, column] == sum(
+                bool(a[query] and b.get(query)) for query in a
+            )
 
 
 def test_a_measure_that_is_not_symmetric_takes_the_run_of_the_row_first() -> None:
@@ -65,9 +73,16 @@ def test_pairs_are_those_of_overlap() -> None:
     paths = [f"tests/cli/data/{name}.run" for name in ("bm25", "neural", "new-seed1")]
     found = ir.overlap_matrix(paths, ["RBO(p=0.9)", "overlap@3"], ties="docid")
 
-    pair, alone = found.pair("neural", "bm25"), ir.overlap(*paths[:2], ["RBO(p=0.9)", "overlap@3"], ties="docid")
+    pair, alone = (
+        found.pair("neural", "bm25"),
+        ir.overlap(*paths[:2], ["RBO(p=0.9)", "overlap@3"], ties="docid"),
+    )
     assert found.names == ("bm25", "neural", "new-seed1")
-    assert (pair.names, pair.paths, pair.per_query()) == (alone.names, alone.paths, alone.per_query())
+    assert (pair.names, pair.paths, pair.per_query()) == (
+        alone.names,
+        alone.paths,
+        alone.per_query(),
+    )
     assert found["overlap@3"][1, 0] == alone.mean()["overlap@3"]
 
 
@@ -76,7 +91,12 @@ def test_names_come_from_the_call_from_runs_and_from_files() -> None:
         return ir.overlap_matrix(given, "overlap@2", **options).names  # type: ignore[arg-type]
 
     mapping, run = {"q1": ["d1"]}, ir.Run({"q1": ["d1"]}, name="mine")
-    assert names(mapping, run, "tests/cli/data/bm25.run", mapping) == ("run 1", "mine", "bm25", "run 4")
+    assert names(mapping, run, "tests/cli/data/bm25.run", mapping) == (
+        "run 1",
+        "mine",
+        "bm25",
+        "run 4",
+    )
     assert names(run, run) == ("mine", "mine (2)")
     assert names(mapping, run, names=["left", "right"]) == ("left", "right")
 
@@ -86,14 +106,24 @@ def test_names_come_from_the_call_from_runs_and_from_files() -> None:
     [
         ([{"q": ["d"]}], {}, "runs: found 1, expected two or more"),
         ("bm25.run", {}, "found one str, expected several runs"),
-        ([{"q": ["d"]}] * 2, {"names": ["a"]}, "names: found 'a', expected a different name for each of 2 runs"),
-        ([{"q": ["d"]}] * 2, {"names": ["a", "a"]}, "names: found 'a', 'a', expected a different name"),
+        (
+            [{"q": ["d"]}] * 2,
+            {"names": ["a"]},
+            "names: found 'a', expected a different name for each of 2 runs",
+        ),
+        (
+            [{"q": ["d"]}] * 2,
+            {"names": ["a", "a"]},
+            "names: found 'a', 'a', expected a different name",
+        ),
         ([{"q": ["d"]}] * 2, {"names": "ab"}, "names: found 'ab', expected a different name"),
         ([{"q": ["d"]}, {"p": ["d"]}], {"names": ["a", "b"]}, "run 'a' answers 1 query"),
         ([{"q": ["d"]}] * 2, {"measures": "nDCG@10"}, "nDCG@10"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(given_runs: object, options: dict[str, object], said: str) -> None:
+def test_what_cannot_be_compared_is_refused(
+    given_runs: object, options: dict[str, object], said: str
+) -> None:
     with pytest.raises(ir.IdealrankError, match=said):
         ir.overlap_matrix(given_runs, **options)  # type: ignore[arg-type]
 
@@ -104,8 +134,13 @@ def test_a_frame_has_a_row_for_each_measure_and_ordered_pair() -> None:
 
     assert frame.columns == ["run_a", "run_b", "measure", "value", "queries"]
     assert frame.height == 2 * 2 * 2
-    values = {(row["run_a"], row["run_b"], row["measure"]): row["value"] for row in frame.to_dicts()}
-    assert [values["a", "b", text] for text in ("RBO(p=0.9)", "overlap@10")] == [found["RBO(p=0.9)"][0, 1], found["overlap@10"][0, 1]]
+    values = {
+        (row["run_a"], row["run_b"], row["measure"]): row["value"] for row in frame.to_dicts()
+    }
+    assert [values["a", "b", text] for text in ("RBO(p=0.9)", "overlap@10")] == [
+        found["RBO(p=0.9)"][0, 1],
+        found["overlap@10"][0, 1],
+    ]
 
 
 def test_measures_without_a_value_are_nan_and_unknown_ones_an_error() -> None:

@@ -18,12 +18,20 @@ QUERIES, DEPTH = 1500, 10
 def subject() -> Subject:
     rng = np.random.default_rng(11)
     queries = [f"q{number}" for number in range(QUERIES)]
-    one = ir.evaluate({query: {"x": 1} for query in queries}, {query: ["x"] for query in queries}, "RR")
+    one = ir.evaluate(
+        {query: {"x": 1} for query in queries}, {query: ["x"] for query in queries}, "RR"
+    )
     lists = {}
     for query in queries:
         documents = tuple(f"doc-{number}" for number in rng.integers(0, 5000, DEPTH))
         added = tuple(rng.random(DEPTH).tolist())
-        listing = Listing(documents=documents, grades=(1.0,) * DEPTH, tied=(False,) * DEPTH, added=added, length=DEPTH)
+        listing = Listing(
+            documents=documents,
+            grades=(1.0,) * DEPTH,
+            tied=(False,) * DEPTH,
+            added=added,
+            length=DEPTH,
+        )
         lists[query] = QueryLists(runs=(listing, None), relevant=((documents[0], 1.0),))
     texts = {f"doc-{number}": f"text of {number}" for number in range(0, 5000, 3)}
     return Subject(evaluations=(one, one), measures=one.measures, lists=lists, document_texts=texts)
@@ -33,8 +41,12 @@ def subject() -> Subject:
 def test_the_content_is_the_json_of_the_first_rankings(subject: Subject, room: int) -> None:
     queries = list(subject.lists)
     pieces, content = fitting(subject, queries, room)
-    assert zlib.decompress(content) == as_json(lists_of(subject, list(pieces_of(subject, queries))[: len(pieces)]))
-    assert list(json.loads(zlib.decompress(content))["lists"]) == [str(place) for place in range(len(pieces))]
+    assert zlib.decompress(content) == as_json(
+        lists_of(subject, list(pieces_of(subject, queries))[: len(pieces)])
+    )
+    assert list(json.loads(zlib.decompress(content))["lists"]) == [
+        str(place) for place in range(len(pieces))
+    ]
 
 
 @pytest.mark.parametrize("room", [100_000, 150_000])
@@ -46,7 +58,9 @@ def test_the_room_is_filled_and_hardly_passed(subject: Subject, room: int) -> No
 
 
 @pytest.mark.parametrize("room", [0, 150_000, 10_000_000])
-def test_pieces_made_ahead_change_nothing(subject: Subject, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_made_ahead_change_nothing(
+    subject: Subject, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = []
     for ahead in (0, 16):
         monkeypatch.setattr(packed_lists, "_AHEAD", ahead)

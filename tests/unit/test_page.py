@@ -69,9 +69,15 @@ class Reader(html.parser.HTMLParser):
 
 def two_runs(names=("bm25", "new"), n=12) -> Subject:
     qrels = {f"q{i}": {"x": 1} for i in range(n)}
-    a = ir.evaluate(qrels, ir.Run({query: ["y", "x"] for query in qrels}, name=names[0]), ["RR", "nDCG@10"])
+    a = ir.evaluate(
+        qrels, ir.Run({query: ["y", "x"] for query in qrels}, name=names[0]), ["RR", "nDCG@10"]
+    )
     lost = ["y", "w", "z", "x"]
-    b = ir.evaluate(qrels, ir.Run({query: lost if query == "q7" else ["x"] for query in qrels}, name=names[1]), ["RR", "nDCG@10"])
+    b = ir.evaluate(
+        qrels,
+        ir.Run({query: lost if query == "q7" else ["x"] for query in qrels}, name=names[1]),
+        ["RR", "nDCG@10"],
+    )
     comparison = ir.compare(a, b)
     return Subject(
         evaluations=(a, b),
@@ -80,7 +86,10 @@ def two_runs(names=("bm25", "new"), n=12) -> Subject:
         comparison=comparison,
         query_texts={"q7": "how to lose"},
         made=Made(
-            command="idealrank compare q.txt a.run b.run", inputs=(("q.txt", "ab" * 32),), commit="c0ffee", store_ids=("3fa8c1d20b7e",)
+            command="idealrank compare q.txt a.run b.run",
+            inputs=(("q.txt", "ab" * 32),),
+            commit="c0ffee",
+            store_ids=("3fa8c1d20b7e",),
         ),
     )
 
@@ -94,7 +103,13 @@ def hostile() -> Subject:
     orders = {HOSTILE[0]: written, HOSTILE[4]: written[::-1][:3]}
     runs = [ir.Run(dict.fromkeys(written, order), name=name) for name, order in orders.items()]
     a, b = (replace(ir.evaluate(qrels, run, ["R@2", "AP"]), queries=HOSTILE) for run in runs)
-    one = Listing(documents=tuple(HOSTILE), grades=(1.0,) * 11, tied=(False,) * 11, added=(0.1,) * 11, length=11)
+    one = Listing(
+        documents=tuple(HOSTILE),
+        grades=(1.0,) * 11,
+        tied=(False,) * 11,
+        added=(0.1,) * 11,
+        length=11,
+    )
     texts = {name: f"text of {name}" for name in HOSTILE}
     comparison = ir.compare(a, b, slices=texts)
     return Subject(
@@ -106,7 +121,12 @@ def hostile() -> Subject:
         lists={query: QueryLists(runs=(one, one), relevant=((query, 1.0),)) for query in HOSTILE},
         query_texts=texts,
         document_texts=texts,
-        made=Made(command=HOSTILE[0], inputs=((HOSTILE[4], HOSTILE[1]),), commit=HOSTILE[2], store_ids=(HOSTILE[0],)),
+        made=Made(
+            command=HOSTILE[0],
+            inputs=((HOSTILE[4], HOSTILE[1]),),
+            commit=HOSTILE[2],
+            store_ids=(HOSTILE[0],),
+        ),
     )
 
 
@@ -123,7 +143,9 @@ def test_a_page_says_how_it_was_made():
     reader = Reader(page_html(two_runs()))
 
     assert "idealrank compare q.txt a.run b.run" in reader.text
-    assert {"ab" * 32, "c0ffee", "idealrank show 3fa8c1d20b7e"} <= {attributes.get("data-copy") for _, attributes in reader.tags}
+    assert {"ab" * 32, "c0ffee", "idealrank show 3fa8c1d20b7e"} <= {
+        attributes.get("data-copy") for _, attributes in reader.tags
+    }
 
 
 def test_nothing_in_a_hostile_name_becomes_an_element_or_leaves_a_script():
@@ -146,14 +168,22 @@ def test_a_hostile_page_is_utf8_and_holds_no_character_that_turns_or_ends_lines(
 
 def test_scripts_run_by_their_hashes_alone_and_nothing_is_fetched():
     reader = Reader(page_html(two_runs()))
-    (policy,) = [attributes["content"] for tag, attributes in reader.tags if attributes.get("http-equiv") == "Content-Security-Policy"]
+    (policy,) = [
+        attributes["content"]
+        for tag, attributes in reader.tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
 
     digest = base64.b64encode(hashlib.sha256(reader.scripts[-1].encode()).digest()).decode()
     assert "default-src 'none'" in policy
     assert f"'sha256-{digest}'" in policy
     assert "unsafe-eval" not in policy
     assert "unsafe-inline" not in re.search(r"script-src([^;]*)", policy)[1]
-    assert not [attributes for _, attributes in reader.tags if "src" in attributes or attributes.get("href", "#")[0] != "#"]
+    assert not [
+        attributes
+        for _, attributes in reader.tags
+        if "src" in attributes or attributes.get("href", "#")[0] != "#"
+    ]
 
 
 def test_the_same_subject_gives_the_same_page():
@@ -162,12 +192,23 @@ def test_the_same_subject_gives_the_same_page():
 
 def test_a_gate_says_what_failed_before_anything_else():
     qrels = {f"q{i}": {"x": 1} for i in range(12)}
-    good, bad = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["x", "y"], ["y", "x"]))
+    good, bad = (
+        ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR")
+        for ranking in (["x", "y"], ["y", "x"])
+    )
     gated = ir.gate(bad, good, contracts=[ir.Contract(query="q3", at_least=0.9)])
     comparison = ir.compare(good, bad)
 
     text = Reader(
-        page_html(Subject(evaluations=(good, bad), measures=good.measures, means=comparison.means, comparison=comparison, gated=gated))
+        page_html(
+            Subject(
+                evaluations=(good, bad),
+                measures=good.measures,
+                means=comparison.means,
+                comparison=comparison,
+                gated=gated,
+            )
+        )
     ).text
 
     assert text.index("The gate is closed") < text.index("failed RR")
@@ -178,25 +219,41 @@ def test_a_gate_has_the_digits_that_the_command_prints():
     rng = np.random.default_rng(4)
     qrels = {f"q{i}": {"x": 1} for i in range(60)}
     good, bad = (
-        ir.evaluate(qrels, {query: [f"u{rank}" for rank in range(rng.integers(0, most))] + ["x"] for query in qrels}, "RR")
+        ir.evaluate(
+            qrels,
+            {
+                query: [f"u{rank}" for rank in range(rng.integers(0, most))] + ["x"]
+                for query in qrels
+            },
+            "RR",
+        )
         for most in (3, 6)
     )
     gated = ir.gate(bad, good)
     check = gated.checks[0]
     told = f"drop of {-check.difference:.3f} (one-sided p"
 
-    text = Reader(page_html(Subject(evaluations=(good, bad), measures=good.measures, gated=gated))).text
+    text = Reader(
+        page_html(Subject(evaluations=(good, bad), measures=good.measures, gated=gated))
+    ).text
 
     assert told in " ".join(gate_text(gated).split())
     assert text.count(told) == 2  # below the verdict, and in the table
     assert 0.0001 < check.p_corrected < check.p_two_sided < 0.05
     ps = f"{check.p_corrected:.3g} {check.p_two_sided:.3g}"
-    numbers = f"{check.mean_baseline:.3f} {check.mean_run:.3f} {check.difference:.3f} {check.bound:.3f} {ps} {check.detectable:.3f}"
+    numbers = (
+        f"{check.mean_baseline:.3f} {check.mean_run:.3f} {check.difference:.3f} {check.bound:.3f} "
+        f"{ps} {check.detectable:.3f}"
+    )
     assert numbers.replace("-", "\u2212") in text
 
 
 def test_one_run_alone_shows_its_worst_queries():
-    one = ir.evaluate({f"q{i}": {"x": 1} for i in range(3)}, {"q0": ["x"], "q1": ["y", "x"], "q2": ["y", "z", "x"]}, "RR")
+    one = ir.evaluate(
+        {f"q{i}": {"x": 1} for i in range(3)},
+        {"q0": ["x"], "q1": ["y", "x"], "q2": ["y", "z", "x"]},
+        "RR",
+    )
 
     text = Reader(page_html(Subject(evaluations=(one,), measures=one.measures))).text
 
@@ -207,12 +264,25 @@ def test_one_run_alone_shows_its_worst_queries():
 @pytest.mark.slow
 def test_many_runs_have_groups_and_every_pair():
     qrels = {f"q{i}": {"x": 1} for i in range(20)}
-    runs = [ir.Run({query: ["y"] * 0 + [f"w{k}" for k in range(place)] + ["x"] for query in qrels}, name=f"r{place}") for place in range(4)]
+    runs = [
+        ir.Run(
+            {query: ["y"] * 0 + [f"w{k}" for k in range(place)] + ["x"] for query in qrels},
+            name=f"r{place}",
+        )
+        for place in range(4)
+    ]
     evaluations = tuple(ir.evaluate(qrels, run, "RR") for run in runs)
     comparison = ir.compare(*evaluations)
 
     text = Reader(
-        page_html(Subject(evaluations=evaluations, measures=evaluations[0].measures, means=comparison.means, comparison=comparison))
+        page_html(
+            Subject(
+                evaluations=evaluations,
+                measures=evaluations[0].measures,
+                means=comparison.means,
+                comparison=comparison,
+            )
+        )
     ).text
 
     assert "By RR, r0 is better than all 3 others." in text
@@ -220,11 +290,16 @@ def test_many_runs_have_groups_and_every_pair():
     assert "All pairs as a table" in text
 
 
-@pytest.mark.parametrize(("module", "package"), [("jinja2", "jinja2"), ("vl_convert", "vl-convert-python")])
+@pytest.mark.parametrize(
+    ("module", "package"), [("jinja2", "jinja2"), ("vl_convert", "vl-convert-python")]
+)
 def test_what_is_not_installed_is_named_with_its_extra(monkeypatch, module, package):
     monkeypatch.setitem(sys.modules, module, None)
 
-    with pytest.raises(MissingExtraError, match=rf"a report needs {package}; {re.escape(install_command('report'))}"):
+    with pytest.raises(
+        MissingExtraError,
+        match=rf"a report needs {package}; {re.escape(install_command('report'))}",
+    ):
         page_html(two_runs())
 
 
@@ -245,15 +320,22 @@ def nothing_bundled(monkeypatch):
     drawings._script.cache_clear()
 
 
-@pytest.mark.parametrize(("code", "expected"), [("print('made ahead', end='')", "made ahead"), ("raise SystemExit(1)", "made here")])
-def test_the_script_of_drawings_is_made_ahead_and_here_if_that_fails(monkeypatch, nothing_bundled, code, expected):
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [("print('made ahead', end='')", "made ahead"), ("raise SystemExit(1)", "made here")],
+)
+def test_the_script_of_drawings_is_made_ahead_and_here_if_that_fails(
+    monkeypatch, nothing_bundled, code, expected
+):
     monkeypatch.setattr(drawings, "_BUNDLING", [sys.executable, "-S", "-c", code])
 
     drawings.bundle_ahead()
     drawings.bundle_ahead()
 
     assert len(drawings._ahead) == 1
-    assert drawings.bundle("a report", "report") == drawings.bundle("a picture", "plots") == expected
+    assert (
+        drawings.bundle("a report", "report") == drawings.bundle("a picture", "plots") == expected
+    )
     assert not drawings._ahead
 
 
@@ -267,9 +349,15 @@ def test_a_script_that_is_there_is_not_made_ahead(nothing_bundled):
 def test_no_file_of_the_folder_is_run_to_make_the_script(tmp_path, monkeypatch):
     (tmp_path / "vl_convert.py").write_text("raise SystemExit('run')")
     monkeypatch.chdir(tmp_path)
-    looked_up = [*drawings._BUNDLING[:3], "import importlib.util; print(importlib.util.find_spec('vl_convert').origin)"]
+    looked_up = [
+        *drawings._BUNDLING[:3],
+        "import importlib.util; print(importlib.util.find_spec('vl_convert').origin)",
+    ]
 
-    assert str(tmp_path) not in subprocess.run(looked_up, check=True, capture_output=True, text=True).stdout
+    assert (
+        str(tmp_path)
+        not in subprocess.run(looked_up, check=True, capture_output=True, text=True).stdout
+    )
 
 
 @pytest.mark.parametrize("measure", ["RR", "Unjudged@5"])
@@ -279,13 +367,22 @@ def test_the_largest_changes_are_those_of_a_plain_sort(measure: str):
     one = ir.evaluate({f"q{place}": {"x": 1} for place in range(30)}, {"q0": ["x"]}, measure)
     pair = tuple(replace(one, values=column, scored=np.ones((30, 1), bool)) for column in values)
     direction = one.measures[0].direction
-    gains = {query: round(float(b[0] - a[0]) * direction, 9) for query, a, b in zip(one.queries, *values, strict=True)}
+    gains = {
+        query: round(float(b[0] - a[0]) * direction, 9)
+        for query, a, b in zip(one.queries, *values, strict=True)
+    }
 
     worst, best = changes(Subject(evaluations=pair, measures=one.measures), (0, 1), 5)
 
-    assert [round(change.difference * direction, 9) for change in worst] == sorted(gains.values())[:5]
-    assert [round(change.difference * direction, 9) for change in best] == sorted(gains.values(), reverse=True)[:5]
-    assert all(round(change.difference * direction, 9) == gains[change.query] for change in (*worst, *best))
+    assert [round(change.difference * direction, 9) for change in worst] == sorted(gains.values())[
+        :5
+    ]
+    assert [round(change.difference * direction, 9) for change in best] == sorted(
+        gains.values(), reverse=True
+    )[:5]
+    assert all(
+        round(change.difference * direction, 9) == gains[change.query] for change in (*worst, *best)
+    )
 
 
 @pytest.mark.slow

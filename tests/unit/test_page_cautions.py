@@ -12,9 +12,14 @@ QRELS = {f"q{i}": {"x": 1, "z": 0} for i in range(N)}
 
 def subject(a, b, measures=("RR@5",), **options) -> Subject:
     evaluations = tuple(
-        ir.evaluate(QRELS, ir.Run(run, name=name), ir.with_companions(measures), **options) for name, run in (("old", a), ("new", b))
+        ir.evaluate(QRELS, ir.Run(run, name=name), ir.with_companions(measures), **options)
+        for name, run in (("old", a), ("new", b))
     )
-    return Subject(evaluations=evaluations, measures=evaluations[0].measures[:1], comparison=ir.compare(*evaluations))
+    return Subject(
+        evaluations=evaluations,
+        measures=evaluations[0].measures[:1],
+        comparison=ir.compare(*evaluations),
+    )
 
 
 def ranked(rank_of) -> dict[str, list[str]]:
@@ -37,7 +42,9 @@ def test_queries_without_answer_are_counted_and_their_fate_told():
 def test_unjudged_documents_are_told_with_the_share_of_each_run():
     said = cautions(subject(ranked(lambda i: 2), {query: ["u", "v", "x"] for query in QRELS}))
 
-    assert said[0].startswith("Unjudged: 66.7% in new, 0.0% in old of the first 5 documents. They count as not relevant")
+    assert said[0].startswith(
+        "Unjudged: 66.7% in new, 0.0% in old of the first 5 documents. They count as not relevant"
+    )
 
 
 def test_a_verdict_whose_sign_hangs_on_unjudged_documents_is_doubted():
@@ -45,7 +52,8 @@ def test_a_verdict_whose_sign_hangs_on_unjudged_documents_is_doubted():
     b = {query: ["u", "v", "x", "z"] for query in QRELS}
 
     assert any(
-        one.startswith("On judged documents alone new is ahead of old by +0.167 instead of -0.500") for one in cautions(subject(a, b))
+        one.startswith("On judged documents alone new is ahead of old by +0.167 instead of -0.500")
+        for one in cautions(subject(a, b))
     )
 
 
@@ -58,7 +66,10 @@ def test_a_near_tie_says_what_these_queries_could_have_seen():
 
     assert row.verdict == "undecided"
     # as its interval
-    assert f"The difference of new and old, {row.difference:+.3f}, is smaller than {row.detectable:.3f}, the" in said[0]
+    assert (
+        f"The difference of new and old, {row.difference:+.3f}, is smaller than "
+        f"{row.detectable:.3f}, the" in said[0]
+    )
     assert "Undecided does not mean equal" in said[0]
     assert "have the same RR@5 on" in said[1]
 
@@ -69,11 +80,19 @@ def test_equal_scores_are_told_where_a_convention_orders_them(ties, told):
 
     said = cautions(subject(ranked(lambda i: 1), tied, convention=f"standard,ties={ties}"))
 
-    assert any(one.startswith("new gives equal scores to 120 documents on 60 of 60 queries") for one in said) == told
+    assert (
+        any(
+            one.startswith("new gives equal scores to 120 documents on 60 of 60 queries")
+            for one in said
+        )
+        == told
+    )
 
 
 def test_a_run_of_other_queries_is_told_first():
     with pytest.warns(ir.errors.IdealrankWarning):
         one = ir.evaluate(QRELS, {"p": ["x"]}, "RR")
 
-    assert cautions(Subject(evaluations=(one,), measures=one.measures))[0].startswith("Run run answers none of the 60 judged queries")
+    assert cautions(Subject(evaluations=(one,), measures=one.measures))[0].startswith(
+        "Run run answers none of the 60 judged queries"
+    )

@@ -40,17 +40,29 @@ def evaluated(qualities: list[float], measure: str = "RR") -> list[ir.Evaluation
 
 def shown(evaluations: list[ir.Evaluation], **options: object) -> Subject:
     comparison = ir.compare(*evaluations, **options)
-    return Subject(evaluations=tuple(evaluations), measures=evaluations[0].measures, means=comparison.means, comparison=comparison)
+    return Subject(
+        evaluations=tuple(evaluations),
+        measures=evaluations[0].measures,
+        means=comparison.means,
+        comparison=comparison,
+    )
 
 
 def best_first(evaluations: list[ir.Evaluation], direction: int = 1) -> list[int]:
-    return sorted(range(len(evaluations)), key=lambda place: -direction * next(iter(evaluations[place].mean().values())))
+    return sorted(
+        range(len(evaluations)),
+        key=lambda place: -direction * next(iter(evaluations[place].mean().values())),
+    )
 
 
 @pytest.mark.spread(1)
 @pytest.mark.parametrize(("measure", "direction"), [("RR", 1), ("Unjudged@3", -1)])
-def test_of_twelve_runs_the_best_is_held_against_the_runner_up_in_everything_that_is_shown(measure: str, direction: int) -> None:
-    evaluations = evaluated([0.1, 0.5, 0.9, 0.3, 0.2, 0.7, 0.4, 0.05, 0.6, 0.99, 0.15, 0.35], measure)
+def test_of_twelve_runs_the_best_is_held_against_the_runner_up_in_everything_that_is_shown(
+    measure: str, direction: int
+) -> None:
+    evaluations = evaluated(
+        [0.1, 0.5, 0.9, 0.3, 0.2, 0.7, 0.4, 0.05, 0.6, 0.99, 0.15, 0.35], measure
+    )
     best, second, *_ = best_first(evaluations, direction)
     subject = shown(evaluations)
 
@@ -58,12 +70,19 @@ def test_of_twelve_runs_the_best_is_held_against_the_runner_up_in_everything_tha
 
     b, a = (evaluations[place].name for place in (best, second))
     assert pairs_of(subject)[0] == specifications.pairs_shown(subject)[0] == (second, best)
-    assert sorted(map(sorted, pairs_of(subject))) == [[one, other] for one in range(12) for other in range(one + 1, 12)]
-    assert f"Best run against runner-up: {b} is" in text or f"do not show whether {b} is better than {a}" in text
+    assert sorted(map(sorted, pairs_of(subject))) == [
+        [one, other] for one in range(12) for other in range(one + 1, 12)
+    ]
+    assert (
+        f"Best run against runner-up: {b} is" in text
+        or f"do not show whether {b} is better than {a}" in text
+    )
     assert f"{b} against {a}. A query opens its rankings." in text
-    assert {figure.name.split("-", 2)[2] for figure in specifications.figures(subject) if figure.plot == "scatter"} == {
-        f"{a} {b}".replace("run ", "run-").replace(" ", "-")
-    }
+    assert {
+        figure.name.split("-", 2)[2]
+        for figure in specifications.figures(subject)
+        if figure.plot == "scatter"
+    } == {f"{a} {b}".replace("run ", "run-").replace(" ", "-")}
     if subject.comparison.pair(*sorted((a, b)))[measure].losses:
         assert f"Largest loss from {a} to {b}" in text
 
@@ -87,7 +106,10 @@ def test_a_pair_turned_round_says_what_the_swapped_comparison_says() -> None:
     slices = {query: "even" if int(query[1:]) % 2 == 0 else "odd" for query in QRELS}
     for test in ("permutation", "t", "wilcoxon", "sign"):
         (one,), (other,) = (
-            ir.compare(*pair, slices=slices, test=test, margin=None if test == "sign" else 0.01).pairs for pair in ((a, b), (b, a))
+            ir.compare(
+                *pair, slices=slices, test=test, margin=None if test == "sign" else 0.01
+            ).pairs
+            for pair in ((a, b), (b, a))
         )
 
         found, wanted = (dataclasses.asdict(pair) for pair in (one.reversed(), other))
@@ -98,13 +120,24 @@ def test_a_pair_turned_round_says_what_the_swapped_comparison_says() -> None:
 def flat(value: object, name: str = "") -> dict[str, object]:
     """Every number and text by the path that leads to it."""
     if isinstance(value, dict):
-        return {path: one for key, part in value.items() for path, one in flat(part, f"{name}.{key}").items()}
+        return {
+            path: one
+            for key, part in value.items()
+            for path, one in flat(part, f"{name}.{key}").items()
+        }
     if isinstance(value, (list, tuple)):
-        return {path: one for key, part in enumerate(value) for path, one in flat(part, f"{name}.{key}").items()}
+        return {
+            path: one
+            for key, part in enumerate(value)
+            for path, one in flat(part, f"{name}.{key}").items()
+        }
     return {name: value if isinstance(value, (int, float)) else repr(value)}
 
 
-@given(st.lists(st.text("ab-", min_size=1, max_size=60), unique=True, min_size=1, max_size=12), st.sampled_from([16, 18, 28]))
+@given(
+    st.lists(st.text("ab-", min_size=1, max_size=60), unique=True, min_size=1, max_size=12),
+    st.sampled_from([16, 18, 28]),
+)
 def test_short_names_are_short_and_all_different(names: list[str], width: int) -> None:
     found = told_apart(names, width)
 
@@ -117,7 +150,9 @@ def test_a_verdict_of_tomorrow_is_shown_as_undecided_in_its_own_word() -> None:
     subject = shown(evaluated([0.1, 0.9]))
     pair = subject.comparison.pairs[0]
     row = dataclasses.replace(pair["RR"], verdict="a verdict of tomorrow")
-    comparison = dataclasses.replace(subject.comparison, pairs=(dataclasses.replace(pair, measures={"RR": row}),))
+    comparison = dataclasses.replace(
+        subject.comparison, pairs=(dataclasses.replace(pair, measures={"RR": row}),)
+    )
 
     from idealrank.reports.page.tables import pair_grid
 
@@ -134,11 +169,17 @@ def test_a_pair_that_the_judgments_do_not_carry_is_no_decided_one_in_maps_and_fi
     pair = comparison.pairs[0]
     assert pair["RR"].verdict == "better"
     row = dataclasses.replace(pair["RR"], verdict="too few judgments")
-    open_one = dataclasses.replace(comparison, pairs=(dataclasses.replace(pair, measures={"RR": row}),))
+    open_one = dataclasses.replace(
+        comparison, pairs=(dataclasses.replace(pair, measures={"RR": row}),)
+    )
 
-    decided, withheld = (pairs_spec(found, "RR")["data"]["values"] for found in (comparison, open_one))
+    decided, withheld = (
+        pairs_spec(found, "RR")["data"]["values"] for found in (comparison, open_one)
+    )
     assert [(cell["verdict"], cell["shape"]) for cell in decided] == [("better", ""), ("worse", "")]
-    assert [(cell["verdict"], cell["shape"]) for cell in withheld] == [("too few judgments", "cross")] * 2
+    assert [(cell["verdict"], cell["shape"]) for cell in withheld] == [
+        ("too few judgments", "cross")
+    ] * 2
     assert "? too few judgments" in pair_map(open_one, "RR")[-1]
     assert "?" in pair_map(open_one, "RR")[-2]
     assert "?" not in "".join(pair_map(comparison, "RR"))
@@ -148,13 +189,23 @@ def robust() -> ir.Robustness:
     """At cutoff 5 both runs are nearly equal; at 1 b is far better, at 3 far worse."""
     a = {query: ["y", "x"] for query in QRELS}
     b = {query: ["x"] if int(query[1:]) % 10 < 4 else ["y", "w", "v", "u", "x"] for query in QRELS}
-    return ir.robust(QRELS, ir.Run(a, name="a"), ir.Run(b, name="b"), "nDCG@5", variants=["cutoff", "measure"])
+    return ir.robust(
+        QRELS, ir.Run(a, name="a"), ir.Run(b, name="b"), "nDCG@5", variants=["cutoff", "measure"]
+    )
 
 
 def test_the_robust_verdict_is_a_sentence_with_plain_counts() -> None:
     found = robust()
-    same = [one for one in found.variants if one.status == "changes the numbers" and one.row.verdict == found.asked.verdict]
-    other = [one.change for one in found.variants if one.status == "changes the numbers" and one.row.verdict != found.asked.verdict]
+    same = [
+        one
+        for one in found.variants
+        if one.status == "changes the numbers" and one.row.verdict == found.asked.verdict
+    ]
+    other = [
+        one.change
+        for one in found.variants
+        if one.status == "changes the numbers" and one.row.verdict != found.asked.verdict
+    ]
 
     said = robust_sentence(found)
 
@@ -170,7 +221,11 @@ def test_it_stands_before_you_rely_on_it_where_the_page_has_it() -> None:
     assert [one for one in cautions(subject) if one.startswith("The verdict on b against a")] == [
         robust_sentence(robust(), subject.comparison)
     ]
-    assert not [one for one in cautions(dataclasses.replace(subject, robustness=None)) if one.startswith("The verdict on")]
+    assert not [
+        one
+        for one in cautions(dataclasses.replace(subject, robustness=None))
+        if one.startswith("The verdict on")
+    ]
 
 
 def test_the_glossary_has_each_measure_of_the_page_and_no_text_of_its_own() -> None:
@@ -179,7 +234,12 @@ def test_the_glossary_has_each_measure_of_the_page_and_no_text_of_its_own() -> N
 
     found = glossary(subject)
 
-    assert [entry.names for entry in found] == [("nDCG@10", "nDCG@5"), ("RR",), ("Unjudged@10",), ("DCG",)]
+    assert [entry.names for entry in found] == [
+        ("nDCG@10", "nDCG@5"),
+        ("RR",),
+        ("Unjudged@10",),
+        ("DCG",),
+    ]
     for entry, measure in zip(found, (one.measures[0], *one.measures[2:]), strict=True):
         assert entry.summary.removesuffix(".") == type(measure).summary
         assert entry.use.removesuffix(".") == type(measure).use.replace("`", "").removesuffix(".")
@@ -191,7 +251,10 @@ def test_the_glossary_has_each_measure_of_the_page_and_no_text_of_its_own() -> N
 
 
 def test_the_glossary_has_rbo_and_d_z_where_the_page_has_them() -> None:
-    runs = [ir.Run(dict.fromkeys(QRELS, ranking), name=name) for name, ranking in (("old", ["y", "x"]), ("new", ["x", "y"]))]
+    runs = [
+        ir.Run(dict.fromkeys(QRELS, ranking), name=name)
+        for name, ranking in (("old", ["y", "x"]), ("new", ["x", "y"]))
+    ]
     evaluations = [ir.evaluate(QRELS, run, "RR") for run in runs]
     alike = ir.overlap(*runs, ["Same@10", "Same(order=any)@10", "overlap@10", "RBO(p=0.9)"])
 
@@ -205,7 +268,10 @@ def test_the_glossary_has_rbo_and_d_z_where_the_page_has_them() -> None:
     )
 
     assert "Rank-biased overlap: similarity of two rankings" in with_both
-    assert all("Effect size: the mean difference divided by the standard deviation" in text for text in (with_both, without_rbo))
+    assert all(
+        "Effect size: the mean difference divided by the standard deviation" in text
+        for text in (with_both, without_rbo)
+    )
     assert "Rank-biased" not in without_rbo
     assert not any(word in of_one for word in ("Rank-biased", "Effect size", "and terms"))
 
@@ -222,9 +288,13 @@ def test_a_query_stands_by_its_text_with_its_id_behind_where_a_gate_names_it() -
     gated = ir.gate(bad, good, contracts=[ir.Contract(query="q03", at_least=0.9)])
     comparison = ir.compare(good, bad)
     subject = Subject(
-        evaluations=(good, bad), measures=good.measures, means=comparison.means, comparison=comparison, gated=gated,
+        evaluations=(good, bad),
+        measures=good.measures,
+        means=comparison.means,
+        comparison=comparison,
+        gated=gated,
         query_texts={query: f"words of {query}" for query in QRELS},
-    )  # fmt: skip
+    )
 
     text = Reader(page_html(subject)).text
 

@@ -11,14 +11,25 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import idealrank as ir
-from idealrank.reports.page.payload import STEPS, coded, decoded, fitted, packed, payload, queries_of, unpacked
+from idealrank.reports.page.payload import (
+    STEPS,
+    coded,
+    decoded,
+    fitted,
+    packed,
+    payload,
+    queries_of,
+    unpacked,
+)
 from idealrank.reports.subject import Listing, QueryLists, Subject
 
 SHAPES = arrays.array_shapes(min_dims=2, max_dims=2, max_side=12)
 
 
 @given(
-    values=arrays.arrays(np.float64, SHAPES, elements=st.floats(allow_nan=False, allow_infinity=False)),
+    values=arrays.arrays(
+        np.float64, SHAPES, elements=st.floats(allow_nan=False, allow_infinity=False)
+    ),
     seed=st.integers(0, 2**32 - 1),
 )
 def test_few_distinct_values_are_exact_to_the_last_bit(values, seed):
@@ -61,8 +72,17 @@ def three_queries() -> Subject:
     qrels = {f"q{i}": {"x": 1, "z": 2} for i in range(3)}
     a = ir.evaluate(qrels, {query: ["y", "x"] for query in qrels}, ["RR", "nDCG@10"])
     b = ir.evaluate(qrels, {"q0": ["x"], "q1": ["y", "x"], "q2": ["y"]}, ["RR", "nDCG@10"])
-    listing = Listing(documents=("y", "x", None), grades=(None, 1.0, None), tied=(False, True, True), added=(0.0, 0.5, None), length=9)
-    lists = {query: QueryLists(runs=(listing, None), relevant=(("z", 2.0), ("x", 1.0))) for query in ("q2", "q0")}
+    listing = Listing(
+        documents=("y", "x", None),
+        grades=(None, 1.0, None),
+        tied=(False, True, True),
+        added=(0.0, 0.5, None),
+        length=9,
+    )
+    lists = {
+        query: QueryLists(runs=(listing, None), relevant=(("z", 2.0), ("x", 1.0)))
+        for query in ("q2", "q0")
+    }
     return Subject(
         evaluations=(a, b),
         measures=a.measures,
@@ -78,7 +98,13 @@ def test_the_payload_has_the_layout_that_scripts_read():
     found = payload(three_queries())
 
     assert found["runs"] == ["run", "run (2)"]
-    assert found["measures"][1] == {"text": "nDCG@10", "direction": 1, "low": 0.0, "high": 1.0, "cutoff": 10}
+    assert found["measures"][1] == {
+        "text": "nDCG@10",
+        "direction": 1,
+        "low": 0.0,
+        "high": 1.0,
+        "cutoff": 10,
+    }
     assert found["pairs"] == [(0, 1)]
     assert found["slices"] == {"short": [0, 2], "long": [2]}
     assert found["texts"] == {"2": "two"}
@@ -87,13 +113,19 @@ def test_the_payload_has_the_layout_that_scripts_read():
     assert list(found["lists"]) == ["2", "0"]
     first = found["lists"]["2"]
     assert first["relevant"] == [[0, 2.0], [1, 1.0]]
-    assert first["runs"] == [{"d": [2, 1, -1], "g": [None, 1.0, None], "t": [0, 1, 1], "a": [0.0, 0.5, None], "n": 9}, None]
+    assert first["runs"] == [
+        {"d": [2, 1, -1], "g": [None, 1.0, None], "t": [0, 1, 1], "a": [0.0, 0.5, None], "n": 9},
+        None,
+    ]
     assert decoded(found["values"][0], (2, 3)).tolist() == [[0.5, 0.5, 0.5], [1.0, 0.5, 0.0]]
 
 
 def test_queries_of_one_run_alone_have_no_value_in_the_other():
     qrels = {"p": {"x": 1}, "q": {"x": 1}}
-    a, b = (ir.evaluate(qrels, {query: ["x"]}, "RR", convention="standard,missing=left-out") for query in ("p", "q"))
+    a, b = (
+        ir.evaluate(qrels, {query: ["x"]}, "RR", convention="standard,missing=left-out")
+        for query in ("p", "q")
+    )
 
     found = payload(Subject(evaluations=(a, b), measures=a.measures))
 

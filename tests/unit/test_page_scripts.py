@@ -19,7 +19,11 @@ def test_every_file_of_the_folder_is_on_the_page_once():
 
 def test_no_two_files_use_a_name_at_their_top():
     names = Counter(
-        name for script in _SCRIPTS for name in re.findall(r"^(?:async )?(?:function|const|let) (\w+)", read(script), re.MULTILINE)
+        name
+        for script in _SCRIPTS
+        for name in re.findall(
+            r"^(?:async )?(?:function|const|let) (\w+)", read(script), re.MULTILINE
+        )
     )
 
     assert [name for name, count in names.items() if count > 1] == []
@@ -27,11 +31,16 @@ def test_no_two_files_use_a_name_at_their_top():
 
 def test_scripts_make_elements_and_never_html_of_texts():
     for script in _SCRIPTS:
-        assert not re.search(r"insertAdjacentHTML|outerHTML|document\.write|\beval\(|new Function|</script", read(script)), script
+        assert not re.search(
+            r"insertAdjacentHTML|outerHTML|document\.write|\beval\(|new Function|</script",
+            read(script),
+        ), script
         assert len(read(script).splitlines()) <= 400, script
 
 
 def test_functions_of_scripts_are_short():
     for script in _SCRIPTS:
-        for found in re.finditer(r"^(?:async )?function (\w+)\(.*?^}", read(script), re.MULTILINE | re.DOTALL):
+        for found in re.finditer(
+            r"^(?:async )?function (\w+)\(.*?^}", read(script), re.MULTILINE | re.DOTALL
+        ):
             assert found[0].count("\n") < 40, f"{script}: {found[1]}"

@@ -49,11 +49,15 @@ def random_subject(rng: np.random.Generator) -> Subject:
         for row in documents
     ]
     lists = {
-        query: QueryLists(runs=tuple(listings[(place + run) % 300] for run in range(RUNS)), relevant=())
+        query: QueryLists(
+            runs=tuple(listings[(place + run) % 300] for run in range(RUNS)), relevant=()
+        )
         for place, query in enumerate(queries)
     }
     texts = {query: f"words of {query} {rng.integers(10**9)}" for query in queries}
-    return Subject(evaluations=tuple(evaluations), measures=one.measures, lists=lists, query_texts=texts)
+    return Subject(
+        evaluations=tuple(evaluations), measures=one.measures, lists=lists, query_texts=texts
+    )
 
 
 @pytest.fixture(scope="module")
@@ -97,13 +101,19 @@ def subject_of(queries: list[str], documents: list[str], rng: np.random.Generato
             coverage=one.coverage,
             provenance=one.provenance,
         )
-        for name, values in (("a", rng.random((len(queries), 1))), ("b", rng.random((len(queries), 1))))
+        for name, values in (
+            ("a", rng.random((len(queries), 1))),
+            ("b", rng.random((len(queries), 1))),
+        )
     ]
     lists = {
         query: QueryLists(
             runs=tuple(
                 Listing(
-                    documents=tuple(documents[(number * 20 + run * 10 + rank) % len(documents)] for rank in range(DEPTH)),
+                    documents=tuple(
+                        documents[(number * 20 + run * 10 + rank) % len(documents)]
+                        for rank in range(DEPTH)
+                    ),
                     grades=(1.0,) * DEPTH,
                     tied=(False,) * DEPTH,
                     added=(0.5,) * DEPTH,

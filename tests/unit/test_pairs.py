@@ -34,7 +34,9 @@ def pair_measures(name: str) -> st.SearchStrategy[Measure]:
     cls = PAIR_MEASURES[name]
     names = {option: st.sampled_from(values) for option, values in cls.samples.items()}
     options = st.fixed_dictionaries({"cutoff": st.sampled_from(CUTOFFS), **names})
-    allowed = options.filter(lambda given: given["cutoff"] is None or given.get("estimate") in (None, "ext"))
+    allowed = options.filter(
+        lambda given: given["cutoff"] is None or given.get("estimate") in (None, "ext")
+    )
     return allowed.map(lambda given: cls(**given))
 
 
@@ -91,14 +93,18 @@ def test_values_are_those_of_the_definition(name: str, ties: str, data: st.DataO
         assert measure.ties == "not offered" or measure.cutoff is not None
         return
 
-    assert ours == pytest.approx(naive_pairs.value(measure, a["q1"], b["q1"], ties), abs=1e-10, nan_ok=True)
+    assert ours == pytest.approx(
+        naive_pairs.value(measure, a["q1"], b["q1"], ties), abs=1e-10, nan_ok=True
+    )
 
 
 @pytest.mark.parametrize("ties", ["shared", "docid", "expected"])
 @pytest.mark.parametrize("name", PAIR_MEASURES)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
-def test_values_stay_within_the_bounds_and_are_symmetric_where_they_say_so(name: str, ties: str, data: st.DataObject) -> None:
+def test_values_stay_within_the_bounds_and_are_symmetric_where_they_say_so(
+    name: str, ties: str, data: st.DataObject
+) -> None:
     """Undefined values are NaN and do not count; symmetric values are the same to the last bits
     when the runs change places.
     """
@@ -132,39 +138,70 @@ def test_equal_runs_have_1(name: str, ties: str, data: st.DataObject) -> None:
 
     # overlap@k divides by k: of lists that end before, even equal ones share fewer.
     whole = (
-        np.minimum(found.lengths[:, :1] / measure.cutoff, 1.0) if name == "overlap" and measure.cutoff else np.ones((len(found.queries), 1))
+        np.minimum(found.lengths[:, :1] / measure.cutoff, 1.0)
+        if name == "overlap" and measure.cutoff
+        else np.ones((len(found.queries), 1))
     )
     assert found.values[found.scored] == pytest.approx(whole[found.scored], abs=1e-12)
 
 
 @pytest.mark.parametrize(
     ("a", "b", "shared", "either"),
-    [("ab", "ac", 1 / 2, 1 / 3), ("ab", "ab", 1, 1), ("ab", "a", 1 / 2, 1 / 2), ("abcdefghij", "a", 1 / 10, 1 / 10), ("a", "b", 0, 0)],
+    [
+        ("ab", "ac", 1 / 2, 1 / 3),
+        ("ab", "ab", 1, 1),
+        ("ab", "a", 1 / 2, 1 / 2),
+        ("abcdefghij", "a", 1 / 10, 1 / 10),
+        ("a", "b", 0, 0),
+    ],
 )
-def test_overlap_divides_by_k_on_short_lists_too(a: str, b: str, shared: float, either: float) -> None:
+def test_overlap_divides_by_k_on_short_lists_too(
+    a: str, b: str, shared: float, either: float
+) -> None:
     """Counted by hand: documents of both lists over k, over the ranks of the longer one, and over
     the documents of either.
     """
-    found = ir.overlap({"q": list(a)}, {"q": list(b)}, ["overlap@100", "Jaccard@100", "Same@100", "overlap"]).mean()
+    found = ir.overlap(
+        {"q": list(a)}, {"q": list(b)}, ["overlap@100", "Jaccard@100", "Same@100", "overlap"]
+    ).mean()
 
-    assert (found["overlap@100"], found["Jaccard@100"], found["Same@100"]) == (len({*a} & {*b}) / 100, either, a == b)
+    assert (found["overlap@100"], found["Jaccard@100"], found["Same@100"]) == (
+        len({*a} & {*b}) / 100,
+        either,
+        a == b,
+    )
     assert found["overlap"] == shared
 
 
 def test_an_empty_list_is_a_query_of_the_other_run_alone() -> None:
     found = ir.overlap({"p": ["a"], "q": ["a", "b"]}, {"p": ["a"], "q": []}, "overlap@10")
 
-    assert (list(found.queries), list(found.only_a), found.mean()) == (["p"], ["q"], {"overlap@10": 0.1})
+    assert (list(found.queries), list(found.only_a), found.mean()) == (
+        ["p"],
+        ["q"],
+        {"overlap@10": 0.1},
+    )
 
 
-@pytest.mark.parametrize("measure", ["RBO", "RBO(p=0.5)@3", "RBO(estimate=min)", "overlap@5", "overlap", "Jaccard@5"])
+@pytest.mark.parametrize(
+    "measure", ["RBO", "RBO(p=0.5)@3", "RBO(estimate=min)", "overlap@5", "overlap", "Jaccard@5"]
+)
 def test_disjoint_runs_have_0(measure: str) -> None:
-    assert value({"q": {"a": 2.0, "b": 1.0, "c": 1.0}}, {"q": {"x": 2.0, "y": 2.0}}, ir.parse_measure(measure)) == 0.0
+    assert (
+        value(
+            {"q": {"a": 2.0, "b": 1.0, "c": 1.0}},
+            {"q": {"x": 2.0, "y": 2.0}},
+            ir.parse_measure(measure),
+        )
+        == 0.0
+    )
 
 
 @pytest.mark.parametrize("measure", ["tau", "tauAP", "wtau", "tau@2"])
 def test_a_correlation_needs_two_common_documents(measure: str) -> None:
-    found = ir.overlap({"q1": ["a", "b"], "q2": ["a", "b"]}, {"q1": ["a", "x"], "q2": ["a", "b"]}, measure)
+    found = ir.overlap(
+        {"q1": ["a", "b"], "q2": ["a", "b"]}, {"q1": ["a", "x"], "q2": ["a", "b"]}, measure
+    )
 
     assert found.scored[:, 0].tolist() == [False, True]
     assert found.mean()[measure] == 1.0
@@ -195,10 +232,14 @@ def test_rbo_is_bounded_by_its_least_and_greatest_value() -> None:
     equation 32.
     """
     a, b = {"q": list("abcdefg")}, {"q": list("zcavwxy")}
-    ext, least, most, rest = (value(a, b, ir.RBO(p=0.9, estimate=which)) for which in ("ext", "min", "max", "res"))  # type: ignore[arg-type]
+    ext, least, most, rest = (
+        value(a, b, ir.RBO(p=0.9, estimate=which)) for which in ("ext", "min", "max", "res")
+    )  # type: ignore[arg-type]
     agreements = [0, 0, 2 / 3, 2 / 4, 2 / 5, 2 / 6, 2 / 7]
 
-    assert ext == pytest.approx(sum(0.1 * 0.9**d * x for d, x in enumerate(agreements)) + 0.9**7 * 2 / 7, abs=1e-14)
+    assert ext == pytest.approx(
+        sum(0.1 * 0.9**d * x for d, x in enumerate(agreements)) + 0.9**7 * 2 / 7, abs=1e-14
+    )
     assert least < ext < most
     assert most - least == pytest.approx(rest, abs=1e-14)
 
@@ -215,8 +256,13 @@ def test_the_weight_of_the_first_ten_ranks_is_that_of_the_paper() -> None:
 
 @pytest.mark.parametrize("length", [1, 2, 7, 10, 100, 1000])
 @pytest.mark.parametrize("p", [0.5, 0.9, 0.98])
-def test_rbo_is_exactly_1_for_a_list_with_itself_and_0_without_a_common_document(length: int, p: float) -> None:
-    ranking, others = {"q": [str(rank) for rank in range(length)]}, {"q": [f"other {rank}" for rank in range(length)]}
+def test_rbo_is_exactly_1_for_a_list_with_itself_and_0_without_a_common_document(
+    length: int, p: float
+) -> None:
+    ranking, others = (
+        {"q": [str(rank) for rank in range(length)]},
+        {"q": [f"other {rank}" for rank in range(length)]},
+    )
 
     assert value(ranking, ranking, ir.RBO(p=p)) == 1.0  # type: ignore[arg-type]
     assert value(ranking, others, ir.RBO(p=p)) == 0.0  # type: ignore[arg-type]
@@ -227,11 +273,15 @@ def test_long_lists_keep_their_digits() -> None:
     documents = [f"d{i}" for i in range(100_000)]
     a, b = ir.Run({"q": documents}), ir.Run({"q": documents[::2] + documents[1::2]})
 
-    ext, least, rest = (value(a, b, ir.RBO(p=p, estimate=w)) for p, w in ((0.9, "ext"), (0.9, "min"), (0.9, "res")))  # type: ignore[arg-type]
+    ext, least, rest = (
+        value(a, b, ir.RBO(p=p, estimate=w)) for p, w in ((0.9, "ext"), (0.9, "min"), (0.9, "res"))
+    )  # type: ignore[arg-type]
 
     assert ext == pytest.approx(least, abs=1e-14)
     assert rest == pytest.approx(0.0, abs=1e-14)
-    least, ext, most = (value(a, b, ir.RBO(p=0.99999, estimate=which)) for which in ("min", "ext", "max"))  # type: ignore[arg-type]
+    least, ext, most = (
+        value(a, b, ir.RBO(p=0.99999, estimate=which)) for which in ("min", "ext", "max")
+    )  # type: ignore[arg-type]
     assert least - 1e-12 <= ext <= most + 1e-12
 
 
@@ -251,7 +301,9 @@ def test_a_big_tie_costs_no_more_than_an_order() -> None:
     documents = [f"d{i}" for i in range(10_000)]
     tied = ir.Run({"q": dict.fromkeys(documents, 1.0)})
 
-    assert value(tied, ir.Run({"q": documents}), ir.OverlapAtK(cutoff=10), "expected") == pytest.approx(10 / 10_000, abs=1e-12)
+    assert value(
+        tied, ir.Run({"q": documents}), ir.OverlapAtK(cutoff=10), "expected"
+    ) == pytest.approx(10 / 10_000, abs=1e-12)
     depths = Depths(join(tied, ir.Run({"q": documents}), ties="expected"), np.array([10_000]))
     assert depths.common == pytest.approx(depths.depth**2 / 10_000, abs=1e-8)
 
@@ -261,9 +313,19 @@ def test_a_big_tie_costs_no_more_than_an_order() -> None:
 
 @pytest.mark.parametrize(
     ("text", "plain"),
-    [("RBO(p=0.9)", "RBO(p=0.9)"), ("tau", "tau"), ("tauAP@10", "tauAP@10"), ("overlap@10", "overlap@10"), ("jaccard.5", "Jaccard@5"),
-     ("kendalltau", "tau"), ("tau_ap", "tauAP"), ("overlap_20", "overlap@20"), ("rbo", "RBO"), ("weightedtau", "wtau")],
-)  # fmt: skip
+    [
+        ("RBO(p=0.9)", "RBO(p=0.9)"),
+        ("tau", "tau"),
+        ("tauAP@10", "tauAP@10"),
+        ("overlap@10", "overlap@10"),
+        ("jaccard.5", "Jaccard@5"),
+        ("kendalltau", "tau"),
+        ("tau_ap", "tauAP"),
+        ("overlap_20", "overlap@20"),
+        ("rbo", "RBO"),
+        ("weightedtau", "wtau"),
+    ],
+)
 def test_spellings(text: str, plain: str) -> None:
     assert str(parse_pair_measure(text)) == plain
 
@@ -280,13 +342,20 @@ def test_evaluate_refuses_and_names_the_command(measure: object) -> None:
         with pytest.raises(ir.OptionError, match=r"use idealrank\.overlap\(run_a, run_b, "):
             question()
     with pytest.raises(ir.OptionError, match="compares two runs, found one"):
-        ir.parse_measure(measure).per_query(align(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]}), Alignment()))
+        ir.parse_measure(measure).per_query(
+            align(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["a"]}), Alignment())
+        )
 
 
 def test_a_measure_of_one_run_is_refused_with_the_place_where_it_belongs() -> None:
-    with pytest.raises(ir.OptionError, match=r"'nDCG@10' compares a run with judgments.*idealrank.evaluate computes it"):
+    with pytest.raises(
+        ir.OptionError,
+        match=r"'nDCG@10' compares a run with judgments.*idealrank.evaluate computes it",
+    ):
         ir.overlap({"q": ["a"]}, {"q": ["a"]}, "nDCG@10")
-    with pytest.raises(ir.OptionError, match=r"unknown measure 'RBOO', expected one of RBO, .*did you mean RBO"):
+    with pytest.raises(
+        ir.OptionError, match=r"unknown measure 'RBOO', expected one of RBO, .*did you mean RBO"
+    ):
         ir.overlap({"q": ["a"]}, {"q": ["a"]}, "RBOO")
 
 
@@ -305,27 +374,46 @@ def test_a_mean_over_orders_that_is_not_offered_is_refused(measure: str) -> None
 
 
 def test_queries_of_one_run_alone_are_counted_and_named() -> None:
-    a, b = {"q1": ["a"], "q2": ["a"], "q3": [], "q4": []}, {"q5": ["a"], "q3": ["a"], "q1": ["b"], "q4": []}
+    a, b = (
+        {"q1": ["a"], "q2": ["a"], "q3": [], "q4": []},
+        {"q5": ["a"], "q3": ["a"], "q1": ["b"], "q4": []},
+    )
 
     found = ir.overlap(a, b, "overlap@1")
 
-    assert (list(found.queries), list(found.only_a), list(found.only_b)) == (["q1"], ["q2"], ["q3", "q5"])
+    assert (list(found.queries), list(found.only_a), list(found.only_b)) == (
+        ["q1"],
+        ["q2"],
+        ["q3", "q5"],
+    )
 
 
 def test_no_query_in_common_is_an_error_that_shows_both() -> None:
-    with pytest.raises(ir.InputError, match=r"no query in common: run 'A' answers 1 query \('q1'\), run 'B' 1 query \('Q1'\)"):
+    with pytest.raises(
+        ir.InputError,
+        match=r"no query in common: run 'A' answers 1 query \('q1'\), run 'B' 1 query \('Q1'\)",
+    ):
         ir.overlap({"q1": ["a"]}, {"Q1": ["a"]})
 
 
 @pytest.mark.parametrize("policy", ["first", "last", "best"])
 def test_duplicates_follow_the_policy_in_either_run(policy: str) -> None:
-    doubled = ir.Run.from_columns(["q"] * 4, ["a", "b", "c", "a"], np.array([1.0, 3.0, 2.0, 4.0]), name="doubled")
+    doubled = ir.Run.from_columns(
+        ["q"] * 4, ["a", "b", "c", "a"], np.array([1.0, 3.0, 2.0, 4.0]), name="doubled"
+    )
     order = {"first": ["b", "c", "a"], "last": ["a", "b", "c"], "best": ["a", "b", "c"]}[policy]
     other = ir.Run({"q": ["b", "a", "x"]})
-    for pair, plain in (((doubled, other), ({"q": order}, other)), ((other, doubled), (other, {"q": order}))):
+    for pair, plain in (
+        ((doubled, other), ({"q": order}, other)),
+        ((other, doubled), (other, {"q": order})),
+    ):
         ours = ir.overlap(*pair, ["RBO", "tau"], duplicates=policy)
         assert ours.values.tolist() == ir.overlap(*plain, ["RBO", "tau"]).values.tolist()
-        with pytest.raises(ir.InputError, match=r"run 'doubled': found a document a second time .*duplicates=first, last or best$"):
+        with pytest.raises(
+            ir.InputError,
+            match=r"run 'doubled': found a document a second time .*duplicates=first, last or "
+            r"best$",
+        ):
             ir.overlap(*pair, "RBO")
 
 
@@ -349,13 +437,20 @@ def test_text_and_memory_give_the_same_numbers(a: Scores, b: Scores, ties: str) 
     for pair in ((a, texts[1]), (texts[0], b), tuple(texts)):
         found = ir.overlap(*pair, asked, ties=ties, threads=1)
         assert np.array_equal(found.values, plain.values, equal_nan=True)
-        assert (found.lengths.tolist(), found.tied.tolist()) == (plain.lengths.tolist(), plain.tied.tolist())
+        assert (found.lengths.tolist(), found.tied.tolist()) == (
+            plain.lengths.tolist(),
+            plain.tied.tolist(),
+        )
 
 
 def text_of(run: Scores) -> object:
     from idealrank import _kernel
 
-    lines = [f"{query} Q0 {document} 1 {score!r} t\n" for query, scores in run.items() for document, score in scores.items()]
+    lines = [
+        f"{query} Q0 {document} 1 {score!r} t\n"
+        for query, scores in run.items()
+        for document, score in scores.items()
+    ]
     return _kernel.Text(["".join(lines).encode()], "run")
 
 
@@ -376,7 +471,10 @@ def test_the_result_knows_what_it_is_about() -> None:
 
 
 def test_ids_that_never_meet_are_warned_of() -> None:
-    with pytest.warns(ir.IdealrankWarning, match="no document in common in any of 1 common queries; do the document ids of both match"):
+    with pytest.warns(
+        ir.IdealrankWarning,
+        match="no document in common in any of 1 common queries; do the document ids of both match",
+    ):
         found = ir.overlap({"q": ["d1"]}, {"q": ["D1"]}, ["overlap@1", "tau"])
 
     assert found.mean()["overlap@1"] == 0.0
@@ -386,7 +484,13 @@ def test_ids_that_never_meet_are_warned_of() -> None:
 @pytest.mark.parametrize("ties", TIES)
 def test_the_number_of_threads_changes_nothing(ties: str) -> None:
     rng = np.random.default_rng(3)
-    a, b = ({f"q{q}": {f"d{d}": float(rng.integers(0, 40)) for d in rng.permutation(80)[:50]} for q in range(30)} for _ in "ab")
+    a, b = (
+        {
+            f"q{q}": {f"d{d}": float(rng.integers(0, 40)) for d in rng.permutation(80)[:50]}
+            for q in range(30)
+        }
+        for _ in "ab"
+    )
     asked = ["RBO", "RBO(estimate=res)", "overlap@10", "tau", "tauAP"]
 
     one, many = (ir.overlap(a, b, asked, ties=ties, threads=threads) for threads in (1, 7))
@@ -394,12 +498,20 @@ def test_the_number_of_threads_changes_nothing(ties: str) -> None:
     assert np.array_equal(one.values, many.values, equal_nan=True)
 
 
-def test_correlations_of_many_documents_are_counted_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_correlations_of_many_documents_are_counted_in_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The same values whatever the size of a block, with queries larger than it and queries without
     common documents.
     """
     rng = np.random.default_rng(4)
-    a, b = ({f"q{q}": {f"d{d}": float(rng.integers(0, 9)) for d in rng.permutation(40)[: 4 + q]} for q in range(12)} for _ in "ab")
+    a, b = (
+        {
+            f"q{q}": {f"d{d}": float(rng.integers(0, 9)) for d in rng.permutation(40)[: 4 + q]}
+            for q in range(12)
+        }
+        for _ in "ab"
+    )
     asked = ["tau", "tauAP(reference=both)", "wtau"]
     whole = ir.overlap(a, b, asked).values
     for block in (1, 10, 37):

@@ -41,7 +41,9 @@ def drawn(rng: np.random.Generator, kind: str, size: int) -> Array:
     return kinds[kind]()
 
 
-def lists(rng: np.random.Generator, kind: str, count: int, longest: int = 7) -> Iterator[tuple[Array, Array]]:
+def lists(
+    rng: np.random.Generator, kind: str, count: int, longest: int = 7
+) -> Iterator[tuple[Array, Array]]:
     """Labels and scores, half of them tied."""
     for _ in range(count):
         size = int(rng.integers(1, longest + 1))
@@ -69,11 +71,18 @@ def test_ideal_less_dcg_is_the_loss(kind: str, ties: str) -> None:
     least DCG over the orders of ties.
     """
     for labels, scores in lists(np.random.default_rng(4), kind, examples(50), 6):
-        ideal, worst = naive.dcg(sorted(labels.tolist(), reverse=True)), naive.dcg(sorted(labels.tolist()))
+        ideal, worst = (
+            naive.dcg(sorted(labels.tolist(), reverse=True)),
+            naive.dcg(sorted(labels.tolist())),
+        )
         dcg = naive.dcg_over_ties(labels.tolist(), scores.tolist(), ties)
         assert ideal - dcg == naive.loss(labels.tolist(), scores.tolist(), ties)
         parts = ir.pairwise_loss(labels, scores, ties=ties, decompose=True)
-        assert (parts.ideal_dcg, parts.worst_dcg, parts.dcg) == (float(ideal), float(worst), float(dcg))
+        assert (parts.ideal_dcg, parts.worst_dcg, parts.dcg) == (
+            float(ideal),
+            float(worst),
+            float(dcg),
+        )
         pairs, weighted = naive.normalisers(labels.tolist())
         assert (parts.pairs, parts.weighted_pairs) == (pairs, float(weighted))
         assert weighted == ideal - worst
@@ -87,8 +96,13 @@ def test_the_loss_is_the_sum_of_the_losses_at_the_thresholds(kind: str, ties: st
         parts = ir.pairwise_loss(labels, scores, ties=ties, decompose=True)
         values = sorted({Fraction(label) for label in labels.tolist()})
         assert parts.thresholds.tolist() == [float(value) for value in values[1:]]
-        at = [naive.loss_at(float(value), labels.tolist(), scores.tolist(), ties) for value in values[1:]]
-        exact = [(high - low) * loss for low, high, loss in zip(values, values[1:], at, strict=False)]
+        at = [
+            naive.loss_at(float(value), labels.tolist(), scores.tolist(), ties)
+            for value in values[1:]
+        ]
+        exact = [
+            (high - low) * loss for low, high, loss in zip(values, values[1:], at, strict=False)
+        ]
         assert sum(exact, Fraction(0)) == naive.loss(labels.tolist(), scores.tolist(), ties)
         assert parts.losses == pytest.approx([float(loss) for loss in exact], rel=1e-15)
 
@@ -105,33 +119,95 @@ def test_dcg_and_ndcg_of_arrays_are_the_same(ties: str) -> None:
             assert ir.dcg(labels, scores, convention=convention)[0] == parts.dcg
             assert ir.ndcg(labels, scores, convention=convention)[0] == parts.ndcg
             if kind == "grades":
-                assert ir.ndcg(labels, scores, discount="linear", gain="linear", ties=ties)[0] == parts.ndcg
-                assert ir.ndcg(np.sort(labels), -np.arange(labels.size), discount="linear")[0] == parts.least_ndcg
+                assert (
+                    ir.ndcg(labels, scores, discount="linear", gain="linear", ties=ties)[0]
+                    == parts.ndcg
+                )
+                assert (
+                    ir.ndcg(np.sort(labels), -np.arange(labels.size), discount="linear")[0]
+                    == parts.least_ndcg
+                )
 
 
 # papers.md, section 3: r and f; ideal, worst, R under strict, weak and half, R_k under strict, Z,
 # Z_w, NDCG of the best and the mean order.
 GOLDEN = [
-    ([3, 2, 3, 0, 1], [0.9, 0.8, 0.7, 0.6, 0.5], 26, 10, 2, 2, 2.0, [1, 0, 1], 9, 16, 0.9230769230769231, 0.9230769230769231),
-    ([1, 0, 2, 0, 0], [2, 2, 1, 1, 3], 11, 1, 6, 9, 7.5, [3, 3], 7, 10, 0.45454545454545453, 0.31818181818181823),
+    (
+        [3, 2, 3, 0, 1],
+        [0.9, 0.8, 0.7, 0.6, 0.5],
+        26,
+        10,
+        2,
+        2,
+        2.0,
+        [1, 0, 1],
+        9,
+        16,
+        0.9230769230769231,
+        0.9230769230769231,
+    ),
+    (
+        [1, 0, 2, 0, 0],
+        [2, 2, 1, 1, 3],
+        11,
+        1,
+        6,
+        9,
+        7.5,
+        [3, 3],
+        7,
+        10,
+        0.45454545454545453,
+        0.31818181818181823,
+    ),
 ]
 
 
 @pytest.mark.parametrize("case", GOLDEN)
 def test_worked_lists(case: tuple) -> None:
-    labels, scores, ideal, worst, strict, weak, half, by_threshold, pairs, weighted, best_ndcg, mean_ndcg = case
+    (
+        labels,
+        scores,
+        ideal,
+        worst,
+        strict,
+        weak,
+        half,
+        by_threshold,
+        pairs,
+        weighted,
+        best_ndcg,
+        mean_ndcg,
+    ) = case
     parts = {ties: ir.pairwise_loss(labels, scores, ties=ties, decompose=True) for ties in TIES}
     assert [parts[ties].loss for ties in TIES] == [half, strict, weak]
     assert parts["strict"].losses.tolist() == by_threshold
     assert (parts["half"].ideal_dcg, parts["half"].worst_dcg) == (ideal, worst)
     assert (parts["half"].pairs, parts["half"].weighted_pairs) == (pairs, weighted)
-    assert (parts["strict"].ndcg, parts["half"].ndcg) == pytest.approx((best_ndcg, mean_ndcg), abs=1e-15)
+    assert (parts["strict"].ndcg, parts["half"].ndcg) == pytest.approx(
+        (best_ndcg, mean_ndcg), abs=1e-15
+    )
 
 
 def test_the_recorded_lists_are_those() -> None:
     """The constants above against the file they come from."""
-    names = ("r", "f", "ideal", "worst", "R_strict", "R_le", "R_half", "Rk", "Z", "Zw", "ndcg_opt", "ndcg_half")
-    recorded = json.loads(shared_file("golden", "papers.json").read_text(encoding="utf-8"))["linear_ndcg"]
+    names = (
+        "r",
+        "f",
+        "ideal",
+        "worst",
+        "R_strict",
+        "R_le",
+        "R_half",
+        "Rk",
+        "Z",
+        "Zw",
+        "ndcg_opt",
+        "ndcg_half",
+    )
+    recorded = json.loads(shared_file("golden", "papers.json").read_text(encoding="utf-8"))[
+        "linear_ndcg"
+    ]
     assert [tuple(case[name] for name in names) for case in recorded] == GOLDEN
 
 
@@ -158,11 +234,17 @@ def test_two_grades_and_auc() -> None:
         scores = rng.integers(0, 15, m + n) / 4
         parts, auc = ir.pairwise_loss(labels, scores, decompose=True), roc_auc_score(labels, scores)
         assert parts.loss == pytest.approx(m * n * (1 - auc), abs=1e-9)
-        assert (parts.auc, parts.per_pair, parts.relative) == pytest.approx((auc, 1 - auc, 1 - auc), abs=1e-12)
-        assert parts.ndcg == pytest.approx(1 - m * n * (1 - auc) / (m * n + m * (m - 1) / 2), abs=1e-12)
+        assert (parts.auc, parts.per_pair, parts.relative) == pytest.approx(
+            (auc, 1 - auc, 1 - auc), abs=1e-12
+        )
+        assert parts.ndcg == pytest.approx(
+            1 - m * n * (1 - auc) / (m * n + m * (m - 1) / 2), abs=1e-12
+        )
         assert parts.least_ndcg == pytest.approx((m - 1) / (2 * n + m - 1), abs=1e-15)
         if parts.least_ndcg < 1:
-            assert (parts.ndcg - parts.least_ndcg) / (1 - parts.least_ndcg) == pytest.approx(auc, abs=1e-12)
+            assert (parts.ndcg - parts.least_ndcg) / (1 - parts.least_ndcg) == pytest.approx(
+                auc, abs=1e-12
+            )
 
 
 def exchanges(ranked: tuple[int, ...], *, adjacent: bool) -> int:
@@ -214,10 +296,14 @@ def test_undefined_values_follow_the_policy(policy: str) -> None:
         parts = ir.pairwise_loss(labels, scores, decompose=True, no_relevant=policy)
         convention = ir.Convention.of("linear-2010", negative="kept", no_relevant=policy)
         if policy != "quotient" or min(labels, default=0) >= 0:
-            assert np.array_equal([parts.ndcg], ir.ndcg(labels, scores, convention=convention), equal_nan=True)
+            assert np.array_equal(
+                [parts.ndcg], ir.ndcg(labels, scores, convention=convention), equal_nan=True
+            )
         undefined = {"zero": 0.0, "quotient": 0.0, "one": 1.0}.get(policy, np.nan)
         if len(set(labels)) < 2:
-            assert np.array_equal([parts.per_pair, parts.relative, parts.auc], [undefined] * 3, equal_nan=True)
+            assert np.array_equal(
+                [parts.per_pair, parts.relative, parts.auc], [undefined] * 3, equal_nan=True
+            )
             assert parts.loss == 0
     # of three grades, whatever the policy
     assert np.isnan(ir.pairwise_loss([0, 1, 2], [3, 2, 1], decompose=True).auc)
@@ -225,14 +311,19 @@ def test_undefined_values_follow_the_policy(policy: str) -> None:
 
 @pytest.mark.parametrize("kind", ["grades", "reals", "large"])
 @pytest.mark.parametrize("ties", TIES)
-def test_lists_together_are_lists_alone(kind: str, ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_together_are_lists_alone(
+    kind: str, ties: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Sizes, offsets, ids in any order and rows give the bits of each list alone, whatever pieces
     the work is cut into.
     """
     rng = np.random.default_rng(9)
     sizes = np.array([4, 0, 1, 9, 3, 0])
     labels, scores, ends = drawn(rng, kind, 17), rng.integers(0, 6, 17), np.cumsum(sizes)
-    alone = [ir.pairwise_loss(labels[end - size : end], scores[end - size : end], ties=ties) for size, end in zip(sizes, ends, strict=True)]
+    alone = [
+        ir.pairwise_loss(labels[end - size : end], scores[end - size : end], ties=ties)
+        for size, end in zip(sizes, ends, strict=True)
+    ]
     mixed = rng.permutation(17)
     qid = np.repeat(np.arange(6), sizes)[mixed]
     for piece in (1 << 18, 3):
@@ -244,8 +335,13 @@ def test_lists_together_are_lists_alone(kind: str, ties: str, monkeypatch: pytes
         assert parts.losses.sum(axis=1) == pytest.approx(alone, rel=1e-12)
         by_id = ir.pairwise_loss(labels[mixed], scores[mixed], qid=qid, ties=ties).tolist()
         assert by_id == [alone[query] for query in dict.fromkeys(qid.tolist())]
-        rows = ir.pairwise_loss(labels[:16].reshape(4, 4), scores[:16].reshape(4, 4), ties=ties).tolist()
-        assert rows == [ir.pairwise_loss(labels[i : i + 4], scores[i : i + 4], ties=ties) for i in range(0, 16, 4)]
+        rows = ir.pairwise_loss(
+            labels[:16].reshape(4, 4), scores[:16].reshape(4, 4), ties=ties
+        ).tolist()
+        assert rows == [
+            ir.pairwise_loss(labels[i : i + 4], scores[i : i + 4], ties=ties)
+            for i in range(0, 16, 4)
+        ]
 
 
 def test_long_lists() -> None:
@@ -253,9 +349,15 @@ def test_long_lists() -> None:
     labels in reverse, in closed form.
     """
     rng = np.random.default_rng(10)
-    labels, scores = rng.integers(0, 3, 600_000), rng.integers(0, 200_000, 600_000).astype(np.float32)
+    labels, scores = (
+        rng.integers(0, 3, 600_000),
+        rng.integers(0, 200_000, 600_000).astype(np.float32),
+    )
     by_grade = [scores[labels == grade].astype(np.float64) for grade in range(3)]
-    expected = sum((b - a) * mannwhitneyu(by_grade[a], by_grade[b]).statistic for a, b in combinations(range(3), 2))
+    expected = sum(
+        (b - a) * mannwhitneyu(by_grade[a], by_grade[b]).statistic
+        for a, b in combinations(range(3), 2)
+    )
     assert ir.pairwise_loss(labels, scores) == ir.pairwise_loss(labels / 8, scores) * 8 == expected
     few = labels[:5000] - 2.0**52, scores[:5000]
     assert ir.pairwise_loss(*few) == ir.pairwise_loss(labels[:5000], scores[:5000])
@@ -289,7 +391,10 @@ def test_what_changes_nothing(items: list[tuple[int, int]], ties: str, shuffler:
     assert loss + ir.pairwise_loss(labels, -scores, ties=opposite) == weighted
 
 
-@pytest.mark.parametrize(("words", "ties"), [(("expected", "average"), "half"), (("best",), "strict"), (("worst", "le"), "weak")])
+@pytest.mark.parametrize(
+    ("words", "ties"),
+    [(("expected", "average"), "half"), (("best",), "strict"), (("worst", "le"), "weak")],
+)
 def test_spellings_of_ties(words: tuple[str, ...], ties: str) -> None:
     case = ([1, 0, 2, 0, 0], [2, 2, 1, 1, 3])
     for word in words:
@@ -299,7 +404,13 @@ def test_spellings_of_ties(words: tuple[str, ...], ties: str) -> None:
 
 def test_what_is_refused() -> None:
     """As `ir.ndcg` refuses it, in the same words."""
-    for labels, scores in (([1, np.nan], [1, 2]), ([1, 0], [1, np.nan]), ([1, np.inf], [1, 2]), ([1, 0], [1]), ([1, "a"], [1, 2])):
+    for labels, scores in (
+        ([1, np.nan], [1, 2]),
+        ([1, 0], [1, np.nan]),
+        ([1, np.inf], [1, 2]),
+        ([1, 0], [1]),
+        ([1, "a"], [1, 2]),
+    ):
         with pytest.raises(InputError) as theirs:
             ir.ndcg(labels, scores)
         with pytest.raises(InputError) as ours:
@@ -307,7 +418,11 @@ def test_what_is_refused() -> None:
         assert str(ours.value) == str(theirs.value)
     with pytest.raises(OptionError, match=r"ties=docid: expected half \(expected, average\)"):
         ir.pairwise_loss([1], [1], ties="docid")
-    with pytest.raises(InputError, match=r"group: found 'half', expected sizes .* add up to 2; pass options such as ties= by name"):
+    with pytest.raises(
+        InputError,
+        match=r"group: found 'half', expected sizes .* add up to 2; pass options such as ties= by "
+        r"name",
+    ):
         ir.pairwise_loss([1, 0], [1, 2], "half")
     with pytest.raises(OptionError, match="no_relevant"):
         ir.pairwise_loss([1], [1], no_relevant="never")

@@ -11,37 +11,70 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import idealrank as ir
-from idealrank.clicks import LoggedDCGSums, PolicySums, Sessions, SlateSums, doubly_robust, ips, logged_dcg, slate_value
+from idealrank.clicks import (
+    LoggedDCGSums,
+    PolicySums,
+    Sessions,
+    SlateSums,
+    doubly_robust,
+    ips,
+    logged_dcg,
+    slate_value,
+)
 from idealrank.clicks.logged_slates import SlateEstimator
 from tests.conftest import examples
 from tests.unit.log_partitions import Lists, kinds, merged, partitions, same, seeds, sizes, units_of
 
 ROWS: dict[str, tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] = {
-    "ips": (ips, PolicySums.ips, {}), "snips": (ips, PolicySums.ips, {}), "clipped": (ips, PolicySums.ips, {"clip": 1.5}),
-    "dr": (doubly_robust, PolicySums.doubly_robust, {}), "switch": (doubly_robust, PolicySums.doubly_robust, {"switch": 1.5}),
-}  # fmt: skip
+    "ips": (ips, PolicySums.ips, {}),
+    "snips": (ips, PolicySums.ips, {}),
+    "clipped": (ips, PolicySums.ips, {"clip": 1.5}),
+    "dr": (doubly_robust, PolicySums.doubly_robust, {}),
+    "switch": (doubly_robust, PolicySums.doubly_robust, {"switch": 1.5}),
+}
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(seed=seeds, n=sizes, estimator=st.sampled_from(sorted(ROWS)), clustered=kinds, level=st.sampled_from([0.0, 1000.0]))
+@given(
+    seed=seeds,
+    n=sizes,
+    estimator=st.sampled_from(sorted(ROWS)),
+    clustered=kinds,
+    level=st.sampled_from([0.0, 1000.0]),
+)
 def test_rows(seed: int, n: int, estimator: str, clustered: bool, level: float) -> None:
     rng = np.random.default_rng(seed)
     target, logged = rng.uniform(0, 1, n) * rng.integers(0, 2, n), rng.uniform(0.1, 1, n)
     columns = [level + rng.normal(0, 1, n), target, logged]
-    columns += [level + rng.normal(0, 1, n), rng.normal(0, 1, n)] if estimator in ("dr", "switch") else []
+    columns += (
+        [level + rng.normal(0, 1, n), rng.normal(0, 1, n)] if estimator in ("dr", "switch") else []
+    )
     units = units_of(rng, n, clustered=clustered)
     of_whole, of_part, options = ROWS[estimator]
     whole = of_whole(*columns, estimator, **options, clusters=units if clustered else None)
     parts = [
-        of_part(*(column[rows] for column in columns), estimator, **options, clusters=units[rows] if clustered else None)
+        of_part(
+            *(column[rows] for column in columns),
+            estimator,
+            **options,
+            clusters=units[rows] if clustered else None,
+        )
         for rows in partitions(rng, units)
     ]
     same(merged(rng, parts).value(), whole, (1 + level) * (1 + whole.max_weight))
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(seed=seeds, n=sizes, estimator=st.sampled_from(get_args(SlateEstimator)), clustered=kinds, level=st.sampled_from([0.0, 1000.0]))
-def test_slates(seed: int, n: int, estimator: SlateEstimator, clustered: bool, level: float) -> None:
+@given(
+    seed=seeds,
+    n=sizes,
+    estimator=st.sampled_from(get_args(SlateEstimator)),
+    clustered=kinds,
+    level=st.sampled_from([0.0, 1000.0]),
+)
+def test_slates(
+    seed: int, n: int, estimator: SlateEstimator, clustered: bool, level: float
+) -> None:
     rng = np.random.default_rng(seed)
     ranks = int(rng.integers(1, 5))
     shown = np.arange(ranks) < rng.integers(1, ranks + 1, n)[:, None]
@@ -50,24 +83,39 @@ def test_slates(seed: int, n: int, estimator: SlateEstimator, clustered: bool, l
     logged = np.where(shown, rng.uniform(0.3, 1, (n, ranks)), 1.0)
     discount = rng.choice([0.0, 0.5, 1.0], ranks)
     units = units_of(rng, n, clustered=clustered)
-    whole = slate_value(rewards, target, logged, estimator, discount=discount, clusters=units if clustered else None)
+    whole = slate_value(
+        rewards, target, logged, estimator, discount=discount, clusters=units if clustered else None
+    )
     parts = [
-        SlateSums.of(rewards[rows], target[rows], logged[rows], estimator, discount=discount, clusters=units[rows] if clustered else None)
+        SlateSums.of(
+            rewards[rows],
+            target[rows],
+            logged[rows],
+            estimator,
+            discount=discount,
+            clusters=units[rows] if clustered else None,
+        )
         for rows in partitions(rng, units)
     ]
-    same(merged(rng, parts).value(), whole, (1 + level) * (1 + float(whole.max_weight.max())) * ranks)
+    same(
+        merged(rng, parts).value(), whole, (1 + level) * (1 + float(whole.max_weight.max())) * ranks
+    )
 
 
 @settings(max_examples=examples(60), deadline=None)
 @given(seed=seeds, n=sizes, clustered=kinds, by_list=kinds, of_ranks=kinds, trusted=kinds)
-def test_logged_dcg(seed: int, n: int, clustered: bool, by_list: bool, of_ranks: bool, trusted: bool) -> None:
+def test_logged_dcg(
+    seed: int, n: int, clustered: bool, by_list: bool, of_ranks: bool, trusted: bool
+) -> None:
     rng = np.random.default_rng(seed)
     lists = Lists.draw(rng, n, clustered=clustered, by_list=by_list, trusted=trusted)
     ranking = lists.ranking(rng)
 
     def given_to(rows: np.ndarray) -> tuple[Sessions, Any, Any, dict[str, Any]]:
         log, examined, options = lists.part(rows)
-        new = np.array([list(range(2, 2 + log.n_ranks)) for _ in rows], int).reshape(-1, log.n_ranks)
+        new = np.array([list(range(2, 2 + log.n_ranks)) for _ in rows], int).reshape(
+            -1, log.n_ranks
+        )
         return log, new if of_ranks else ranking, examined, options
 
     log, new, examined, options = given_to(np.arange(n))
@@ -94,9 +142,13 @@ def test_what_does_not_fit_is_refused() -> None:
         PolicySums.ips([], [], []).value()
     log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
     gains = LoggedDCGSums.of(log, {"q": ["b", "a"]}, [1.0, 0.5])
-    with pytest.raises(ir.IncompatibleError, match=r"a ranking of documents.* and of .*a ranking of ranks"):
+    with pytest.raises(
+        ir.IncompatibleError, match=r"a ranking of documents.* and of .*a ranking of ranks"
+    ):
         gains.merge(LoggedDCGSums.of(log, [[2, 1], [2, 1]], [1.0, 0.5]))
-    with pytest.raises(ir.IncompatibleError, match="query 'q': found new lists of 2 and of 1 documents"):
+    with pytest.raises(
+        ir.IncompatibleError, match="query 'q': found new lists of 2 and of 1 documents"
+    ):
         gains.merge(LoggedDCGSums.of(log, {"q": ["b"]}, [1.0, 0.5]))
     with pytest.raises(ir.IncompatibleError, match=r"2 ranks.* and of .*3 ranks"):
         gains.merge(LoggedDCGSums.of(log, {"q": ["b", "a"]}, [1.0, 0.5, 0.4], n_ranks=3))

@@ -17,7 +17,22 @@ from idealrank.reports.table.forms import markdown_text
 from idealrank.reports.table.records import delimited, evaluation_rows, trec_report
 from idealrank.reports.views.trec import TrecColumn, trec_eval_report
 
-FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\r=1", "\n=1", "\uff1d1", "=", "--", "+1-1", "-1e", "@", "-x"]
+FORMULAS = [
+    "=1+1",
+    "+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(A1)",
+    "\tx",
+    "\r=1",
+    "\n=1",
+    "\uff1d1",
+    "=",
+    "--",
+    "+1-1",
+    "-1e",
+    "@",
+    "-x",
+]
 PLAIN = ["", "q1", "-", "-1", "+0.5", "-1e-05", "-inf", "nan", "1+1", "'=1", "a=b", "-123456789"]
 
 
@@ -48,10 +63,16 @@ def test_every_text_column_of_a_csv_is_held() -> None:
 def test_an_id_that_breaks_a_line_is_refused_by_the_layout_of_trec_eval(query: str) -> None:
     run = ir.evaluate({query: {"d": 1}, "q": {"d": 1}}, ir.Run({query: ["d"]}, name="mine"), ["AP"])
 
-    with pytest.raises(InputError, match=r"run mine, query 'a\\.b': found a (line feed|tab|carriage return)"):
+    with pytest.raises(
+        InputError, match=r"run mine, query 'a\\.b': found a (line feed|tab|carriage return)"
+    ):
         list(trec_report([run], per_query=True))
     with pytest.raises(InputError, match=r"query 'a\\.b': found a"):
-        list(trec_eval_report(run, [TrecColumn(name="map", measure=ir.AP())], runid="t", per_query=True))
+        list(
+            trec_eval_report(
+                run, [TrecColumn(name="map", measure=ir.AP())], runid="t", per_query=True
+            )
+        )
     assert len(list(trec_report([run]))) == 2
 
 
@@ -63,20 +84,51 @@ def test_a_name_that_breaks_a_line_is_refused_by_the_layout_of_trec_eval() -> No
 
 
 CALLS = [
-    "@user", "x @user", "(@user)", "me@example.com", "#1", "x#12", "user/repo#1", "GH-12", "https://evil.example", "http://x.y",
+    "@user",
+    "x @user",
+    "(@user)",
+    "me@example.com",
+    "#1",
+    "x#12",
+    "user/repo#1",
+    "GH-12",
+    "https://evil.example",
+    "http://x.y",
     "www.evil.example",
-    "ftp://x", "<b>x</b>", "a|b", "![x](y)", "[x](y)", "[x]: y", "`x`", "*x*", "$x$", ":smile:", "mailto:a@b.c", "<!-- x", "&lt;",
-    "# head", "> quote", "- item", "1. item", "---", "***",
-]  # fmt: skip
+    "ftp://x",
+    "<b>x</b>",
+    "a|b",
+    "![x](y)",
+    "[x](y)",
+    "[x]: y",
+    "`x`",
+    "*x*",
+    "$x$",
+    ":smile:",
+    "mailto:a@b.c",
+    "<!-- x",
+    "&lt;",
+    "# head",
+    "> quote",
+    "- item",
+    "1. item",
+    "---",
+    "***",
+]
 # What GitHub makes of a text once Markdown is read: mentions, numbers of issues, links, pictures of
 # faces.
-LIVE = re.compile(r"(?<![^\W_])@\w|@\w[\w-]*\.\w|#\d|\bGH-\d|://|\bwww\.\w|:[a-z_]+:", re.IGNORECASE)
+LIVE = re.compile(
+    r"(?<![^\W_])@\w|@\w[\w-]*\.\w|#\d|\bGH-\d|://|\bwww\.\w|:[a-z_]+:", re.IGNORECASE
+)
 
 
 def shown_by_markdown(text: str) -> str:
     """The text of one paragraph or cell in which nothing is more than text."""
     tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
-    assert [token.type for token in tokens] in ([], ["paragraph_open", "inline", "paragraph_close"]), tokens
+    assert [token.type for token in tokens] in (
+        [],
+        ["paragraph_open", "inline", "paragraph_close"],
+    ), tokens
     children = [child for token in tokens for child in token.children or ()]
     assert {child.type for child in children} <= {"text", "text_special"}, children
     return "".join(child.content for child in children)
@@ -97,6 +149,9 @@ def test_no_name_is_live(name: str) -> None:
     assert not LIVE.search(shown), (name, shown)
 
 
-@pytest.mark.parametrize("name", ["nDCG@10", "bm25_rm3", "P@5 of x", "Differences are b - a.", "run-2.1 (old)", "q12: 0.5"])
+@pytest.mark.parametrize(
+    "name",
+    ["nDCG@10", "bm25_rm3", "P@5 of x", "Differences are b - a.", "run-2.1 (old)", "q12: 0.5"],
+)
 def test_plain_names_stay_readable_in_the_source(name: str) -> None:
     assert markdown_text(name) == name

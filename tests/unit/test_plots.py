@@ -14,7 +14,13 @@ import vl_convert
 from idealrank._installation import install_command
 from idealrank.errors import InputError, MissingExtraError, OptionError
 from idealrank.reports.figures import drawings
-from idealrank.reports.figures.theory import FIGURES, Simulated, SimulatedMeans, figure_spec, simulated_spec
+from idealrank.reports.figures.theory import (
+    FIGURES,
+    Simulated,
+    SimulatedMeans,
+    figure_spec,
+    simulated_spec,
+)
 
 DOT = {"mark": "point", "data": {"values": [{}]}}
 NAMES = ("RankSVM", "ListNet", "random")
@@ -29,8 +35,15 @@ def curves(names: tuple[str, ...] = NAMES, n: int = 60) -> SimulatedMeans:
 
 def points_of(svg: str) -> list[list[tuple[float, float]]]:
     """The corners of each line of a drawing."""
-    lines = re.findall(r'aria-roledescription="line mark"[^>]*? d="([^"]*)"|<path[^>]*?aria-label="[^"]*"[^>]*? d="(M[^"Z]*)"', svg)
-    return [[(float(x), float(y)) for x, y in re.findall(r"(-?[\d.]+),(-?[\d.]+)", first or second)] for first, second in lines]
+    lines = re.findall(
+        r'aria-roledescription="line mark"[^>]*? '
+        r'd="([^"]*)"|<path[^>]*?aria-label="[^"]*"[^>]*? d="(M[^"Z]*)"',
+        svg,
+    )
+    return [
+        [(float(x), float(y)) for x, y in re.findall(r"(-?[\d.]+),(-?[\d.]+)", first or second)]
+        for first, second in lines
+    ]
 
 
 @pytest.mark.parametrize("number", FIGURES)
@@ -39,7 +52,12 @@ def test_a_figure_draws_one_line_a_ranker_and_panel_with_its_name_and_caption(nu
 
     panels = 2 if FIGURES[number].enlarged else 1
     assert len([line for line in points_of(svg) if len(line) > 10]) == panels * len(NAMES)
-    for text in (*NAMES, f"Figure {number}. ", "documents in the list, n", "mean NDCG over 40 queries"):
+    for text in (
+        *NAMES,
+        f"Figure {number}. ",
+        "documents in the list, n",
+        "mean NDCG over 40 queries",
+    ):
         assert text in svg
     assert "made by a test" in re.sub(r"</tspan><tspan[^>]*>", " ", svg)
     # hundredths of a pixel
@@ -69,19 +87,39 @@ def test_names_of_lines_that_end_together_do_not_cover_each_other() -> None:
     spec = figure_spec(FIGURES[2], curves())["vconcat"][0]
 
     low, high = spec["encoding"]["y"]["scale"]["domain"]
-    heights = sorted(spec["height"] * (row["value"] - low) / (high - low) for row in spec["layer"][1]["data"]["values"])
+    heights = sorted(
+        spec["height"] * (row["value"] - low) / (high - low)
+        for row in spec["layer"][1]["data"]["values"]
+    )
     assert len(heights) == len(NAMES)
     assert np.diff(heights).min() >= 13
     assert sum(heights) / 3 == pytest.approx(
-        spec["height"] * (np.mean([m[-1] for m in curves().means.values()]) - low) / (high - low), abs=0.1
+        spec["height"] * (np.mean([m[-1] for m in curves().means.values()]) - low) / (high - low),
+        abs=0.1,
     )
 
 
 def test_theory_and_simulation_stand_on_one_scale() -> None:
     sizes, values = np.array([10, 100, 1000]), np.array([[0.7, 0.8, 0.9], [0.9, 0.8, np.nan]])
-    panels = [Simulated(measure="nDCG", says="tends to 1", sizes=sizes, values=values, means=np.array([0.8, 0.8, 0.9]), limit=1.0)]
+    panels = [
+        Simulated(
+            measure="nDCG",
+            says="tends to 1",
+            sizes=sizes,
+            values=values,
+            means=np.array([0.8, 0.8, 0.9]),
+            limit=1.0,
+        )
+    ]
     panels.append(
-        Simulated(measure="nDCG@10", says="never settles", sizes=sizes, values=values, means=np.array([0.8, 0.8, 0.9]), limit=None)
+        Simulated(
+            measure="nDCG@10",
+            says="never settles",
+            sizes=sizes,
+            values=values,
+            means=np.array([0.8, 0.8, 0.9]),
+            limit=None,
+        )
     )
 
     spec = simulated_spec(panels, "s")
@@ -110,7 +148,12 @@ def test_a_page_asks_nothing_of_any_server_and_evaluates_no_text() -> None:
     assert not re.search(r"""\b(?:fetch|import)\(\s*["'`]https?:""", text)
     # Names of namespaces and schemas, and links in messages and menus that are off.
     links = set(re.findall(r"https?://[\w./#-]+", text))
-    assert {link.split("/")[2] for link in links} <= {"www.w3.org", "www.apache.org", "vega.github.io", "github.com"}
+    assert {link.split("/")[2] for link in links} <= {
+        "www.w3.org",
+        "www.apache.org",
+        "vega.github.io",
+        "github.com",
+    }
     assert "ast: true" in text
     assert "editor: false" in text
 
@@ -131,7 +174,11 @@ def test_texts_of_users_cannot_end_the_script_or_the_markup() -> None:
 def test_files_appear_whole_in_a_new_folder(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "figures"
 
-    written = [path for kind in ("svg", "png", "json") for path in drawings.save({"dot": DOT}, folder, kind)]  # type: ignore[arg-type]
+    written = [
+        path
+        for kind in ("svg", "png", "json")
+        for path in drawings.save({"dot": DOT}, folder, kind)
+    ]  # type: ignore[arg-type]
 
     assert sorted(path.name for path in folder.iterdir()) == ["dot.json", "dot.png", "dot.svg"]
     assert written[1].read_bytes().startswith(b"\x89PNG")
@@ -144,16 +191,22 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         drawings.save({"dot": DOT}, tmp_path / "file", "json")
 
 
-def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_the_extra_the_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(MissingExtraError, match=rf"needs vl-convert-python; {re.escape(install_command('plots'))}"):
+    with pytest.raises(
+        MissingExtraError, match=rf"needs vl-convert-python; {re.escape(install_command('plots'))}"
+    ):
         drawings.save({"dot": DOT}, tmp_path, "svg")
     assert drawings.save({"dot": DOT}, tmp_path, "json")
 
 
 @pytest.mark.parametrize("name", ["v1.2", "x[0].y", "'quoted' \"twice\"", "a\\b"])
 def test_values_under_the_pointer_are_found_by_names_with_any_signs(name: str) -> None:
-    vega = json.dumps(vl_convert.vegalite_to_vega(figure_spec(FIGURES[2], curves((name,)), interactive=True)))
+    vega = json.dumps(
+        vl_convert.vegalite_to_vega(figure_spec(FIGURES[2], curves((name,)), interactive=True))
+    )
     assert json.dumps(f"datum[{json.dumps(name)}]")[1:-1] in vega
 
 

@@ -15,15 +15,22 @@ def log() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(8)
     logged, target = rng.uniform(0.1, 1, N), rng.uniform(0, 1, N)
     return {
-        "rewards": rng.normal(1, 2, N), "target": target, "logged": logged, "users": np.sort(rng.integers(0, 300, N)),
-        "predicted_logged": rng.normal(1, 1, N), "predicted_target": rng.normal(1, 1, N),
-    }  # fmt: skip
+        "rewards": rng.normal(1, 2, N),
+        "target": target,
+        "logged": logged,
+        "users": np.sort(rng.integers(0, 300, N)),
+        "predicted_logged": rng.normal(1, 1, N),
+        "predicted_target": rng.normal(1, 1, N),
+    }
 
 
 def same(found: PolicyValue, whole: PolicyValue) -> None:
     for name, value in vars(whole).items():
-        assert getattr(found, name) == (value if isinstance(value, (int, str, tuple)) and name != "interval" else
-                                        pytest.approx(value, rel=1e-10)), name  # fmt: skip
+        assert getattr(found, name) == (
+            value
+            if isinstance(value, (int, str, tuple)) and name != "interval"
+            else pytest.approx(value, rel=1e-10)
+        ), name
 
 
 def merged(parts: list[PolicySums]) -> PolicySums:
@@ -44,12 +51,19 @@ def test_ips(estimator, clip, clustered: bool) -> None:
     users = rows["users"] if clustered else None
     whole = ips(*columns, estimator, clip, clusters=users)
     parts = [
-        PolicySums.ips(*(column[at] for column in columns), estimator, clip, clusters=None if users is None else users[at]) for at in edges
+        PolicySums.ips(
+            *(column[at] for column in columns),
+            estimator,
+            clip,
+            clusters=None if users is None else users[at],
+        )
+        for at in edges
     ]
     same(merged(parts).value(), whole)
     same(merged(parts[::-1]).value(), whole)
     same(
-        parts[0].merge(parts[1]).merge(parts[2].merge(parts[3])).value(0.9), ips(*columns, estimator, clip, clusters=users, confidence=0.9)
+        parts[0].merge(parts[1]).merge(parts[2].merge(parts[3])).value(0.9),
+        ips(*columns, estimator, clip, clusters=users, confidence=0.9),
     )
 
 
@@ -57,12 +71,18 @@ def test_ips(estimator, clip, clustered: bool) -> None:
 @pytest.mark.parametrize(("estimator", "switch"), [("dr", None), ("switch", 3.0)])
 def test_doubly_robust(estimator, switch, clustered: bool) -> None:
     rows = log()
-    columns = [rows[name] for name in ("rewards", "target", "logged", "predicted_logged", "predicted_target")]
+    columns = [
+        rows[name]
+        for name in ("rewards", "target", "logged", "predicted_logged", "predicted_target")
+    ]
     users = rows["users"] if clustered else None
     edge = int(np.flatnonzero(np.diff(rows["users"]))[60]) + 1
     parts = [
         PolicySums.doubly_robust(
-            *(column[at] for column in columns), estimator, switch=switch, clusters=None if users is None else users[at]
+            *(column[at] for column in columns),
+            estimator,
+            switch=switch,
+            clusters=None if users is None else users[at],
         )
         for at in (slice(0, edge), slice(edge, N))
     ]

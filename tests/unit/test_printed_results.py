@@ -11,16 +11,27 @@ from idealrank._lazy import PRINTED_BY
 from tests.in_process import run as command
 
 PYDOCS = Path(__file__).resolve().parents[2] / "examples" / "pydocs"
-QRELS, BM25, MINILM, SLICES = (str(PYDOCS / name) for name in ("qrels.txt", "bm25.run", "minilm.run", "categories.csv"))
+QRELS, BM25, MINILM, SLICES = (
+    str(PYDOCS / name) for name in ("qrels.txt", "bm25.run", "minilm.run", "categories.csv")
+)
 
 RESULTS: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "Advice": (lambda: ir.advise(QRELS, BM25), ["advise", QRELS, BM25]),
-    "Attribution": (lambda: ir.why(QRELS, BM25, MINILM, "RR"), ["why", QRELS, BM25, MINILM, "-m", "RR"]),
+    "Attribution": (
+        lambda: ir.why(QRELS, BM25, MINILM, "RR"),
+        ["why", QRELS, BM25, MINILM, "-m", "RR"],
+    ),
     "Explanation": (lambda: ir.explain(QRELS, BM25, "q01"), []),
     "Overlap": (lambda: ir.overlap(BM25, MINILM), []),
     "OverlapMatrix": (lambda: ir.overlap_matrix([BM25, MINILM]), []),
-    "SliceMeans": (lambda: ir.evaluate(QRELS, BM25, "RR").by(SLICES), ["evaluate", QRELS, BM25, "-m", "RR", "--slices", SLICES]),
-    "SystemComparison": (lambda: ir.seeds(QRELS, [BM25, MINILM], [MINILM, MINILM], measures="RR"), []),
+    "SliceMeans": (
+        lambda: ir.evaluate(QRELS, BM25, "RR").by(SLICES),
+        ["evaluate", QRELS, BM25, "-m", "RR", "--slices", SLICES],
+    ),
+    "SystemComparison": (
+        lambda: ir.seeds(QRELS, [BM25, MINILM], [MINILM, MINILM], measures="RR"),
+        [],
+    ),
 }
 
 

@@ -15,7 +15,17 @@ from tests.pools import written
 _ROWS = {f"q{number}": {"x": 1} for number in range(30)}
 PLUGIN = "idealrank.pytest_plugin"
 # Plug-ins that no gate needs; each takes its time to be loaded by each of these sessions.
-WITHOUT = ("xdist", "cacheprovider", "hypothesispytest", "anyio", "doctest", "faulthandler", "legacypath", "pastebin", "stepwise")
+WITHOUT = (
+    "xdist",
+    "cacheprovider",
+    "hypothesispytest",
+    "anyio",
+    "doctest",
+    "faulthandler",
+    "legacypath",
+    "pastebin",
+    "stepwise",
+)
 QUIET = tuple(word for name in WITHOUT for word in ("-p", f"no:{name}"))
 TEST = """
 def test_search_did_not_get_worse(ranking_gate):
@@ -29,8 +39,15 @@ def listed(folder: Path, name: str, ranking: list[str]) -> None:
     """
     lines = []
     for number, query in enumerate(_ROWS):
-        order = ["x", *(document for document in ranking if document != "x")] if number % 3 == 0 else ranking
-        lines += [f"{query} Q0 {document} {rank} {9 - rank} {name}\n" for rank, document in enumerate(order)]
+        order = (
+            ["x", *(document for document in ranking if document != "x")]
+            if number % 3 == 0
+            else ranking
+        )
+        lines += [
+            f"{query} Q0 {document} {rank} {9 - rank} {name}\n"
+            for rank, document in enumerate(order)
+        ]
     (folder / f"{name}.run").write_text("".join(lines), encoding="utf-8")
 
 
@@ -42,7 +59,9 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("loaded")
     ranked = {query: ["x", "y"] for query in _ROWS}
     for update in (True, False):
-        assert not pytest_gate.ask(_ROWS, ranked | {"q1": ["y", "x"]}, folder / "a.run.gz", {}, root=folder, update=update).failure
+        assert not pytest_gate.ask(
+            _ROWS, ranked | {"q1": ["y", "x"]}, folder / "a.run.gz", {}, root=folder, update=update
+        ).failure
 
 
 @pytest.fixture
@@ -50,9 +69,15 @@ def session(pytester: pytest.Pytester, loaded: None) -> pytest.Pytester:
     """A project with judgments and three runs: main, the same again, and one that is worse on two
     queries of three.
     """
-    (pytester.path / "qrels.txt").write_text("".join(f"{query} 0 x 1\n" for query in _ROWS), encoding="utf-8")
+    (pytester.path / "qrels.txt").write_text(
+        "".join(f"{query} 0 x 1\n" for query in _ROWS), encoding="utf-8"
+    )
     (pytester.path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n", encoding="utf-8")
-    for name, ranking in {"main": ["x", "y", "z"], "same": ["x", "y", "z"], "worse": ["y", "z", "x"]}.items():
+    for name, ranking in {
+        "main": ["x", "y", "z"],
+        "same": ["x", "y", "z"],
+        "worse": ["y", "z", "x"],
+    }.items():
         listed(pytester.path, name, ranking)
     return pytester
 
@@ -62,20 +87,29 @@ def main_runs(session: pytest.Pytester) -> bytes:
     return (session.path / "main.baseline.gz").read_bytes()
 
 
-def asked(session: pytest.Pytester, run: str, *arguments: str, options: str = "") -> pytest.RunResult:
+def asked(
+    session: pytest.Pytester, run: str, *arguments: str, options: str = ""
+) -> pytest.RunResult:
     session.makepyfile(TEST.format(run=run, options=options))
     return session.runpytest_inprocess("-p", PLUGIN, *QUIET, *arguments)
 
 
 def test_loading_the_plug_in_loads_neither_numpy_nor_the_library() -> None:
-    code = f"import pytest, sys; before = set(sys.modules); import {PLUGIN}; print(*(set(sys.modules) - before))"
-    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    code = (
+        f"import pytest, sys; before = set(sys.modules); import {PLUGIN}; "
+        f"print(*(set(sys.modules) - before))"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.split()
 
     assert {name.partition(".")[0] for name in loaded} == {"idealrank"}
     assert set(loaded) == {"idealrank", "idealrank._lazy", "idealrank.version", PLUGIN}
 
 
-def test_a_gate_without_arguments_reads_the_files_and_columns_of_the_policy(session: pytest.Pytester) -> None:
+def test_a_gate_without_arguments_reads_the_files_and_columns_of_the_policy(
+    session: pytest.Pytester,
+) -> None:
     rows = ["need,page,stars", *(f"{query},x,1" for query in _ROWS)]
     (session.path / "labels.csv").write_text("\n".join(rows), encoding="utf-8")
     table = """
@@ -98,7 +132,9 @@ def test_columns_of_the_policy_are_not_those_of_a_dataframe(session: pytest.Pyte
     columns = '[tool.idealrank.gate]\nrun_columns = "query=need,document=page,score=sureness"\n'
     (session.path / "pyproject.toml").write_text(columns, encoding="utf-8")
     frame = 'polars.DataFrame({"query": ["q1"], "document": ["x"], "score": [1.0]})'
-    call = f'ranking_gate("qrels.txt", {frame}, baseline="main.run", measures="RR", tolerance=0.999)'
+    call = (
+        f'ranking_gate("qrels.txt", {frame}, baseline="main.run", measures="RR", tolerance=0.999)'
+    )
     session.makepyfile(f"import polars\ndef test_gate(ranking_gate):\n    {call}")
 
     session.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(passed=1)
@@ -109,19 +145,23 @@ def test_a_gate_without_files_names_the_key(session: pytest.Pytester) -> None:
 
     result = session.runpytest_inprocess("-p", PLUGIN, *QUIET)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*qrels: found none, expected ranking_gate(qrels, run), or the key qrels in*"])
+    result.stdout.fnmatch_lines(
+        ["*qrels: found none, expected ranking_gate(qrels, run), or the key qrels in*"]
+    )
 
 
 def test_an_open_gate_passes_and_says_what_it_could_have_seen(session: pytest.Pytester) -> None:
     result = asked(session, "same", options=', measures="RR"')
 
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines([
-        "*= ranking gates =*",
-        "*::test_search_did_not_get_worse",
-        "  The gate is open: same may replace main",
-        "  True drop that would be found 80% of the time: RR *",
-    ])  # fmt: skip
+    result.stdout.fnmatch_lines(
+        [
+            "*= ranking gates =*",
+            "*::test_search_did_not_get_worse",
+            "  The gate is open: same may replace main",
+            "  True drop that would be found 80% of the time: RR *",
+        ]
+    )
 
 
 def test_a_closed_gate_fails_with_a_report_and_no_traceback(session: pytest.Pytester) -> None:
@@ -129,9 +169,14 @@ def test_a_closed_gate_fails_with_a_report_and_no_traceback(session: pytest.Pyte
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["The gate is closed: by RR, worse is worse than main: 0.556 against 1.000, a drop*", "worst queries by RR *"]
+        [
+            "The gate is closed: by RR, worse is worse than main: 0.556 against 1.000, a drop*",
+            "worst queries by RR *",
+        ]
     )
-    result.stdout.fnmatch_lines(["*= ranking gates =*", "*The gate is closed: worse must not replace main*"])
+    result.stdout.fnmatch_lines(
+        ["*= ranking gates =*", "*The gate is closed: worse must not replace main*"]
+    )
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.no_fnmatch_line("*def test_search*")
     result.stdout.no_fnmatch_line("*gating.py*")
@@ -152,20 +197,38 @@ def test_a_test_says_what_it_asks(session: pytest.Pytester, options: str, outcom
     asked(session, "worse", options=options).assert_outcomes(**{outcome: 1})
 
 
-def test_a_judge_that_contradicts_the_sign_leaves_the_test_undecided(session: pytest.Pytester) -> None:
-    (session.path / "judge.qrels").write_text("".join(f"{query} 0 y 1\n" for query in _ROWS), encoding="utf-8")
+def test_a_judge_that_contradicts_the_sign_leaves_the_test_undecided(
+    session: pytest.Pytester,
+) -> None:
+    (session.path / "judge.qrels").write_text(
+        "".join(f"{query} 0 y 1\n" for query in _ROWS), encoding="utf-8"
+    )
     for judge, options, outcome in (
         ('"judge.qrels"', ', when_unjudged="neutral"', "skipped"),
-        ('{f"q{number}": {"y": 1} for number in range(30)}', ', when_unjudged="neutral"', "skipped"),
+        (
+            '{f"q{number}": {"y": 1} for number in range(30)}',
+            ', when_unjudged="neutral"',
+            "skipped",
+        ),
         ('"judge.qrels"', "", "failed"),
         ('"qrels.txt"', "", "failed"),
     ):
-        result = asked(session, "worse", "-rs", options=f', measures="RR", judge_qrels={judge}{options}')
+        result = asked(
+            session, "worse", "-rs", options=f', measures="RR", judge_qrels={judge}{options}'
+        )
 
         result.assert_outcomes(**{outcome: 1})
-        result.stdout.fnmatch_lines(["*People and the judge disagree on *" if outcome == "skipped" else "*The gate is closed: *"])
+        result.stdout.fnmatch_lines(
+            [
+                "*People and the judge disagree on *"
+                if outcome == "skipped"
+                else "*The gate is closed: *"
+            ]
+        )
         if outcome == "skipped":
-            result.stdout.fnmatch_lines(["SKIPPED *people find -0.444* and the judge +*disagree on the sign*"])
+            result.stdout.fnmatch_lines(
+                ["SKIPPED *people find -0.444* and the judge +*disagree on the sign*"]
+            )
 
 
 def test_a_judge_that_cannot_be_read_fails_in_a_sentence(session: pytest.Pytester) -> None:
@@ -180,7 +243,9 @@ def test_a_gate_that_cannot_be_asked_fails_in_a_sentence(session: pytest.Pyteste
     result = asked(session, "nowhere")
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["ranking gate: nowhere.run: found no such file*", "  not asked: nowhere.run*"])
+    result.stdout.fnmatch_lines(
+        ["ranking gate: nowhere.run: found no such file*", "  not asked: nowhere.run*"]
+    )
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
@@ -194,7 +259,9 @@ def test_the_plug_in_may_be_asked_for_more_than_once(session: pytest.Pytester) -
 def test_an_entry_point_beside_the_option_does_no_harm(session: pytest.Pytester) -> None:
     folder = session.mkdir("installed") / "other-1.dist-info"
     folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1\n", encoding="utf-8")
+    (folder / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: other\nVersion: 1\n", encoding="utf-8"
+    )
     (folder / "entry_points.txt").write_text(f"[pytest11]\n{PLUGIN} = {PLUGIN}\n", encoding="utf-8")
     session.syspathinsert(folder.parent)
 
@@ -203,11 +270,15 @@ def test_an_entry_point_beside_the_option_does_no_harm(session: pytest.Pytester)
         session.runpytest_inprocess(*arguments, *QUIET).assert_outcomes(passed=1)
 
 
-def test_relative_paths_start_at_the_root(session: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_paths_start_at_the_root(
+    session: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session.makepyfile(TEST.format(run="same", options=""))
     monkeypatch.chdir(session.mkdir("below"))
 
-    session.runpytest_inprocess("-p", PLUGIN, *QUIET, "--rootdir", str(session.path), str(session.path)).assert_outcomes(passed=1)
+    session.runpytest_inprocess(
+        "-p", PLUGIN, *QUIET, "--rootdir", str(session.path), str(session.path)
+    ).assert_outcomes(passed=1)
 
 
 def test_pytests_own_junit_file_has_what_the_gate_could_have_seen(session: pytest.Pytester) -> None:
@@ -253,7 +324,9 @@ def test_processes_of_xdist_tell_their_gates_too(session: pytest.Pytester) -> No
     result = session.runpytest_inprocess("-p", PLUGIN, "-p", "no:cacheprovider", "-n", "1")
 
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*= ranking gates =*", "  The gate is open: same may replace main"])
+    result.stdout.fnmatch_lines(
+        ["*= ranking gates =*", "  The gate is open: same may replace main"]
+    )
 
 
 # --- policy and baselines -------------------------------------------------------------------------
@@ -277,16 +350,20 @@ def test_what_a_test_does_not_say_comes_from_the_project(session: pytest.Pyteste
 
         def test_by_the_other_rule(ranking_gate):
             assert ranking_gate("qrels.txt", "worse.run", strict=True, margin=0.7).policy.tolerance == 0
-    """)
+    """)  # noqa: E501
 
     result = session.runpytest_inprocess("-p", PLUGIN, *QUIET)
 
     result.assert_outcomes(passed=2, failed=1)
-    result.stdout.fnmatch_lines(["*policy from pyproject.toml [[]tool.idealrank.gate[]]*", "FAILED *::test_more_strictly*"])
+    result.stdout.fnmatch_lines(
+        ["*policy from pyproject.toml [[]tool.idealrank.gate[]]*", "FAILED *::test_more_strictly*"]
+    )
 
 
 def test_weights_and_clusters_of_the_project_count(session: pytest.Pytester) -> None:
-    (session.path / "traffic.txt").write_text("".join(f"{query} {number + 1}\n" for number, query in enumerate(_ROWS)), encoding="utf-8")
+    (session.path / "traffic.txt").write_text(
+        "".join(f"{query} {number + 1}\n" for number, query in enumerate(_ROWS)), encoding="utf-8"
+    )
     session.makepyprojecttoml("""
         [tool.idealrank.gate]
         baseline = "main.run"
@@ -306,10 +383,15 @@ def test_weights_and_clusters_of_the_project_count(session: pytest.Pytester) -> 
     ("policy", "said"),
     [
         ("alpha = 2.0", "ranking gate: pyproject.toml [[]tool.idealrank.gate[]]: alpha*"),
-        ('weights = "traffic.txt"', "ranking gate: *traffic.txt: found no line for query 'q1' (29 of 30 queries)*"),
+        (
+            'weights = "traffic.txt"',
+            "ranking gate: *traffic.txt: found no line for query 'q1' (29 of 30 queries)*",
+        ),
     ],
 )
-def test_a_mistake_of_the_project_is_told_with_its_file(session: pytest.Pytester, policy: str, said: str) -> None:
+def test_a_mistake_of_the_project_is_told_with_its_file(
+    session: pytest.Pytester, policy: str, said: str
+) -> None:
     (session.path / "traffic.txt").write_text("q0 1\n", encoding="utf-8")
     session.makepyprojecttoml(f'[tool.idealrank.gate]\nbaseline = "main.run"\n{policy}\n')
     session.makepyfile('def test_it(ranking_gate): ranking_gate("qrels.txt", "same.run")')
@@ -321,12 +403,19 @@ def test_a_mistake_of_the_project_is_told_with_its_file(session: pytest.Pytester
 
 
 def test_contracts_hold_single_queries(session: pytest.Pytester) -> None:
-    (session.path / "contracts.csv").write_text("query,measure,at_least\nq1,P@1,1\n", encoding="utf-8")
+    (session.path / "contracts.csv").write_text(
+        "query,measure,at_least\nq1,P@1,1\n", encoding="utf-8"
+    )
 
     result = asked(session, "worse", options=', measures="R@3", contracts="contracts.csv"')
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["The gate is closed: 1 contract broken, first that of query q1: P@1 0.0000, demanded 1.0000*"])
+    result.stdout.fnmatch_lines(
+        [
+            "The gate is closed: 1 contract broken, first that of query q1: P@1 0.0000, "
+            "demanded 1.0000*"
+        ]
+    )
 
 
 BASELINE = """
@@ -346,9 +435,13 @@ def test_a_baseline_is_made_and_replaced_on_request_alone(session: pytest.Pytest
     held = outcome("worse")
     replaced = outcome("worse", "--update-ranking-baseline")
 
-    missing.stdout.fnmatch_lines(["*main.baseline.gz: found no such file; `pytest --update-ranking-baseline` makes it*"])
+    missing.stdout.fnmatch_lines(
+        ["*main.baseline.gz: found no such file; `pytest --update-ranking-baseline` makes it*"]
+    )
     made.assert_outcomes(passed=1)
-    made.stdout.fnmatch_lines(["*= ranking gates =*", "  main.baseline.gz now holds same: RR 1.0000"])
+    made.stdout.fnmatch_lines(
+        ["*= ranking gates =*", "  main.baseline.gz now holds same: RR 1.0000"]
+    )
     held.assert_outcomes(failed=1)
     replaced.assert_outcomes(passed=1)
     replaced.stdout.fnmatch_lines(["  main.baseline.gz now holds worse: RR 0.5556"])
@@ -363,14 +456,21 @@ def test_a_baseline_is_made_and_replaced_on_request_alone(session: pytest.Pytest
 
 def test_a_baseline_is_scored_by_the_judgments_of_today(session: pytest.Pytester) -> None:
     session.makepyfile(BASELINE.format(run="same", baseline="main.baseline.gz"))
-    session.runpytest_inprocess("-p", PLUGIN, *QUIET, "--update-ranking-baseline").assert_outcomes(passed=1)
-    judged = "".join(f"{query} 0 {document} 1\n" for query in list(_ROWS)[:20] for document in "xy") + "q29 0 z 1\n"
+    session.runpytest_inprocess("-p", PLUGIN, *QUIET, "--update-ranking-baseline").assert_outcomes(
+        passed=1
+    )
+    judged = (
+        "".join(f"{query} 0 {document} 1\n" for query in list(_ROWS)[:20] for document in "xy")
+        + "q29 0 z 1\n"
+    )
     (session.path / "qrels.txt").write_text(judged, encoding="utf-8")
 
     result = session.runpytest_inprocess("-p", PLUGIN, *QUIET)
 
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["  main.baseline.gz had other judgments when it was created: RR is *"])
+    result.stdout.fnmatch_lines(
+        ["  main.baseline.gz had other judgments when it was created: RR is *"]
+    )
 
 
 def test_no_run_is_replaced_by_a_baseline(session: pytest.Pytester) -> None:
@@ -380,7 +480,9 @@ def test_no_run_is_replaced_by_a_baseline(session: pytest.Pytester) -> None:
     result = session.runpytest_inprocess("-p", PLUGIN, *QUIET, "--update-ranking-baseline")
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*main.run: found a file that is no baseline, and it is not replaced*"])
+    result.stdout.fnmatch_lines(
+        ["*main.run: found a file that is no baseline, and it is not replaced*"]
+    )
     assert (session.path / "main.run").read_bytes() == before
 
 
@@ -430,18 +532,28 @@ def test_a_test_fails_where_the_judgments_do_not_reach_unless_the_policy_is_neut
 
     result.assert_outcomes(**{outcome: 1})
     if outcome == "skipped":
-        result.stdout.fnmatch_lines([
-            "*= ranking gates =*",
-            "  Too few judgments to say whether new may replace main*",
-            "SKIPPED *: Too few judgments to say * the values show a drop of * (one-sided p *, two-sided p *), but there "
-            "are too few judgments to support it: this drop would no longer be significant if *% of the * "
-            "unjudged documents that only new returns were relevant*",
-        ])  # fmt: skip
+        result.stdout.fnmatch_lines(
+            [
+                "*= ranking gates =*",
+                "  Too few judgments to say whether new may replace main*",
+                "SKIPPED *: Too few judgments to say * the values show a drop of * (one-sided "
+                "p *, two-sided p *), but there "
+                "are too few judgments to support it: this drop would no longer be "
+                "significant if *% of the * "
+                "unjudged documents that only new returns were relevant*",
+            ]
+        )
 
 
 def test_companions_fail_no_test_unless_they_are_named(session: pytest.Pytester) -> None:
-    for options, outcome in (("", "passed"), (', also="RR"', "failed"), (', also=["P@3", "RR"]', "failed")):
-        asked(session, "worse", options=f', measures=["R@3", "RR"]{options}').assert_outcomes(**{outcome: 1})
+    for options, outcome in (
+        ("", "passed"),
+        (', also="RR"', "failed"),
+        (', also=["P@3", "RR"]', "failed"),
+    ):
+        asked(session, "worse", options=f', measures=["R@3", "RR"]{options}').assert_outcomes(
+            **{outcome: 1}
+        )
 
 
 def test_the_project_may_say_what_is_made_of_it(pytester: pytest.Pytester, loaded: None) -> None:
@@ -459,6 +571,6 @@ def test_the_project_may_say_what_is_made_of_it(pytester: pytest.Pytester, loade
         def test_otherwise(ranking_gate):
             gated = ranking_gate("pooled.qrels", "new.run", when_unjudged="pass")
             assert [(check.measure, check.decides) for check in gated.checks] == [("nDCG@10", True), ("P@5", True)]
-    """)
+    """)  # noqa: E501
 
     pytester.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(passed=1, skipped=1)

@@ -7,7 +7,15 @@ import warnings
 import numpy as np
 import pytest
 
-from idealrank.clicks import PBM, Sessions, harvested_propensities, logged_dcg, propensities, simulate, trust_propensities
+from idealrank.clicks import (
+    PBM,
+    Sessions,
+    harvested_propensities,
+    logged_dcg,
+    propensities,
+    simulate,
+    trust_propensities,
+)
 from idealrank.clicks.cell_counts import CellCounts
 from idealrank.clicks.query_bootstrap import linking_queries
 from idealrank.errors import IdealrankWarning, InputError
@@ -16,7 +24,13 @@ ONE_QUERY = "no interval at {} of {} ranks, such as rank {}: only one query link
 
 
 def one_query(seed: int = 1) -> Sessions:
-    return simulate(np.random.default_rng(seed).beta(1, 1, (1, 10)), 5000, ranks=5, policy="random", rng=seed + 9)
+    return simulate(
+        np.random.default_rng(seed).beta(1, 1, (1, 10)),
+        5000,
+        ranks=5,
+        policy="random",
+        rng=seed + 9,
+    )
 
 
 def test_one_query_has_no_trust_bias_and_no_interval() -> None:
@@ -56,8 +70,13 @@ def lists_of(orders: dict[str, list[str]], repeats: int, seed: int) -> Sessions:
     rates = {query: dict(zip("abcde", rng.uniform(0.1, 0.9, 5), strict=True)) for query in orders}
     queries = [query for query, shown in orders.items() for _ in shown] * repeats
     documents = [list(order) for shown in orders.values() for order in shown] * repeats
-    seen = [[rates[query][document] for document in order] for query, order in zip(queries, documents, strict=True)]
-    return Sessions.from_arrays(queries, documents, rng.random((len(queries), len(documents[0]))) < seen)
+    seen = [
+        [rates[query][document] for document in order]
+        for query, order in zip(queries, documents, strict=True)
+    ]
+    return Sessions.from_arrays(
+        queries, documents, rng.random((len(queries), len(documents[0]))) < seen
+    )
 
 
 def test_a_rank_that_one_of_several_queries_compares_has_no_interval() -> None:
@@ -68,12 +87,18 @@ def test_a_rank_that_one_of_several_queries_compares_has_no_interval() -> None:
             found = harvested_propensities(log, method=method)  # type: ignore[arg-type]
         assert np.isnan(found.intervals[:, 0]).tolist() == [False, False, True]
     with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(1, 3, 3)):
-        assert np.isnan(PBM().fit(log).propensity_intervals(n_resamples=20)[:, 0]).tolist() == [False, False, True]
+        assert np.isnan(PBM().fit(log).propensity_intervals(n_resamples=20)[:, 0]).tolist() == [
+            False,
+            False,
+            True,
+        ]
 
 
 def test_pivot_needs_two_queries_with_documents_at_the_first_rank() -> None:
     """Other queries compare the third rank with the second alone, which pivot does not use."""
-    orders = {f"q{number}": ["abc", "bac"] for number in range(4)} | {f"r{number}": ["abc", "acb"] for number in range(4)}
+    orders = {f"q{number}": ["abc", "bac"] for number in range(4)} | {
+        f"r{number}": ["abc", "acb"] for number in range(4)
+    }
     log = lists_of(orders | {"one": ["abc", "cba"]}, 40, 5)
     with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(1, 3, 3)):
         assert np.isnan(harvested_propensities(log, method="pivot").intervals[2]).all()
@@ -86,7 +111,9 @@ def test_a_rank_that_one_query_links_through_another_rank_has_no_interval() -> N
     """Many queries compare the second rank with the third, but one query alone compares either with
     the first.
     """
-    log = lists_of({f"q{number}": ["abc", "acb"] for number in range(6)} | {"one": ["abc", "bac"]}, 40, 5)
+    log = lists_of(
+        {f"q{number}": ["abc", "acb"] for number in range(6)} | {"one": ["abc", "bac"]}, 40, 5
+    )
     with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(3, 3, 3)):
         assert np.isnan(harvested_propensities(log).intervals).all()
     with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(3, 3, 3)):
@@ -125,7 +152,9 @@ def test_single_links_are_those_that_break_without_a_query(seed: int) -> None:
 
 
 def test_trust_bias_at_a_rank_of_one_query_is_not_found() -> None:
-    orders = {f"q{number}": ["abcd", "bcad", "cabd"] for number in range(8)} | {"one": ["abcd", "dabc", "cdab", "bcda"]}
+    orders = {f"q{number}": ["abcd", "bcad", "cabd"] for number in range(8)} | {
+        "one": ["abcd", "dabc", "cdab", "bcda"]
+    }
     with pytest.warns(IdealrankWarning, match=ONE_QUERY.format(1, 4, 4)):
         found = trust_propensities(lists_of(orders, 60, 2))
     assert np.isnan(found.offset_intervals[3]).all()
@@ -133,12 +162,16 @@ def test_trust_bias_at_a_rank_of_one_query_is_not_found() -> None:
 
 
 def test_two_queries_have_intervals() -> None:
-    log = simulate(np.random.default_rng(4).beta(1, 1, (2, 10)), 5000, ranks=3, policy="random", rng=5)
+    log = simulate(
+        np.random.default_rng(4).beta(1, 1, (2, 10)), 5000, ranks=3, policy="random", rng=5
+    )
     assert np.isfinite(harvested_propensities(log).intervals).all()
     assert np.isfinite(PBM().fit(log).propensity_intervals(n_resamples=20)).all()
 
 
-ONCE = Sessions.from_arrays(["q0", "q1"], [["a", "c", "b"], ["c", "b", "a"]], [[1, 0, 1], [1, 0, 1]])
+ONCE = Sessions.from_arrays(
+    ["q0", "q1"], [["a", "c", "b"], ["c", "b", "a"]], [[1, 0, 1], [1, 0, 1]]
+)
 """Two lists whose ranks share no document; the second rank has no click."""
 
 
@@ -169,7 +202,9 @@ def test_a_rank_that_only_documents_without_a_click_link_has_no_propensity() -> 
     names = np.array([document for _, document in log.documents])[log.pair]
     clicks = log.clicks & np.isin(names, ["a", "b"])
     clicks[:, 2:] = False
-    with pytest.warns(IdealrankWarning, match=r"no clicked document links rank 3, 4 with the first"):
+    with pytest.warns(
+        IdealrankWarning, match=r"no clicked document links rank 3, 4 with the first"
+    ):
         found = propensities(Sessions.from_arrays(log.query, log.pair, clicks), n_resamples=20)
     assert np.isnan(found.relative).tolist() == [False, False, True, True]
     assert np.isnan(found.intervals[:, 0]).tolist() == [False, False, True, True]
@@ -211,7 +246,9 @@ def test_a_first_rank_without_a_click_is_one_caution_of_every_method() -> None:
     assert not lines.has_trust_bias
 
 
-@pytest.mark.parametrize(("unclicked", "said"), [(0, "no click at rank 1"), (1, "no click at rank 2")])
+@pytest.mark.parametrize(
+    ("unclicked", "said"), [(0, "no click at rank 1"), (1, "no click at rank 2")]
+)
 def test_a_model_with_a_rank_without_a_click_gives_no_dcg(unclicked: int, said: str) -> None:
     log = lists_of({f"q{number}": ["abc", "cab", "bca"] for number in range(4)}, 30, 6)
     clicks = log.clicks.copy()

@@ -22,11 +22,17 @@ def drawn(seed: int, *, negative: bool) -> tuple[Qrels, Run, list[str]]:
     rng = np.random.default_rng(seed)
     documents = [f"d{number}" for number in range(30)]
     qrels = {
-        f"q{query}": {str(name): int(rng.integers(-1 if negative else 0, 4)) for name in rng.choice(documents, rng.integers(1, 9), False)}
+        f"q{query}": {
+            str(name): int(rng.integers(-1 if negative else 0, 4))
+            for name in rng.choice(documents, rng.integers(1, 9), False)
+        }
         for query in range(8)
     }
     run = {
-        f"q{query}": {str(name): float(rng.integers(0, 12)) for name in rng.choice(documents, rng.integers(1, 25), False)}
+        f"q{query}": {
+            str(name): float(rng.integers(0, 12))
+            for name in rng.choice(documents, rng.integers(1, 25), False)
+        }
         for query in range(2, 10)
     }
     return Qrels(qrels), Run(run), [f"q{query}" for query in range(11)]
@@ -34,19 +40,35 @@ def drawn(seed: int, *, negative: bool) -> tuple[Qrels, Run, list[str]]:
 
 def by_itself(lister: Lister, run: Run, query: str) -> Listing | None:
     return lister._listing(
-        run, query, Convention.of(lister.convention, unjudged="skipped") if lister.measure.judged_only else lister.convention
+        run,
+        query,
+        Convention.of(lister.convention, unjudged="skipped")
+        if lister.measure.judged_only
+        else lister.convention,
     )
 
 
 def aligned(qrels: Qrels, run: Run, convention: Convention) -> Judged:
     """With every query, also those that do not count."""
-    return align(qrels, run, Convention.of(convention, missing="zero", without_judgments="evaluated").alignment, top_depth=5)
+    return align(
+        qrels,
+        run,
+        Convention.of(convention, missing="zero", without_judgments="evaluated").alignment,
+        top_depth=5,
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", [*TOGETHER, *ALONE])
 @pytest.mark.parametrize(
-    "switches", ["standard", "standard,ties=expected", "standard,ties=worst", "standard,negative=removed", "trec_eval-9"]
+    "switches",
+    [
+        "standard",
+        "standard,ties=expected",
+        "standard,ties=worst",
+        "standard,negative=removed",
+        "trec_eval-9",
+    ],
 )
 def test_listings_of_many_queries_are_those_of_each_by_itself(measure: str, switches: str) -> None:
     for seed in range(3):
@@ -61,5 +83,9 @@ def test_listings_of_many_queries_are_those_of_each_by_itself(measure: str, swit
 def test_most_measures_are_taken_apart_for_all_queries_at_once(measure: str) -> None:
     qrels, run, _ = drawn(0, negative=False)
     convention = Convention.of("standard")
-    found = list_hits(aligned(qrels, run, convention), parse_run_measure(measure).under(convention), convention.alignment)
+    found = list_hits(
+        aligned(qrels, run, convention),
+        parse_run_measure(measure).under(convention),
+        convention.alignment,
+    )
     assert found is not None

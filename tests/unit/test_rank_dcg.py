@@ -32,7 +32,11 @@ TABLE = [
 TIED = [
     (L, [5] * 6 + [1] * 4, (Fraction(1, 2), Fraction(7, 10), Fraction(1))),
     (L, [1] * 10, (Fraction(0), Fraction(2, 5), Fraction(1))),
-    (L, [0.3, 0.9, 0.9, 0.3, 0.3, 0.1, 0.1, 0.1, 0.5, 0.5], (Fraction(3, 5), Fraction(19, 30), Fraction(13, 20))),
+    (
+        L,
+        [0.3, 0.9, 0.9, 0.3, 0.3, 0.1, 0.1, 0.1, 0.5, 0.5],
+        (Fraction(3, 5), Fraction(19, 30), Fraction(13, 20)),
+    ),
 ]
 
 
@@ -45,7 +49,9 @@ def test_the_table_of_the_paper(hypothesis: list[float], exact: Fraction, printe
 
 
 @pytest.mark.parametrize(("reference", "predicted", "values"), TIED)
-def test_tied_predictions(reference: list[float], predicted: list[float], values: tuple[Fraction, ...]) -> None:
+def test_tied_predictions(
+    reference: list[float], predicted: list[float], values: tuple[Fraction, ...]
+) -> None:
     """The paper's package sorts tied items by rising true value: a constant prediction has 0."""
     found = [ir.rank_dcg(reference, predicted, ties=ties) for ties in TIES]
     assert found == pytest.approx([float(value) for value in values], abs=1e-15)
@@ -54,13 +60,21 @@ def test_tied_predictions(reference: list[float], predicted: list[float], values
 
 def test_twelve_lists_in_fractions() -> None:
     """Numbers worked apart from this library: value, exact maximum and minimum."""
-    cases = json.loads(shared_file("golden", "papers.json").read_text(encoding="utf-8"))["rank_dcg"]["cases"]
+    cases = json.loads(shared_file("golden", "papers.json").read_text(encoding="utf-8"))[
+        "rank_dcg"
+    ]["cases"]
     assert len(cases) == 12
     for case in cases:
         for ties in TIES:
             found = ir.rank_dcg(case["ref"], case["hyp"], ties=ties)
-            assert found == pytest.approx(math.nan if case[ties] is None else float(Fraction(case[ties])), abs=1e-15, nan_ok=True)
-            assert naive.of_lists(case["ref"], case["hyp"], ties) == (None if case[ties] is None else Fraction(case[ties]))
+            assert found == pytest.approx(
+                math.nan if case[ties] is None else float(Fraction(case[ties])),
+                abs=1e-15,
+                nan_ok=True,
+            )
+            assert naive.of_lists(case["ref"], case["hyp"], ties) == (
+                None if case[ties] is None else Fraction(case[ties])
+            )
 
 
 def test_equals_the_definition_on_random_lists() -> None:
@@ -71,10 +85,15 @@ def test_equals_the_definition_on_random_lists() -> None:
         found = ir.rank_dcg(reference, predicted, ties=ties)
         for row in range(60):
             exact = naive.of_lists(reference[row].tolist(), predicted[row].tolist(), ties)
-            assert found[row] == pytest.approx(math.nan if exact is None else float(exact), abs=1e-14, nan_ok=True)
+            assert found[row] == pytest.approx(
+                math.nan if exact is None else float(exact), abs=1e-14, nan_ok=True
+            )
 
 
-@pytest.mark.parametrize("reference", [[1, 2], [3, 3, 1], [5, 1, 1, 1], [4, 3, 2, 1], [2, 2, 1, 1, 7], [9, 4, 4, 2, 1, 1]])
+@pytest.mark.parametrize(
+    "reference",
+    [[1, 2], [3, 3, 1], [5, 1, 1, 1], [4, 3, 2, 1], [2, 2, 1, 1, 7], [9, 4, 4, 2, 1, 1]],
+)
 def test_bounds_are_reached_and_never_passed(reference: list[float]) -> None:
     """Over every order of a list: exactly 0 and 1, and nothing outside."""
     orders = np.array(list(permutations(range(len(reference)))))
@@ -82,34 +101,48 @@ def test_bounds_are_reached_and_never_passed(reference: list[float]) -> None:
     assert (values.min(), values.max()) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize(("reference", "mean"), [([1, 2, 3, 4, 5], 0.5), ([7, 3, 2, 0, -1, -4], 0.5), (L, 0.4)])
+@pytest.mark.parametrize(
+    ("reference", "mean"), [([1, 2, 3, 4, 5], 0.5), ([7, 3, 2, 0, -1, -4], 0.5), (L, 0.4)]
+)
 def test_the_mean_over_random_orders(reference: list[float], mean: float) -> None:
     """1/2 where all true values differ, 0.4 for the paper's list: all lists share the lower bound,
     and not the level of chance.
     """
-    assert ir.rank_dcg(reference, np.zeros(len(reference)), ties="expected") == pytest.approx(mean, abs=1e-15)
+    assert ir.rank_dcg(reference, np.zeros(len(reference)), ties="expected") == pytest.approx(
+        mean, abs=1e-15
+    )
     rng = np.random.default_rng(7)
-    drawn = ir.rank_dcg(np.broadcast_to(reference, (4000, len(reference))), rng.random((4000, len(reference))))
+    drawn = ir.rank_dcg(
+        np.broadcast_to(reference, (4000, len(reference))), rng.random((4000, len(reference)))
+    )
     assert drawn.mean() == pytest.approx(mean, abs=4 * drawn.std() / math.sqrt(4000))
 
 
 def test_chance_depends_on_how_many_values_are_equal() -> None:
     """Never above 1/2 for one item before many equal ones, and below it the more there are."""
-    means = [ir.rank_dcg([1] + [0] * others, [0] * (1 + others), ties="expected") for others in (1, 2, 9, 99)]
+    means = [
+        ir.rank_dcg([1] + [0] * others, [0] * (1 + others), ties="expected")
+        for others in (1, 2, 9, 99)
+    ]
     assert means == pytest.approx([1 / (1 + others) for others in (1, 2, 9, 99)])
 
 
 def test_only_the_order_of_values_counts() -> None:
     """Strictly increasing functions of either list, and one permutation of both."""
     rng = np.random.default_rng(3)
-    reference, predicted = rng.integers(0, 5, (40, 8)).astype(float), rng.integers(0, 6, (40, 8)).astype(float)
+    reference, predicted = (
+        rng.integers(0, 5, (40, 8)).astype(float),
+        rng.integers(0, 6, (40, 8)).astype(float),
+    )
     together = rng.permutation(8)
     for ties in TIES:
         values = ir.rank_dcg(reference, predicted, ties=ties)
         for true, guessed in (
-            (np.exp(reference), predicted), (reference**3 - 100, predicted), (reference, np.arctan(predicted)),
+            (np.exp(reference), predicted),
+            (reference**3 - 100, predicted),
+            (reference, np.arctan(predicted)),
             (reference[:, together], predicted[:, together]),
-        ):  # fmt: skip
+        ):
             np.testing.assert_array_equal(ir.rank_dcg(true, guessed, ties=ties), values)
 
 
@@ -152,7 +185,11 @@ def test_every_layout_of_several_lists() -> None:
         ir.rank_dcg(reference, predicted, offsets=[0, 3, 5]),
         ir.rank_dcg([3, 9, 1, 1, 2], [1, 0.1, 3, 0.2, 2], qid=["a", "b", "a", "b", "a"]),
         ir.rank_dcg([[3, 1, 2], [9, 1, -1]], [[1, 3, 2], [0.1, 0.2, 9]], padding=-1),
-        ir.rank_dcg([[3, 1, 2], [9, 1, math.nan]], [[1, 3, 2], [0.1, 0.2, 9]], mask=[[True] * 3, [True, True, False]]),
+        ir.rank_dcg(
+            [[3, 1, 2], [9, 1, math.nan]],
+            [[1, 3, 2], [0.1, 0.2, 9]],
+            mask=[[True] * 3, [True, True, False]],
+        ),
     ]
     for values in found:
         assert values.tolist() == alone
@@ -177,12 +214,23 @@ def test_a_run_is_measured_on_judged_documents_returned() -> None:
     """
     judged = {"q": {"a": 9, "b": 3, "c": 1, "not returned": 20}}
     evaluation = ir.evaluate(judged, {"q": ["x", "c", "y", "a", "b", "z"]}, [ir.RankDCG()])
-    assert evaluation.values[0, 0] == pytest.approx(float(naive.of_order([1, 9, 3]) or 0), abs=1e-15)
+    assert evaluation.values[0, 0] == pytest.approx(
+        float(naive.of_order([1, 9, 3]) or 0), abs=1e-15
+    )
     assert evaluation.coverage.judged == 3
-    beside_a_cutoff = ir.evaluate(judged, {"q": ["x", "c", "y", "a", "b", "z"]}, ["nDCG@2", "RankDCG"])
+    beside_a_cutoff = ir.evaluate(
+        judged, {"q": ["x", "c", "y", "a", "b", "z"]}, ["nDCG@2", "RankDCG"]
+    )
     assert (beside_a_cutoff.coverage.judged, beside_a_cutoff.coverage.considered) == (3, 2)
-    assert ir.evaluate([[1, 0, 2], [0, 1, 1]], [[0.5, 0.5, 0.1], [3.0, 2.0, 1.0]], ["nDCG@1"]).coverage.judged == 6
-    only_two = ir.evaluate(judged, {"q": ["x", "c", "y", "a", "b", "z"]}, ["RankDCG"], max_documents=4)
+    assert (
+        ir.evaluate(
+            [[1, 0, 2], [0, 1, 1]], [[0.5, 0.5, 0.1], [3.0, 2.0, 1.0]], ["nDCG@1"]
+        ).coverage.judged
+        == 6
+    )
+    only_two = ir.evaluate(
+        judged, {"q": ["x", "c", "y", "a", "b", "z"]}, ["RankDCG"], max_documents=4
+    )
     assert only_two.coverage.judged == 2
 
 
@@ -191,7 +239,9 @@ def test_ties_of_a_run_follow_the_convention_unless_set() -> None:
     judged, run = {"q": {"a": 2, "b": 1, "c": 0}}, {"q": {"a": 1, "b": 1, "c": 1}}
 
     def value(text: str, **switches: str) -> float:
-        return ir.evaluate(judged, run, [text], ir.Convention.of("standard", **switches)).mean()[text]
+        return ir.evaluate(judged, run, [text], ir.Convention.of("standard", **switches)).mean()[
+            text
+        ]
 
     assert (value("RankDCG"), value("RankDCG", ties="docid-ascending")) == (0.0, 1.0)
     assert [value("RankDCG", ties=ties) for ties in TIES] == [0.0, 0.5, 1.0]
@@ -215,12 +265,19 @@ def test_fewer_than_two_grades_fall_under_the_policy() -> None:
         ([1, math.inf], [1, 2], {}, "reference, item 1: found inf"),
         ([1, 2], [math.nan, 2], {}, "predicted, item 0: found nan"),
         (["a", "b"], [1, 2], {}, "reference: found values of type <U1"),
-        ([1, 2], [1, 2], {"ties": "docid"}, r"ties=docid: expected one of worst \| expected \| best"),
+        (
+            [1, 2],
+            [1, 2],
+            {"ties": "docid"},
+            r"ties=docid: expected one of worst \| expected \| best",
+        ),
         ([1, 2], [1, 2], {"no_relevant": "minus one"}, "no_relevant=minus one: expected one of"),
         ([1, 2], [1, 2], {"group": [3]}, "group: found sizes that add up to 3, expected 2"),
     ],
 )
-def test_refused(reference: list[float], predicted: list[float], options: dict[str, str], said: str) -> None:
+def test_refused(
+    reference: list[float], predicted: list[float], options: dict[str, str], said: str
+) -> None:
     with pytest.raises((InputError, OptionError), match=said):
         ir.rank_dcg(reference, predicted, **options)
 
@@ -228,7 +285,9 @@ def test_refused(reference: list[float], predicted: list[float], options: dict[s
 def test_texts() -> None:
     """What is set is written; other words of papers are read."""
     assert str(ir.RankDCG()) == "RankDCG"
-    assert str(ir.RankDCG(ties="worst")) == ir.RankDCG(ties="worst").trec_name == "RankDCG(ties=worst)"
+    assert (
+        str(ir.RankDCG(ties="worst")) == ir.RankDCG(ties="worst").trec_name == "RankDCG(ties=worst)"
+    )
     assert ir.parse_measure("rank_dcg(ties=half)") == ir.RankDCG(ties="expected")
     assert ir.RankDCG.ties == "closed form"
     assert ir.RankDCG() != ir.RankDCG(ties="worst")

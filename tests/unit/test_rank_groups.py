@@ -27,7 +27,9 @@ def assert_equal(groups: Groups, expected: TwinGroups) -> None:
     assert groups.n_queries == expected.n_queries
     assert groups.width == expected.width
     for column in COLUMNS:
-        np.testing.assert_array_equal(getattr(groups, column), getattr(expected, column), err_msg=column)
+        np.testing.assert_array_equal(
+            getattr(groups, column), getattr(expected, column), err_msg=column
+        )
 
 
 def to_offsets(lengths: list[int]) -> NDArray[np.int64]:
@@ -91,20 +93,36 @@ def test_kernel_gives_what_the_twin_gives(
         scores = draw_scores(rng, n, score_kind).astype(score_type)
     order = rng.permutation(n) if scattered else None
     offsets = to_offsets(lengths)
-    groups = rank_groups(labels, scores, offsets, ties=ties, float32=float32, depth=depth, order=order, threads=threads)
-    twin = rank_groups_twin(labels, scores, offsets, ties=ties, float32=float32, depth=depth, order=order)
+    groups = rank_groups(
+        labels,
+        scores,
+        offsets,
+        ties=ties,
+        float32=float32,
+        depth=depth,
+        order=order,
+        threads=threads,
+    )
+    twin = rank_groups_twin(
+        labels, scores, offsets, ties=ties, float32=float32, depth=depth, order=order
+    )
     assert_equal(groups, twin)
 
 
 @given(
-    rows=st.lists(st.tuples(st.floats(allow_nan=False), st.floats(allow_nan=False)), min_size=1, max_size=70),
+    rows=st.lists(
+        st.tuples(st.floats(allow_nan=False), st.floats(allow_nan=False)), min_size=1, max_size=70
+    ),
     depth=st.integers(0, 80),
 )
 def test_any_doubles_are_ranked_like_the_twin(rows: list[tuple[float, float]], depth: int) -> None:
     """Values that Hypothesis chooses and shrinks, one list."""
     labels, scores = (np.array(column) for column in zip(*rows, strict=True))
     offsets = to_offsets([len(rows)])
-    assert_equal(rank_groups(labels, scores, offsets, depth=depth), rank_groups_twin(labels, scores, offsets, depth=depth))
+    assert_equal(
+        rank_groups(labels, scores, offsets, depth=depth),
+        rank_groups_twin(labels, scores, offsets, depth=depth),
+    )
 
 
 @pytest.mark.spread(3)
@@ -118,7 +136,9 @@ def test_every_length_is_sorted_as_numpy_sorts(score_type: type[Any], values: in
         positions = np.broadcast_to(np.arange(length), scores.shape).astype(np.int32)
         groups = rank_groups(positions.ravel(), scores.ravel(), to_offsets([length] * 30))
         expected = np.argsort(-scores, axis=1, kind="stable")
-        np.testing.assert_array_equal(groups.grades.reshape(30, length), expected, err_msg=str(length))
+        np.testing.assert_array_equal(
+            groups.grades.reshape(30, length), expected, err_msg=str(length)
+        )
 
 
 @pytest.mark.parametrize("length", range(1, 13))
@@ -172,8 +192,13 @@ def test_a_worked_example() -> None:
     assert groups.width == 0
 
 
-@pytest.mark.parametrize(("depth", "lengths", "width"), [(0, [3, 3], 3), (2, [5, 3], 2), (4, [5, 3], 0), (0, [], 0), (0, [0, 0], 0)])
-def test_lists_of_the_same_kept_length_are_a_rectangle(depth: int, lengths: list[int], width: int) -> None:
+@pytest.mark.parametrize(
+    ("depth", "lengths", "width"),
+    [(0, [3, 3], 3), (2, [5, 3], 2), (4, [5, 3], 0), (0, [], 0), (0, [0, 0], 0)],
+)
+def test_lists_of_the_same_kept_length_are_a_rectangle(
+    depth: int, lengths: list[int], width: int
+) -> None:
     """`width` is the number of columns, or 0."""
     ones = np.ones(sum(lengths), dtype=np.float32)
     assert rank_groups(ones, ones, to_offsets(lengths), depth=depth).width == width
@@ -251,9 +276,15 @@ def test_columns_outlive_their_groups() -> None:
 )
 def test_arguments_that_do_not_fit_are_refused(change: dict[str, Any], message: str) -> None:
     """Nothing is read through offsets or an order that point outside."""
-    arguments: dict[str, Any] = {"labels": np.ones(3), "scores": np.ones(3), "offsets": np.array([0, 3])} | change
+    arguments: dict[str, Any] = {
+        "labels": np.ones(3),
+        "scores": np.ones(3),
+        "offsets": np.array([0, 3]),
+    } | change
     with pytest.raises(ValueError, match=message):
-        rank_groups(arguments.pop("labels"), arguments.pop("scores"), arguments.pop("offsets"), **arguments)
+        rank_groups(
+            arguments.pop("labels"), arguments.pop("scores"), arguments.pop("offsets"), **arguments
+        )
 
 
 @pytest.mark.parametrize(

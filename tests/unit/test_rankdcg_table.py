@@ -24,7 +24,9 @@ PRINTED = [
 
 def script() -> ModuleType:
     """The file as a module, wherever it lies."""
-    spec = importlib.util.spec_from_file_location("rankdcg_table", ROOT / "experiments" / "rankdcg_table.py")
+    spec = importlib.util.spec_from_file_location(
+        "rankdcg_table", ROOT / "experiments" / "rankdcg_table.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -47,11 +49,17 @@ def test_every_column_has_the_printed_digits(capsys: pytest.CaptureFixture[str])
 
 def test_the_exact_values_are_those_worked_apart(capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(printed(capsys, "json"))["rows"]
-    table = json.loads(shared_file("golden", "papers.json").read_text(encoding="utf-8"))["rank_dcg"]["table"]
+    table = json.loads(shared_file("golden", "papers.json").read_text(encoding="utf-8"))[
+        "rank_dcg"
+    ]["table"]
     assert len(rows) == len(table) == 6
     for row, case in zip(rows, table, strict=True):
         assert row["list"] == case["list"]
-        for key, name in (("tau_b", "tau_b"), ("avep", "avep_positional"), ("value_ratio", "ndcg_raw")):
+        for key, name in (
+            ("tau_b", "tau_b"),
+            ("avep", "avep_positional"),
+            ("value_ratio", "ndcg_raw"),
+        ):
             assert row[key]["value"] == pytest.approx(case[name], abs=1e-14)
         for key, name in (("rank_dcg", "rankdcg"), ("rank_dcg_as_order", "rankdcg_order")):
             assert Fraction(row[key]["exact"]) == Fraction(case[name])
@@ -63,10 +71,38 @@ def test_what_the_text_gets_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     read as an order.
     """
     rows = json.loads(printed(capsys, "json"))["rows"]
-    assert [row["printed_formula"]["exact"] for row in rows] == ["0", "1/40", "7/20", "27/40", "27/40", "1"]
-    assert [row["tau_a"]["exact"] for row in rows] == ["7/9", "28/45", "26/45", "2/9", "2/9", "-28/45"]
-    assert [round(row["ndcg"]["value"], 5) for row in rows] == [1, 0.99172, 0.77863, 0.66759, 0.66759, 0.57171]
-    assert [row["rank_dcg_as_order"]["exact"] for row in rows] == ["1", "39/40", "3/4", "13/40", "13/40", "0"]
+    assert [row["printed_formula"]["exact"] for row in rows] == [
+        "0",
+        "1/40",
+        "7/20",
+        "27/40",
+        "27/40",
+        "1",
+    ]
+    assert [row["tau_a"]["exact"] for row in rows] == [
+        "7/9",
+        "28/45",
+        "26/45",
+        "2/9",
+        "2/9",
+        "-28/45",
+    ]
+    assert [round(row["ndcg"]["value"], 5) for row in rows] == [
+        1,
+        0.99172,
+        0.77863,
+        0.66759,
+        0.66759,
+        0.57171,
+    ]
+    assert [row["rank_dcg_as_order"]["exact"] for row in rows] == [
+        "1",
+        "39/40",
+        "3/4",
+        "13/40",
+        "13/40",
+        "0",
+    ]
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])

@@ -35,7 +35,10 @@ Table = Mapping[str, Mapping[str, float]]
 @given(st.floats(0, 1), st.integers(1, 9))
 def test_what_rounds_or_is_cut_to_the_digits_fits(value: float, digits: int) -> None:
     step = Decimal(1).scaleb(-digits)
-    rounded, cut = (str(Decimal(repr(value)).quantize(step, rounding)) for rounding in (ROUND_HALF_EVEN, ROUND_DOWN))
+    rounded, cut = (
+        str(Decimal(repr(value)).quantize(step, rounding))
+        for rounding in (ROUND_HALF_EVEN, ROUND_DOWN)
+    )
 
     assert Stated.parse(rounded).fit(value) == "rounded"
     assert Stated.parse(cut).fit(value) in ("rounded", "cut off")
@@ -79,7 +82,12 @@ def test_a_float_counts_with_the_digits_of_its_shortest_text() -> None:
 
 
 def test_every_switch_and_every_policy_has_words() -> None:
-    kinds = {name: kind for owner in (Alignment, Rules) for name, kind in get_type_hints(owner).items() if get_origin(kind) is Literal}
+    kinds = {
+        name: kind
+        for owner in (Alignment, Rules)
+        for name, kind in get_type_hints(owner).items()
+        if get_origin(kind) is Literal
+    }
 
     assert set(ROWS) == set(SWITCHES)
     assert {name: tuple(row.values) for name, row in ROWS.items() if row.open_values is None} == {
@@ -95,25 +103,45 @@ def test_the_values_worth_trying_are_written_as_conventions_write_them() -> None
 
 def test_differences_read_as_sentences() -> None:
     assert difference_phrase("gain", "exp2", "linear") == "gain exp2 instead of linear"
-    assert difference_phrase("ideal", "returned", "judged") == "ideal of the returned documents instead of all judged"
-    assert difference_phrase("ties", "input", "docid") == "ties in input order instead of by document id"
+    assert (
+        difference_phrase("ideal", "returned", "judged")
+        == "ideal of the returned documents instead of all judged"
+    )
+    assert (
+        difference_phrase("ties", "input", "docid")
+        == "ties in input order instead of by document id"
+    )
 
 
 # --- values are those of evaluate -----------------------------------------------------------------
 
 grades = st.sampled_from([-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0])
 some_grades = st.dictionaries(st.sampled_from("abcde"), grades, max_size=5)
-rows = st.lists(st.tuples(st.sampled_from("abcdu"), st.sampled_from([0.0, 1.0, 1.00000001, 2.0])), max_size=6)
-qrels_tables = st.dictionaries(st.sampled_from(["q1", "q2", "q3"]), some_grades.filter(bool), min_size=1, max_size=3)
-run_tables = st.dictionaries(st.sampled_from(["q1", "q2", "q4"]), rows.filter(bool), min_size=1, max_size=3)
-lists_of_items = st.lists(st.tuples(grades, st.sampled_from([0.0, 1.0, 2.0])), min_size=1, max_size=5)
-measures = st.sampled_from(["nDCG@2", "nDCG", "DCG", "RR", "AP", "P@2", "nDCG(gain=exp2)@3", "NumRel"])
+rows = st.lists(
+    st.tuples(st.sampled_from("abcdu"), st.sampled_from([0.0, 1.0, 1.00000001, 2.0])), max_size=6
+)
+qrels_tables = st.dictionaries(
+    st.sampled_from(["q1", "q2", "q3"]), some_grades.filter(bool), min_size=1, max_size=3
+)
+run_tables = st.dictionaries(
+    st.sampled_from(["q1", "q2", "q4"]), rows.filter(bool), min_size=1, max_size=3
+)
+lists_of_items = st.lists(
+    st.tuples(grades, st.sampled_from([0.0, 1.0, 2.0])), min_size=1, max_size=5
+)
+measures = st.sampled_from(
+    ["nDCG@2", "nDCG", "DCG", "RR", "AP", "P@2", "nDCG(gain=exp2)@3", "NumRel"]
+)
 
 
 def run_of(table: Mapping[str, list[tuple[str, float]]]) -> Run:
     """A run that may list documents twice."""
-    flat = [(query, document, score) for query, entries in table.items() for document, score in entries]
-    return Run.from_columns([row[0] for row in flat], [row[1] for row in flat], np.array([row[2] for row in flat]))
+    flat = [
+        (query, document, score) for query, entries in table.items() for document, score in entries
+    ]
+    return Run.from_columns(
+        [row[0] for row in flat], [row[1] for row in flat], np.array([row[2] for row in flat])
+    )
 
 
 def said(compute: Callable[..., Any], *arguments: Any) -> Any:
@@ -124,32 +152,57 @@ def said(compute: Callable[..., Any], *arguments: Any) -> Any:
             evaluation = compute(*arguments)
         except IdealrankError:
             return None
-    counted = {query: next(iter(values.values())) for query, values in evaluation.per_query().items()}
-    return next(iter(evaluation.mean().values())), {query: value for query, value in counted.items() if value is not None}
+    counted = {
+        query: next(iter(values.values())) for query, values in evaluation.per_query().items()
+    }
+    return next(iter(evaluation.mean().values())), {
+        query: value for query, value in counted.items() if value is not None
+    }
 
 
 def tried(trials: Trials, candidate: Candidate, measure: str) -> Any:
     outcome = trials.outcome(candidate, parse_measure(measure))
     if isinstance(outcome, Refusal):
         return None
-    return outcome.value, {query: float(outcome.values[i]) for i, query in enumerate(trials.queries) if outcome.counted[i]}
+    return outcome.value, {
+        query: float(outcome.values[i])
+        for i, query in enumerate(trials.queries)
+        if outcome.counted[i]
+    }
 
 
-def drawn(data: st.DataObject, values: Mapping[str, tuple[str, ...]], base: Callable[[Convention], Convention]) -> Candidate:
+def drawn(
+    data: st.DataObject,
+    values: Mapping[str, tuple[str, ...]],
+    base: Callable[[Convention], Convention],
+) -> Candidate:
     """A preset with up to three switches changed."""
-    changed = data.draw(st.sets(st.sampled_from(sorted(switch for switch, choices in values.items() if choices)), max_size=3))
+    changed = data.draw(
+        st.sets(
+            st.sampled_from(sorted(switch for switch, choices in values.items() if choices)),
+            max_size=3,
+        )
+    )
     preset = PRESETS[data.draw(st.sampled_from(sorted(PRESETS)))]
-    return Candidate(base(preset), tuple((switch, data.draw(st.sampled_from(values[switch]))) for switch in sorted(changed)))
+    return Candidate(
+        base(preset),
+        tuple((switch, data.draw(st.sampled_from(values[switch]))) for switch in sorted(changed)),
+    )
 
 
 @given(qrels_tables, run_tables, measures, st.data())
 def test_a_trial_is_what_evaluate_says_under_any_convention(
-    qrels_table: Table, run_table: Mapping[str, list[tuple[str, float]]], measure: str, data: st.DataObject
+    qrels_table: Table,
+    run_table: Mapping[str, list[tuple[str, float]]],
+    measure: str,
+    data: st.DataObject,
 ) -> None:
     qrels, run = Qrels(qrels_table), run_of(run_table)
     trials = Trials.of_run(qrels, run)
     for _ in range(12):  # on one set of trials, for they share what cannot differ
-        candidate = drawn(data, {name: row.tried for name, row in ROWS.items()}, lambda preset: preset)
+        candidate = drawn(
+            data, {name: row.tried for name, row in ROWS.items()}, lambda preset: preset
+        )
 
         expected = said(evaluate, qrels, run, measure, candidate.convention)
 
@@ -157,7 +210,9 @@ def test_a_trial_is_what_evaluate_says_under_any_convention(
 
 
 @given(st.lists(lists_of_items, min_size=1, max_size=3), measures, st.data())
-def test_a_trial_on_arrays_is_what_evaluate_says(lists: list[list[tuple[float, float]]], measure: str, data: st.DataObject) -> None:
+def test_a_trial_on_arrays_is_what_evaluate_says(
+    lists: list[list[tuple[float, float]]], measure: str, data: st.DataObject
+) -> None:
     labels, scores = (np.array([item[side] for one in lists for item in one]) for side in (0, 1))
     arrays = Lists.from_arrays(labels, scores, group=[len(one) for one in lists])
     trials = Trials.of_lists(arrays)
@@ -170,15 +225,26 @@ def test_a_trial_on_arrays_is_what_evaluate_says(lists: list[list[tuple[float, f
 
 
 def test_an_unstable_sort_of_a_tool_is_told_with_the_range_that_it_can_give() -> None:
-    grades: Table = {"long": {f"d{place}": place % 3 for place in range(16)}, "short": {f"d{place}": place % 3 for place in range(15)}}
+    grades: Table = {
+        "long": {f"d{place}": place % 3 for place in range(16)},
+        "short": {f"d{place}": place % 3 for place in range(15)},
+    }
     tied = {query: dict.fromkeys(documents, 1.0) for query, documents in grades.items()}
     found = reconcile(Qrels(grades), Run(tied), "0.123")
     ranx = next(ties for ties in found.unstable if "ranx" in ties.conventions)
     assert (ranx.unstable_from, ranx.queries) == (16, 1)
     # The short list keeps the value of the input order at both ends.
-    values = {order: evaluate(Qrels(grades), Run(tied), "nDCG@10", f"ranx,ties={order}")["nDCG@10"] for order in ("input", "worst", "best")}
+    values = {
+        order: evaluate(Qrels(grades), Run(tied), "nDCG@10", f"ranx,ties={order}")["nDCG@10"]
+        for order in ("input", "worst", "best")
+    }
     assert ranx.low == pytest.approx((values["worst"][0] + values["input"][1]) / 2, abs=1e-12)
     assert ranx.high == pytest.approx((values["best"][0] + values["input"][1]) / 2, abs=1e-12)
     assert f"may lie between {ranx.low:.5f} and {ranx.high:.5f}" in " ".join(str(found).split())
     assert found.as_dict()["unstable"][0]["queries"] == 1
-    assert reconcile(Qrels({"short": grades["short"]}), Run({"short": tied["short"]}), "0.123").unstable == ()
+    assert (
+        reconcile(
+            Qrels({"short": grades["short"]}), Run({"short": tied["short"]}), "0.123"
+        ).unstable
+        == ()
+    )

@@ -19,20 +19,37 @@ def tied_lists() -> tuple[np.ndarray, np.ndarray]:
     return rng.integers(0, 4, (n_lists, 7)).astype(np.float64), rng.integers(0, 4, (n_lists, 7)) / 2
 
 
-@pytest.mark.parametrize("cutoff", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(7, marks=pytest.mark.slow), 10])
-def test_ties_averaged_in_every_block_are_those_of_scikit_learn(tied_lists: tuple[np.ndarray, np.ndarray], cutoff: int) -> None:
+@pytest.mark.parametrize(
+    "cutoff",
+    [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(7, marks=pytest.mark.slow), 10],
+)
+def test_ties_averaged_in_every_block_are_those_of_scikit_learn(
+    tied_lists: tuple[np.ndarray, np.ndarray], cutoff: int
+) -> None:
     labels, scores = tied_lists
-    edges = [0, 1, sums._BLOCK - 1, sums._BLOCK, 2 * sums._BLOCK - 1, 2 * sums._BLOCK, len(labels) - 1]
+    edges = [
+        0,
+        1,
+        sums._BLOCK - 1,
+        sums._BLOCK,
+        2 * sums._BLOCK - 1,
+        2 * sums._BLOCK,
+        len(labels) - 1,
+    ]
 
     values = ndcg(labels, scores, cutoff)
 
     assert values.mean() == pytest.approx(ndcg_score(labels, scores, k=cutoff), abs=1e-12)
     for row in edges:
-        assert values[row] == pytest.approx(ndcg_score(labels[row : row + 1], scores[row : row + 1], k=cutoff), abs=1e-12)
+        assert values[row] == pytest.approx(
+            ndcg_score(labels[row : row + 1], scores[row : row + 1], k=cutoff), abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "input"])
-def test_a_list_has_the_same_bits_in_any_company(tied_lists: tuple[np.ndarray, np.ndarray], ties: str) -> None:
+def test_a_list_has_the_same_bits_in_any_company(
+    tied_lists: tuple[np.ndarray, np.ndarray], ties: str
+) -> None:
     labels, scores = tied_lists
 
     together = ndcg(labels, scores, 3, ties=ties)
@@ -49,7 +66,10 @@ def test_few_long_lists_are_summed_as_many_are(ties: str) -> None:
     together = ndcg(labels, scores, discount="zipf(0.3)", ties=ties)
 
     for few in (1, sums._FEW - 1):
-        assert together[:few].tobytes() == ndcg(labels[:few], scores[:few], discount="zipf(0.3)", ties=ties).tobytes()
+        assert (
+            together[:few].tobytes()
+            == ndcg(labels[:few], scores[:few], discount="zipf(0.3)", ties=ties).tobytes()
+        )
 
 
 def test_one_long_list_takes_no_step_of_python_for_each_rank() -> None:

@@ -47,18 +47,24 @@ def test_three_runs_are_compared_pair_by_pair() -> None:
 
 
 def test_files_are_read_and_named_after_themselves(tmp_path: Path) -> None:
-    (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 x 2\n" for query in QRELS), encoding="utf-8")
+    (tmp_path / "qrels.txt").write_text(
+        "".join(f"{query} 0 x 2\n" for query in QRELS), encoding="utf-8"
+    )
     for name, score in (("bm25", 1), ("neural", 3)):
         lines = (f"{query} Q0 x 1 {score} t\n{query} Q0 y 2 2 t\n" for query in QRELS)
         (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
 
-    page = ir.report(tmp_path / "qrels.txt", tmp_path / "bm25.run", tmp_path / "neural.run", measures="nDCG@10")
+    page = ir.report(
+        tmp_path / "qrels.txt", tmp_path / "bm25.run", tmp_path / "neural.run", measures="nDCG@10"
+    )
 
     assert "neural is better than bm25" in page
 
 
 def test_evaluations_one_after_the_other_are_compared() -> None:
-    old, new = (ir.evaluate(QRELS, run, "nDCG@10", name=name) for run, name in ((OLD, "old"), (NEW, "new")))
+    old, new = (
+        ir.evaluate(QRELS, run, "nDCG@10", name=name) for run, name in ((OLD, "old"), (NEW, "new"))
+    )
 
     assert "new is better than old" in ir.report(old, new)
 
@@ -66,7 +72,9 @@ def test_evaluations_one_after_the_other_are_compared() -> None:
 def test_a_path_may_still_follow_a_result(tmp_path: Path) -> None:
     found = ir.evaluate(QRELS, OLD, "RR")
 
-    assert ir.report(found, tmp_path / "page.html") == (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ir.report(found, tmp_path / "page.html") == (tmp_path / "page.html").read_text(
+        encoding="utf-8"
+    )
     with pytest.raises(ir.OptionError, match="expected one output file"):
         ir.report(found, "a.html", path="b.html")
 
@@ -76,13 +84,18 @@ def test_options_of_the_other_form_are_refused() -> None:
         ir.report(QRELS, OLD, NEW, qrels=QRELS)
     with pytest.raises(ir.OptionError, match=r"names: found a result"):
         ir.report(ir.evaluate(QRELS, OLD, "RR"), names=["old"])
-    with pytest.raises(ir.InputError, match=r"or report\(qrels, run\) or report\(qrels, run_a, run_b\)"):
+    with pytest.raises(
+        ir.InputError, match=r"or report\(qrels, run\) or report\(qrels, run_a, run_b\)"
+    ):
         ir.report(QRELS)
     with pytest.raises(ir.OptionError, match=r"convention: found a result"):
         ir.report(ir.evaluate(QRELS, OLD, "RR"), convention="lightgbm")
     with pytest.raises(ir.InputError, match="group: belongs to arrays"):
         ir.report(QRELS, OLD, NEW, group=[2])
-    with pytest.raises(ir.InputError, match="found one query of 2 items, expected group=, offsets= or qid= with the arrays"):
+    with pytest.raises(
+        ir.InputError,
+        match="found one query of 2 items, expected group=, offsets= or qid= with the arrays",
+    ):
         ir.report([1, 0], [0.5, 0.1], [0.1, 0.5])
 
 
@@ -96,21 +109,37 @@ def test_arrays_give_a_page_under_the_convention_asked_for() -> None:
 
     assert "new is better than old" in page
     assert "lightgbm" in page
-    by_hand = [ir.evaluate(labels, run, "nDCG@5", "lightgbm", group=[10] * 40) for run in (old, new)]
+    by_hand = [
+        ir.evaluate(labels, run, "nDCG@5", "lightgbm", group=[10] * 40) for run in (old, new)
+    ]
     difference = ir.compare(*by_hand)["nDCG@5"].difference
     assert f"{difference:+.3f}" in page
-    assert difference != ir.compare(labels, old, new, group=[10] * 40, measures="nDCG@5")["nDCG@5"].difference
-    found = ir.robust(labels, old, new, "nDCG@5", convention="lightgbm", group=[10] * 40, names=["old", "new"])
+    assert (
+        difference
+        != ir.compare(labels, old, new, group=[10] * 40, measures="nDCG@5")["nDCG@5"].difference
+    )
+    found = ir.robust(
+        labels, old, new, "nDCG@5", convention="lightgbm", group=[10] * 40, names=["old", "new"]
+    )
     assert (found.run_a, found.run_b) == ("old", "new")
     assert "robust" in page.lower()
-    assert ir.report(labels, old, measures="RR", group=[10] * 40, names=["old"]).startswith("<!DOCTYPE html>")
+    assert ir.report(labels, old, measures="RR", group=[10] * 40, names=["old"]).startswith(
+        "<!DOCTYPE html>"
+    )
 
 
 @pytest.mark.parametrize("call", [ir.compare, ir.gate])
-def test_compare_and_gate_take_the_convention_of_judgments_and_runs(call: Callable[..., Any]) -> None:
-    both = [ir.evaluate(QRELS, run, ["nDCG@2"], "lightgbm", name=name, keep_unjudged=True) for run, name in ((OLD, "a"), (NEW, "b"))]
+def test_compare_and_gate_take_the_convention_of_judgments_and_runs(
+    call: Callable[..., Any],
+) -> None:
+    both = [
+        ir.evaluate(QRELS, run, ["nDCG@2"], "lightgbm", name=name, keep_unjudged=True)
+        for run, name in ((OLD, "a"), (NEW, "b"))
+    ]
     found = call(QRELS, OLD, NEW, convention="lightgbm", measures="nDCG@2", names=["a", "b"])
     assert str(found) == str(call(*both))
     assert str(found) != str(call(QRELS, OLD, NEW, measures="nDCG@2", names=["a", "b"]))
-    with pytest.raises(ir.OptionError, match="convention=lightgbm: found evaluations, which have theirs"):
+    with pytest.raises(
+        ir.OptionError, match="convention=lightgbm: found evaluations, which have theirs"
+    ):
         call(*both, convention="lightgbm")

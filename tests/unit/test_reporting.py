@@ -35,13 +35,25 @@ def demo_run(name: str) -> Run:
     return read_run(PYDOCS / f"{name}.run")
 
 
-def shown(*measures: str, convention: str = "standard", names: tuple[str, ...] = ("bm25", "minilm"), **others: object) -> Subject:
+def shown(
+    *measures: str,
+    convention: str = "standard",
+    names: tuple[str, ...] = ("bm25", "minilm"),
+    **others: object,
+) -> Subject:
     """The demo, gathered."""
     qrels, runs = judgments(), tuple(demo_run(name) for name in names)
     evaluations = tuple(ir.evaluate(qrels, run, measures, convention) for run in runs)
     comparison = ir.compare(*evaluations) if len(runs) > 1 else None
     return gather(
-        ReportMaterial(evaluations=evaluations, measures=evaluations[0].measures, comparison=comparison, qrels=qrels, runs=runs, **others)  # type: ignore[arg-type]
+        ReportMaterial(
+            evaluations=evaluations,
+            measures=evaluations[0].measures,
+            comparison=comparison,
+            qrels=qrels,
+            runs=runs,
+            **others,
+        )  # type: ignore[arg-type]
     )
 
 
@@ -52,16 +64,30 @@ def subject() -> Subject:
 
 def test_values_are_those_of_evaluate_and_companions_stand_beside_them(subject: Subject) -> None:
     for shown_, name in zip(subject.evaluations, ("bm25", "minilm"), strict=True):
-        plain = ir.evaluate(PYDOCS / "qrels.txt", PYDOCS / f"{name}.run", [str(measure) for measure in shown_.measures])
+        plain = ir.evaluate(
+            PYDOCS / "qrels.txt",
+            PYDOCS / f"{name}.run",
+            [str(measure) for measure in shown_.measures],
+        )
 
         assert list(shown_.queries) == list(plain.queries)
         assert np.array_equal(shown_.values, plain.values, equal_nan=True)
         assert np.array_equal(shown_.scored, plain.scored)
-        assert [str(measure) for measure in shown_.measures[2:5]] == ["Judged@10", "NumRet@10", "nDCG(judged_only=True)@10"]
+        assert [str(measure) for measure in shown_.measures[2:5]] == [
+            "Judged@10",
+            "NumRet@10",
+            "nDCG(judged_only=True)@10",
+        ]
 
 
 @pytest.mark.parametrize(
-    ("measure", "convention"), [("nDCG@10", "standard"), ("AP", "standard"), ("P@5", "standard,ties=best"), ("nDCG@10", "sklearn")]
+    ("measure", "convention"),
+    [
+        ("nDCG@10", "standard"),
+        ("AP", "standard"),
+        ("P@5", "standard,ties=best"),
+        ("nDCG@10", "sklearn"),
+    ],
 )
 def test_contributions_and_grades_are_those_of_explain(measure: str, convention: str) -> None:
     lists = shown(measure, convention=convention).lists
@@ -107,7 +133,10 @@ def test_the_largest_losses_and_gains_come_first(subject: Subject) -> None:
 
 
 def test_texts_come_from_the_file(subject: Subject) -> None:
-    lines = (line.split("\t") for line in (PYDOCS / "queries.tsv").read_text(encoding="utf-8").splitlines())
+    lines = (
+        line.split("\t")
+        for line in (PYDOCS / "queries.tsv").read_text(encoding="utf-8").splitlines()
+    )
 
     assert subject.query_texts == dict(lines)
 
@@ -124,7 +153,10 @@ def test_documents_judged_relevant_are_there_the_best_first(subject: Subject) ->
     qrels = read_qrels(PYDOCS / "qrels.txt")
     for query, lists in subject.lists.items():
         grades = [grade for _, grade in lists.relevant]
-        assert grades == sorted((grade for grade in qrels[query].values() if grade > 0), reverse=True)[:10]
+        assert (
+            grades
+            == sorted((grade for grade in qrels[query].values() if grade > 0), reverse=True)[:10]
+        )
         assert all(qrels[query][document] == grade for document, grade in lists.relevant)
 
 
@@ -134,10 +166,16 @@ def test_runs_on_other_queries_are_lined_up() -> None:
     convention = Convention.of("standard,missing=left-out,without_judgments=evaluated")
     evaluations = tuple(ir.evaluate(qrels, run, "RR", convention) for run in runs)
 
-    found = gather(ReportMaterial(evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs))
+    found = gather(
+        ReportMaterial(
+            evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs
+        )
+    )
 
     assert [list(one.queries) for one in found.evaluations] == [["q1", "q2", "q9"]] * 2
-    assert [one.mean()["RR"] for one in found.evaluations] == [one.mean()["RR"] for one in evaluations]
+    assert [one.mean()["RR"] for one in found.evaluations] == [
+        one.mean()["RR"] for one in evaluations
+    ]
     assert [listing is None for listing in found.lists["q1"].runs] == [False, True]
     assert [listing is None for listing in found.lists["q9"].runs] == [True, False]
 
@@ -145,7 +183,9 @@ def test_runs_on_other_queries_are_lined_up() -> None:
 def test_what_closed_a_gate_comes_first() -> None:
     qrels = {f"q{i}": {"x": 1} for i in range(9)}
     good = ir.evaluate(qrels, {q: ["x"] for q in qrels}, "RR")
-    bad = ir.evaluate(qrels, {q: ["y"] * (q != "q0") + ["z"] * (q == "q7") + ["x"] for q in qrels}, "RR")
+    bad = ir.evaluate(
+        qrels, {q: ["y"] * (q != "q0") + ["z"] * (q == "q7") + ["x"] for q in qrels}, "RR"
+    )
     gated = ir.gate(bad, good, contracts=[Contract(query="q5")])
 
     assert not gated.passed
@@ -168,14 +208,21 @@ def test_relevant_documents_below_the_listing_keep_their_ranks(subject: Subject)
             found = subject.lists[query].runs[number]
             assert found is not None
             deeper = [row for row in rows[len(found.documents) :] if (row.grade or 0) > 0]
-            assert found.below == tuple((row.document, row.rank, row.grade, row.contribution) for row in deeper)
+            assert found.below == tuple(
+                (row.document, row.rank, row.grade, row.contribution) for row in deeper
+            )
 
 
-RUNS = [{f"q{i}": ["y", "x"] if i else ["x"] for i in range(8)}, {f"q{i}": ["x", "y"] for i in range(8)}]
+RUNS = [
+    {f"q{i}": ["y", "x"] if i else ["x"] for i in range(8)},
+    {f"q{i}": ["x", "y"] for i in range(8)},
+]
 QRELS = {f"q{i}": {"x": 1} for i in range(8)}
 
 
-def test_report_takes_whatever_holds_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_takes_whatever_holds_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(html, "bundle", lambda *_: "0")  # plots have tests of their own
     both = [ir.evaluate(QRELS, run, ir.with_companions("RR")) for run in RUNS]
     sources = {"evaluations": both, "qrels": QRELS, "runs": RUNS}
@@ -191,13 +238,22 @@ def test_report_refuses_what_does_not_belong_together() -> None:
     both = [ir.evaluate(QRELS, run, "RR") for run in RUNS]
     compared = ir.compare(*both)
 
-    with pytest.raises(ir.IncompatibleError, match=r"run: found judgments and a run whose RR is 1, expected the evaluation's own"):
+    with pytest.raises(
+        ir.IncompatibleError,
+        match=r"run: found judgments and a run whose RR is 1, expected the evaluation's own",
+    ):
         ir.report(compared, evaluations=both, qrels=QRELS, runs=RUNS[::-1])
-    with pytest.raises(ir.IncompatibleError, match=r"evaluations: found run, expected run, run \(2\)"):
+    with pytest.raises(
+        ir.IncompatibleError, match=r"evaluations: found run, expected run, run \(2\)"
+    ):
         ir.report(compared, evaluations=both[:1])
-    with pytest.raises(ir.InputError, match="evaluations: found none, expected the evaluations of the Comparison"):
+    with pytest.raises(
+        ir.InputError, match="evaluations: found none, expected the evaluations of the Comparison"
+    ):
         ir.report(compared)
-    with pytest.raises(ir.InputError, match="runs: found 1, expected one for each of the 2 evaluations"):
+    with pytest.raises(
+        ir.InputError, match="runs: found 1, expected one for each of the 2 evaluations"
+    ):
         ir.report(both, qrels=QRELS, runs=RUNS[:1])
     with pytest.raises(ir.InputError, match="runs: found no qrels beside them"):
         ir.report(both, runs=RUNS)
@@ -209,18 +265,33 @@ def test_report_refuses_what_does_not_belong_together() -> None:
 
 def test_a_gate_with_two_baselines_is_compared_with_each() -> None:
     old, new = (ir.evaluate(QRELS, run, ir.with_companions("RR")) for run in RUNS)
-    older = ir.evaluate(QRELS, {query: ["z", "y", "x"] for query in QRELS}, ir.with_companions("RR"))
+    older = ir.evaluate(
+        QRELS, {query: ["z", "y", "x"] for query in QRELS}, ir.with_companions("RR")
+    )
     gated = ir.gate(new, old, older)
 
-    found = with_gate(ReportMaterial(evaluations=(new, old, older), measures=new.measures[:1]), gated).comparison
+    found = with_gate(
+        ReportMaterial(evaluations=(new, old, older), measures=new.measures[:1]), gated
+    ).comparison
 
     assert found is not None
     assert [(pair.a, pair.b) for pair in found.pairs] == [("run (2)", "run"), ("run (3)", "run")]
     for pair, check in zip(found.pairs, gated.checks, strict=True):
         row = pair.measures["RR"]
-        assert (row.mean_a, row.mean_b, row.difference) == (check.mean_baseline, check.mean_run, check.difference)
-        assert (row.wins, row.ties, row.losses, row.unjudged_b) == (check.wins, check.ties, check.losses, check.unjudged_run)
-        alone = ir.compare(*((old, new) if pair.a == "run (2)" else (older, new)), measures="RR")["RR"]
+        assert (row.mean_a, row.mean_b, row.difference) == (
+            check.mean_baseline,
+            check.mean_run,
+            check.difference,
+        )
+        assert (row.wins, row.ties, row.losses, row.unjudged_b) == (
+            check.wins,
+            check.ties,
+            check.losses,
+            check.unjudged_run,
+        )
+        alone = ir.compare(*((old, new) if pair.a == "run (2)" else (older, new)), measures="RR")[
+            "RR"
+        ]
         # Both pairs are one family: the interval is wider than that of a pair alone, and never
         # contradicts p, which is the gate's.
         assert row.interval[0] <= alone.interval[0] + 1e-9

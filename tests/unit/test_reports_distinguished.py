@@ -7,20 +7,37 @@ import json
 import pytest
 
 from idealrank.reports.table.records import delimited
-from idealrank.reports.views.theory import distinguished_json, distinguished_rows, distinguished_table
+from idealrank.reports.views.theory import (
+    distinguished_json,
+    distinguished_rows,
+    distinguished_table,
+)
 from idealrank.theory import distinguish_many
 
-FOUND = distinguish_many(lambda s: s, lambda s: 0.5, [("log2", None), ("log2", 3)], sizes=range(10, 200, 7), runs=20, rng=1)
+FOUND = distinguish_many(
+    lambda s: s,
+    lambda s: 0.5,
+    [("log2", None), ("log2", 3)],
+    sizes=range(10, 200, 7),
+    runs=20,
+    rng=1,
+)
 NAMES = ["nDCG", "nDCG@3"]
 
 
 def test_the_table_shows_landmarks_and_says_how_many_lengths_there_are() -> None:
     text = "".join(distinguished_table(NAMES, FOUND))
 
-    shown = [line.split()[0] for line in text.splitlines() if line.strip() and line.split()[0].isdigit()]
+    shown = [
+        line.split()[0] for line in text.splitlines() if line.strip() and line.split()[0].isdigit()
+    ]
     assert shown[:4] == ["10", "31", "101", "199"]
     assert "28 list lengths from 10 to 199 were simulated" in text
-    assert text.count("covers at most one factor of 10") == text.count("The simulation does not cover lists longer than 199") == 1
+    assert (
+        text.count("covers at most one factor of 10")
+        == text.count("The simulation does not cover lists longer than 199")
+        == 1
+    )
     every = "".join(distinguished_table(NAMES, FOUND, every_size=True))
     assert len(every.splitlines()) > 2 * 28
 
@@ -35,7 +52,11 @@ def test_json_and_csv_have_every_length_and_the_numbers_of_the_library() -> None
         sizes = record["measures"][place]["sizes"]
         assert [row["size"] for row in sizes] == found.sizes.tolist()
         assert [row["a_better"] for row in sizes] == found.share("a_better").tolist()
-        assert [row["constant_low"] for row in sizes] == pytest.approx(found.interval("constant")[:, 0], abs=1e-6)
+        assert [row["constant_low"] for row in sizes] == pytest.approx(
+            found.interval("constant")[:, 0], abs=1e-6
+        )
         mine = [row for row in rows if row["measure"] == name]
-        assert [float(row["b_always_high"]) for row in mine] == [row["b_always_high"] for row in sizes]
+        assert [float(row["b_always_high"]) for row in mine] == [
+            row["b_always_high"] for row in sizes
+        ]
         assert mine[-1]["last_decade"] == "true"

@@ -16,7 +16,10 @@ def test_the_values_of_many_queries_are_written_without_a_second_copy() -> None:
     count = 20_000
     evaluation = ir.evaluate(np.ones((count, 1)), np.ones((count, 1)), ["nDCG"])
     assert len(list(evaluation.queries)) == count  # the ids are made when first asked
-    for report in (json_report, lambda *given, **options: delimited(evaluation_rows(*given, **options))):
+    for report in (
+        json_report,
+        lambda *given, **options: delimited(evaluation_rows(*given, **options)),
+    ):
         tracemalloc.start()
         for _ in report([evaluation], per_query=True):
             pass
@@ -28,7 +31,9 @@ def test_the_values_of_many_queries_are_written_without_a_second_copy() -> None:
 def test_the_pieces_are_what_the_evaluation_has() -> None:
     """Also across the places where pieces end."""
     labels = np.arange(10_000) % 3
-    evaluation = ir.evaluate(labels.reshape(-1, 1), np.ones((10_000, 1)), ["nDCG", "P@2"], "rankkit")
+    evaluation = ir.evaluate(
+        labels.reshape(-1, 1), np.ones((10_000, 1)), ["nDCG", "P@2"], "rankkit"
+    )
     written = json.loads("".join(json_report([evaluation], per_query=True)))["runs"][0]["queries"]
     assert written == evaluation.per_query()
     assert list(written) == list(evaluation.queries)

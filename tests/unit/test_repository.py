@@ -124,15 +124,32 @@ def check_out_with_cr_lf_by_attribute(folder: Path) -> None:
 
 
 CHANGES = [
-    rewrite, rewrite_with_the_same_time, append, remove, touch, write_again, add_an_untracked_file, stage, intend_to_add, make_executable,
-    make_executable_without_modes, put_a_folder_in_its_place, assume_unchanged, leave_out_of_the_checkout, end_lines_by_cr_lf,
-    check_out_with_cr_lf, check_out_with_cr_lf_and_change, check_out_with_cr_lf_by_attribute,
-]  # fmt: skip
+    rewrite,
+    rewrite_with_the_same_time,
+    append,
+    remove,
+    touch,
+    write_again,
+    add_an_untracked_file,
+    stage,
+    intend_to_add,
+    make_executable,
+    make_executable_without_modes,
+    put_a_folder_in_its_place,
+    assume_unchanged,
+    leave_out_of_the_checkout,
+    end_lines_by_cr_lf,
+    check_out_with_cr_lf,
+    check_out_with_cr_lf_and_change,
+    check_out_with_cr_lf_by_attribute,
+]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-def test_changes_are_those_of_git_status(repository: Repository, change: Callable[[Path], None]) -> None:
+def test_changes_are_those_of_git_status(
+    repository: Repository, change: Callable[[Path], None]
+) -> None:
     change(repository.folder)
 
     found = has_changes(repository.folder)
@@ -205,7 +222,9 @@ def test_a_submodule_counts_by_its_commit(repository: Repository) -> None:
 def test_a_file_of_git_lfs_counts_by_its_pointer(repository: Repository) -> None:
     digest = hashlib.sha256(TEXT.encode()).hexdigest()
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize {len(TEXT)}\n"
-    repository.commit("pointer", **{"big.run": pointer, ".gitattributes": "*.run filter=lfs -text\n"})
+    repository.commit(
+        "pointer", **{"big.run": pointer, ".gitattributes": "*.run filter=lfs -text\n"}
+    )
     # As after a checkout by Git LFS: the content is in place, and the index has the times of
     # another file.
     (repository.folder / "big.run").write_text(TEXT, encoding="utf-8")
@@ -256,7 +275,9 @@ def test_a_sparse_index_is_read(repository: Repository) -> None:
     assert has_changes(repository.folder) is False
 
 
-def test_it_is_unknown_without_a_working_copy_and_beyond_the_time_limit(repository: Repository, tmp_path: Path) -> None:
+def test_it_is_unknown_without_a_working_copy_and_beyond_the_time_limit(
+    repository: Repository, tmp_path: Path
+) -> None:
     bare = tmp_path / "bare"
     repository.git("clone", "-q", "--bare", str(repository.folder), str(bare))
 
@@ -266,5 +287,8 @@ def test_it_is_unknown_without_a_working_copy_and_beyond_the_time_limit(reposito
 
 def test_commands_that_could_run_a_filter_are_refused() -> None:
     for command in ("status", "diff", "add", "hash-object", "ls-files"):
-        with pytest.raises(ValueError, match=f"found git {command}, expected one of cat-file, log, rev-list, rev-parse"):
+        with pytest.raises(
+            ValueError,
+            match=f"found git {command}, expected one of cat-file, log, rev-list, rev-parse",
+        ):
             ask_git(command)

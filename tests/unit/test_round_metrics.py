@@ -25,7 +25,11 @@ NAMES = {name for name, _, _ in GAUGES.values()}
 
 
 def _samples(text: bytes) -> dict[str, float]:
-    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in text.decode().splitlines() if not line.startswith("#")}
+    return {
+        line.rpartition(" ")[0]: float(line.rpartition(" ")[2])
+        for line in text.decode().splitlines()
+        if not line.startswith("#")
+    }
 
 
 def test_metrics_have_the_last_value_and_the_failures_of_the_last_round(tmp_path: Path) -> None:
@@ -86,36 +90,57 @@ def _asked(port: int | None, request: bytes) -> bytes:
         ("Host: localhost\r\nHost: localhost\r\n", b"400"),
     ],
 )
-def test_the_server_answers_only_requests_that_name_it(tmp_path: Path, host: str, status: bytes) -> None:
+def test_the_server_answers_only_requests_that_name_it(
+    tmp_path: Path, host: str, status: bytes
+) -> None:
     ir.Store.open(tmp_path).close()
-    with metrics_server(str(tmp_path), MetricsSection(port=0, names=("prometheus-names-it",))) as port:
+    with metrics_server(
+        str(tmp_path), MetricsSection(port=0, names=("prometheus-names-it",))
+    ) as port:
         assert _asked(port, f"GET /metrics HTTP/1.0\r\n{host}\r\n".encode()).split()[1] == status
 
 
 def test_on_a_network_the_server_is_also_named_by_its_addresses(tmp_path: Path) -> None:
     ir.Store.open(tmp_path).close()
     with metrics_server(str(tmp_path), MetricsSection(port=0, host="0.0.0.0")) as port:
-        assert _asked(port, b"GET /metrics HTTP/1.0\r\nHost: 192.168.1.5:1\r\n\r\n").split()[1] == b"200"
-        assert _asked(port, b"GET /metrics HTTP/1.0\r\nHost: evil.example\r\n\r\n").split()[1] == b"400"
+        assert (
+            _asked(port, b"GET /metrics HTTP/1.0\r\nHost: 192.168.1.5:1\r\n\r\n").split()[1]
+            == b"200"
+        )
+        assert (
+            _asked(port, b"GET /metrics HTTP/1.0\r\nHost: evil.example\r\n\r\n").split()[1]
+            == b"400"
+        )
 
 
 def test_without_a_host_the_server_listens_on_this_machine_alone() -> None:
     assert MetricsSection.of(Section({"port": 9464}, "monitor.yaml", "metrics")).host == "127.0.0.1"
 
 
-def test_a_client_that_says_nothing_keeps_nobody_waiting_and_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_says_nothing_keeps_nobody_waiting_and_is_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(monitor_loop, "_PATIENCE", 0.2)
     ir.Store.open(tmp_path).close()
-    with metrics_server(str(tmp_path), MetricsSection(port=0)) as port, socket.create_connection(("127.0.0.1", port), timeout=5) as silent:
-        assert _asked(port, b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n").split()[1] == b"200"
+    with (
+        metrics_server(str(tmp_path), MetricsSection(port=0)) as port,
+        socket.create_connection(("127.0.0.1", port), timeout=5) as silent,
+    ):
+        assert (
+            _asked(port, b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n").split()[1] == b"200"
+        )
         assert silent.recv(1) == b""
 
 
-def test_a_store_that_cannot_be_read_is_a_503_without_a_traceback(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_store_that_cannot_be_read_is_a_503_without_a_traceback(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     ir.Store.open(tmp_path).close()
     with metrics_server(str(tmp_path), MetricsSection(port=0)) as port:
         (tmp_path / "store.sqlite3").write_bytes(b"no database" * 1000)
-        assert _asked(port, b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n").split()[1] == b"503"
+        assert (
+            _asked(port, b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n").split()[1] == b"503"
+        )
     assert capfd.readouterr().err == ""
 
 
@@ -149,7 +174,12 @@ def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
     }
     assert len({panel["id"] for panel in dashboard["panels"]}) == len(dashboard["panels"])
     places = [panel["gridPos"] for panel in dashboard["panels"]]
-    cells = [(x, y) for one in places for x in range(one["x"], one["x"] + one["w"]) for y in range(one["y"], one["y"] + one["h"])]
+    cells = [
+        (x, y)
+        for one in places
+        for x in range(one["x"], one["x"] + one["w"])
+        for y in range(one["y"], one["y"] + one["h"])
+    ]
     assert len(cells) == len(set(cells))
     assert max(x for x, _ in cells) == 23
 
@@ -161,6 +191,10 @@ def test_the_services_run_commands_of_idealrank_and_mount_files_that_there_are()
         if "command" in one:
             assert name == "page" or one["command"][0] in COMMANDS
         mounts = [text.split(":")[0] for text in one["volumes"]]
-        assert all((DEPLOY / mount).exists() for mount in mounts if mount.startswith("./") and mount != "./data")
+        assert all(
+            (DEPLOY / mount).exists()
+            for mount in mounts
+            if mount.startswith("./") and mount != "./data"
+        )
         assert all(port.startswith("127.0.0.1:") for port in one.get("ports", ()))
         assert "image" not in one or not one["image"].endswith(":latest")

@@ -60,12 +60,17 @@ def test_a_later_round_is_in_the_next_collection(folder: str) -> None:
     provider.shutdown()
     assert data is not None
     metrics = {one.name: one for one in data.resource_metrics[0].scope_metrics[0].metrics}
-    outcomes = {point.attributes["outcome"] for point in metrics["idealrank_rounds"].data.data_points}
+    outcomes = {
+        point.attributes["outcome"] for point in metrics["idealrank_rounds"].data.data_points
+    }
     assert outcomes == {"complete", "failed", "running"}
 
 
 def test_metrics_are_sent_at_the_end_of_the_block(folder: str) -> None:
-    with service(lambda path, body, handler: send(handler, b"")) as (address, seen), telemetry(folder, f"{address}/v1/metrics"):
+    with (
+        service(lambda path, body, handler: send(handler, b"")) as (address, seen),
+        telemetry(folder, f"{address}/v1/metrics"),
+    ):
         assert seen == []
     (path, headers, body), *_ = seen
     assert path == "/v1/metrics"
@@ -76,6 +81,8 @@ def test_metrics_are_sent_at_the_end_of_the_block(folder: str) -> None:
 
 
 def test_without_an_address_nothing_is_loaded(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("idealrank.live.alerts.round_telemetry.load_extra", lambda *_: pytest.fail("loaded"))
+    monkeypatch.setattr(
+        "idealrank.live.alerts.round_telemetry.load_extra", lambda *_: pytest.fail("loaded")
+    )
     with telemetry(folder, None):
         pass

@@ -51,7 +51,10 @@ def evaluated(case: str, new: str = "new") -> tuple[list[ir.Evaluation], str]:
     (made, words) = CASES[case]
     qrels, runs, measure = made()
     names = ("old", new)
-    evaluations = [ir.evaluate(qrels, run, measure, name=name, keep_unjudged=True) for run, name in zip(runs, names, strict=True)]
+    evaluations = [
+        ir.evaluate(qrels, run, measure, name=name, keep_unjudged=True)
+        for run, name in zip(runs, names, strict=True)
+    ]
     return evaluations, words
 
 
@@ -69,7 +72,9 @@ def test_comparisons_and_gates_repeat_it_in_records_and_texts(case: str) -> None
     results, words = asked(case)
     for found in results:
         assert [times(text, words) for text in found.warnings] == [1]
-        assert [times(text, words) for text in json.loads(json.dumps(found.as_dict()))["warnings"]] == [1]
+        assert [
+            times(text, words) for text in json.loads(json.dumps(found.as_dict()))["warnings"]
+        ] == [1]
         assert times(str(found), words) == 1
 
 
@@ -86,7 +91,9 @@ def test_pages_have_it_once(case: str, tmp_path: Path) -> None:
 
 def test_evaluations_that_join_and_stay_within_bounds_have_none() -> None:
     run = {query: ["a", "x"] for query in QUERIES}
-    old, new = (ir.evaluate({query: {"a": 1, "x": 0} for query in QUERIES}, run, "P@2") for _ in "ab")
+    old, new = (
+        ir.evaluate({query: {"a": 1, "x": 0} for query in QUERIES}, run, "P@2") for _ in "ab"
+    )
     assert ir.compare(old, new).warnings == ir.gate(new, old).warnings == ()
 
 

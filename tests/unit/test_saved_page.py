@@ -17,7 +17,10 @@ def test_a_page_is_its_html_and_one_line_in_a_notebook() -> None:
     assert (str(page), page.html, f"{page}", "nDCG" in page) == (HTML, HTML, HTML, True)
     assert type(page.html) is str
     assert repr(page) == '<idealrank page of 80 kB, not saved; page.save("report.html") writes it>'
-    assert page._repr_html_() == '<p>Page of 80 kB, not saved: <code>page.save("report.html")</code> writes it.</p>'
+    assert (
+        page._repr_html_()
+        == '<p>Page of 80 kB, not saved: <code>page.save("report.html")</code> writes it.</p>'
+    )
 
 
 def test_a_saved_page_is_a_link(tmp_path: Path) -> None:
@@ -38,7 +41,9 @@ def test_a_saved_page_is_a_link(tmp_path: Path) -> None:
 def test_report_returns_a_page_with_its_path(tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
     pytest.importorskip("vl_convert")
-    one = ir.evaluate({f"q{i}": {"a": 1} for i in range(4)}, {f"q{i}": ["a"] for i in range(4)}, "RR")
+    one = ir.evaluate(
+        {f"q{i}": {"a": 1} for i in range(4)}, {f"q{i}": ["a"] for i in range(4)}, "RR"
+    )
 
     page, saved = ir.report(one), ir.report(one, tmp_path / "report.html")
 

@@ -43,7 +43,11 @@ def test_the_evaluation_is_that_of_the_written_run(folder: Path) -> None:
 
 
 def test_judgments_may_be_of_any_kind_and_are_needed_by_nothing(folder: Path) -> None:
-    given = ir.search(config("good"), Path("a.run"), qrels={"q1": {"one-1": 1}, "q2": {"two-0": 1}}).runs["good"].evaluation
+    given = (
+        ir.search(config("good"), Path("a.run"), qrels={"q1": {"one-1": 1}, "q2": {"two-0": 1}})
+        .runs["good"]
+        .evaluation
+    )
     named = ir.search(config("good", qrels="qrels.txt"), "b.run").runs["good"].evaluation
     assert given is not None
     assert named is not None
@@ -62,12 +66,22 @@ def test_a_backend_that_fails_is_named_and_stops_no_other(folder: Path) -> None:
 
 def test_without_any_answer_there_is_an_error(folder: Path) -> None:
     with pytest.raises(ir.BackendError, match=r"2 of 2 backends failed: a: .*; b: "):
-        ir.search({**config(), "backends": {name: {"kind": "function", "function": "engine.py:bad"} for name in "ab"}}, "runs")
+        ir.search(
+            {
+                **config(),
+                "backends": {
+                    name: {"kind": "function", "function": "engine.py:bad"} for name in "ab"
+                },
+            },
+            "runs",
+        )
 
 
 def test_a_missing_output_is_told_in_the_words_of_python(folder: Path) -> None:
     with pytest.raises(
-        ir.OptionError, match="configuration: found no output, expected the name of a run; pass output=, or set `output: FILE`"
+        ir.OptionError,
+        match="configuration: found no output, expected the name of a run; pass output=, or set "
+        "`output: FILE`",
     ):
         ir.search(config("good"))
 
@@ -89,7 +103,11 @@ INPUTS = {
 @pytest.mark.parametrize("command", [False, True], ids=["python", "command"])
 @pytest.mark.parametrize("output", INPUTS.values(), ids=INPUTS)
 def test_no_input_is_replaced(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: bool, output: str
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: bool,
+    output: str,
 ) -> None:
     for name in ("old.run", "named.run"):
         Path(name).write_text("q1 Q0 a 1 2 x\nq2 Q0 a 1 2 x\n")
@@ -104,12 +122,19 @@ def test_no_input_is_replaced(
         "old": {"kind": "replay", "path": "old.journal.jsonl"},
     }.get(output, {"kind": "function", "function": "engine.py:good"})
     queries = {"path": "queries.tsv", "vectors": "vectors.npz"}
-    Path("search.json").write_text(json.dumps({"backend": backend, "queries": queries, "qrels": "qrels.txt"}))
+    Path("search.json").write_text(
+        json.dumps({"backend": backend, "queries": queries, "qrels": "qrels.txt"})
+    )
     qrels = "more-qrels.txt" if output == "more-qrels.txt" else None
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     message = f"{output}: found an input file of this search"
     if command:
-        assert main.run(["search", "search.json", "-o", output, *(["--qrels", qrels] if qrels else [])]) == 2
+        assert (
+            main.run(
+                ["search", "search.json", "-o", output, *(["--qrels", qrels] if qrels else [])]
+            )
+            == 2
+        )
         assert f"-o {message}" in capsys.readouterr().err
     else:
         with pytest.raises(ir.OptionError, match=f"output {message}"):
@@ -120,12 +145,19 @@ def test_no_input_is_replaced(
 def test_several_backends_replace_no_input(folder: Path) -> None:
     Path("runs").mkdir()
     Path("runs/good.run").write_text("q1 0 one-1 1\n")
-    with pytest.raises(ir.OptionError, match=r"output runs/good.run: found an input file of this search"):
+    with pytest.raises(
+        ir.OptionError, match=r"output runs/good.run: found an input file of this search"
+    ):
         ir.search(config("good", "bad"), "runs", qrels=Path("runs/good.run"))
     assert Path("runs/good.run").read_text() == "q1 0 one-1 1\n"
 
 
 def test_a_text_that_is_no_path_is_no_error(folder: Path) -> None:
     backend = {"kind": "function", "function": "engine.py:good"}
-    chosen = SearchConfig.of({"backend": {**backend, "a": "x" * 5000, "b": ["a\0b", {"c": "engine.py"}]}, "queries": "queries.tsv"})
+    chosen = SearchConfig.of(
+        {
+            "backend": {**backend, "a": "x" * 5000, "b": ["a\0b", {"c": "engine.py"}]},
+            "queries": "queries.tsv",
+        }
+    )
     assert input_files(chosen, None, None) == ["queries.tsv", "engine.py", "engine.py"]

@@ -26,17 +26,23 @@ def normal_sizes(n: int) -> np.ndarray:
 
 @pytest.mark.parametrize(("n", "within"), [(50, 0.04), (200, 0.015), (1000, 0.005)])
 @pytest.mark.parametrize("alpha", [0.05, 0.01])
-def test_normal_differences_of_all_queries_need_what_the_t_test_needs(n: int, within: float, alpha: float) -> None:
+def test_normal_differences_of_all_queries_need_what_the_t_test_needs(
+    n: int, within: float, alpha: float
+) -> None:
     changes = SeenChanges.of(normal_sizes(n), units=n)
     expected = smallest_visible(0.1, n, n - 1, alpha, 0.8)
     for df in (None, n - 1):
-        assert changes.detectable(Criterion(alpha / 2, 0.8, df, by_signs=df is None)) == pytest.approx(expected, rel=within)
+        assert changes.detectable(
+            Criterion(alpha / 2, 0.8, df, by_signs=df is None)
+        ) == pytest.approx(expected, rel=within)
 
 
 def binomial_power(n: int, gains: float) -> float:
     """Exact power of the two-sided sign test of n queries that all differ by one size."""
     counts = np.arange(n + 1)
-    p = np.minimum(1, 2 * np.minimum(peer.binom.cdf(counts, n, 0.5), peer.binom.sf(counts - 1, n, 0.5)))
+    p = np.minimum(
+        1, 2 * np.minimum(peer.binom.cdf(counts, n, 0.5), peer.binom.sf(counts - 1, n, 0.5))
+    )
     return float(peer.binom.pmf(counts, n, gains)[p <= 0.05].sum())
 
 
@@ -83,7 +89,9 @@ STRUCTURES = {
 
 @pytest.mark.parametrize("null", [0.0, 0.02])
 @pytest.mark.parametrize("name", STRUCTURES)
-def test_sign_flips_of_changes_like_those_seen_find_the_difference_as_often_as_stated(name: str, null: float) -> None:
+def test_sign_flips_of_changes_like_those_seen_find_the_difference_as_often_as_stated(
+    name: str, null: float
+) -> None:
     """With a null there is one side; 1,200 comparisons have a standard error of 0.012, and the
     expansion errs by about as much.
     """
@@ -96,12 +104,16 @@ def test_sign_flips_of_changes_like_those_seen_find_the_difference_as_often_as_s
     side = "greater" if null else "two-sided"
     # More than 20 differ in nearly all columns: fewer are listed, which is slow and changes
     # nothing.
-    p = permutation_test(np.zeros_like(differences), differences, n_resamples=999, rng=1, alternative=side).p
+    p = permutation_test(
+        np.zeros_like(differences), differences, n_resamples=999, rng=1, alternative=side
+    ).p
     assert np.mean(np.asarray(p) <= 0.05) == pytest.approx(0.8, abs=0.05)
 
 
 @pytest.mark.parametrize(("test", "function"), [("wilcoxon", wilcoxon), ("sign", sign_test)])
-def test_ranks_and_signs_find_their_detectable_difference_as_often_as_stated(test: str, function: object) -> None:
+def test_ranks_and_signs_find_their_detectable_difference_as_often_as_stated(
+    test: str, function: object
+) -> None:
     seen = np.concatenate([normal_sizes(60), np.zeros(20)])
     row = compare_columns(np.zeros((80, 1)), seen[:, None], Design.of(80), Plan(test=test))[0]
     stated = visible_by(row, Plan(test=test), 0.05).size / row.changes.allowance
@@ -131,12 +143,16 @@ def test_no_mean_of_such_changes_is_beyond_their_reach() -> None:
 
 def test_the_order_and_signs_of_differences_do_not_matter() -> None:
     seen = np.random.default_rng(1).normal(0, 0.1, 40)
-    sizes = [SeenChanges.of(part, units=40).detectable(TWO_SIDED) for part in (seen, -seen, np.abs(seen), seen[::-1])]
+    sizes = [
+        SeenChanges.of(part, units=40).detectable(TWO_SIDED)
+        for part in (seen, -seen, np.abs(seen), seen[::-1])
+    ]
     assert sizes == pytest.approx([sizes[0]] * 4, rel=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("scores", "grid"), [([0.1, 0.3, 0.2, 0.7], 0.1), ([1 / 2, 1 / 3, 1 / 6], 1 / 6), ([0.1, 0.2718, 0.31415926], 0.0)]
+    ("scores", "grid"),
+    [([0.1, 0.3, 0.2, 0.7], 0.1), ([1 / 2, 1 / 3, 1 / 6], 1 / 6), ([0.1, 0.2718, 0.31415926], 0.0)],
 )
 def test_a_grid_is_the_common_divisor_of_the_sizes(scores: list[float], grid: float) -> None:
     found = SeenChanges.of(np.array(scores), units=9).grid
@@ -177,7 +193,10 @@ def test_stricter_levels_need_more_queries_that_differ(alpha: float, fewest: int
         changes[:differ, 0] = np.arange(1, differ + 1)
         [row] = compare_columns(np.zeros_like(changes), changes, Design.of(len(changes)), plan)
         reasons[differ] = visible_by(row, plan, alpha).reason
-    assert reasons == {fewest - 1: f"{fewest - 1} queries differ, fewer than {fewest}", fewest: None}
+    assert reasons == {
+        fewest - 1: f"{fewest - 1} queries differ, fewer than {fewest}",
+        fewest: None,
+    }
 
 
 def test_a_family_states_the_difference_beyond_its_own_critical_value() -> None:
@@ -186,7 +205,10 @@ def test_a_family_states_the_difference_beyond_its_own_critical_value() -> None:
     """
     rng = np.random.default_rng(3)
     differences = rng.normal(0, 0.1, (150, 5)) * (rng.random((150, 5)) < 0.2)
-    first, second = (QueryTable(values, np.ones(values.shape, np.bool_)) for values in (np.zeros_like(differences), differences))
+    first, second = (
+        QueryTable(values, np.ones(values.shape, np.bool_))
+        for values in (np.zeros_like(differences), differences)
+    )
     hypotheses = [Hypothesis(first, second, column, np.ones(150, np.bool_)) for column in range(5)]
     plan = Plan(n_resamples=9999)
 

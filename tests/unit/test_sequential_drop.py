@@ -21,7 +21,12 @@ def _first_signal(test: SequentialDrop, rounds: Callable[[], np.ndarray], most: 
     return None
 
 
-def _false_alarms(rounds: Callable[[np.random.Generator], np.ndarray], test: SequentialDrop, horizon: int, runs: int = 20) -> float:
+def _false_alarms(
+    rounds: Callable[[np.random.Generator], np.ndarray],
+    test: SequentialDrop,
+    horizon: int,
+    runs: int = 20,
+) -> float:
     """Mean rounds to a false alarm, with runs cut at the horizon: a lower bound of it."""
     rng = np.random.default_rng(3)
     found = [_first_signal(test, lambda: rounds(rng), horizon) or horizon for _ in range(runs)]
@@ -71,14 +76,19 @@ def test_a_drop_is_found_sooner_the_larger_it_is() -> None:
 
 
 def test_a_drop_within_the_tolerance_is_none() -> None:
-    assert _first_signal(SequentialDrop(10, tolerance=0.02), lambda: np.full(200, -0.02), 300) is None
+    assert (
+        _first_signal(SequentialDrop(10, tolerance=0.02), lambda: np.full(200, -0.02), 300) is None
+    )
 
 
 def test_rounds_that_change_nothing_are_no_evidence() -> None:
     assert _first_signal(SequentialDrop(10), lambda: np.zeros(200), 300) is None
 
 
-@pytest.mark.parametrize("wrong", [(1.0, 0.0), (math.inf, 0.0), (math.nan, 0.0), (10.0, 1.0), (10.0, -1.0), (10.0, math.nan)])
+@pytest.mark.parametrize(
+    "wrong",
+    [(1.0, 0.0), (math.inf, 0.0), (math.nan, 0.0), (10.0, 1.0), (10.0, -1.0), (10.0, math.nan)],
+)
 def test_numbers_that_make_no_sense_are_refused(wrong: tuple[float, float]) -> None:
     with pytest.raises(OptionError, match="expected"):
         SequentialDrop(*wrong)

@@ -36,14 +36,21 @@ def test_a_series_of_numbers_stays_an_array() -> None:
 
 
 def test_runs_by_name_are_told_to_be_arguments() -> None:
-    with pytest.raises(ir.InputError, match=r"compare\(qrels, run_a, run_b\); give each run by itself, and names=\[\.\.\.\]"):
+    with pytest.raises(
+        ir.InputError,
+        match=r"compare\(qrels, run_a, run_b\); give each run by itself, and names=\[\.\.\.\]",
+    ):
         ir.compare(SEEN, {"old": SHOWN, "new": SHOWN}, measures="RR")
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_frame_of_lists_is_refused_with_the_mapping_to_pass(library: str) -> None:
     shown = SHOWN.groupby("user").item.agg(list).reset_index()
-    frame = shown if library == "pandas" else pl.DataFrame({"user": shown["user"].to_list(), "item": shown["item"].to_list()})
+    frame = (
+        shown
+        if library == "pandas"
+        else pl.DataFrame({"user": shown["user"].to_list(), "item": shown["item"].to_list()})
+    )
     found = "found lists in column 'item', expected one document a row"
 
     with pytest.raises(ir.InputError, match=f"^run: {found}; pass a mapping") as caught:
@@ -51,4 +58,7 @@ def test_a_frame_of_lists_is_refused_with_the_mapping_to_pass(library: str) -> N
     with pytest.raises(ir.InputError, match=f"^qrels: {found}"):
         ir.evaluate(frame, _plain(RUN), "HR@1")
     advised = eval(caught.value.hint.partition(": ")[2], {"frame": frame})
-    assert ir.evaluate(_plain(QRELS), advised, "HR@1").mean() == ir.evaluate(_plain(QRELS), _plain(RUN), "HR@1").mean()
+    assert (
+        ir.evaluate(_plain(QRELS), advised, "HR@1").mean()
+        == ir.evaluate(_plain(QRELS), _plain(RUN), "HR@1").mean()
+    )

@@ -17,9 +17,20 @@ def fits(value: Any, schema: dict[str, Any]) -> bool:
     """Return True if a schema of the document allows the value; knows only the JSON Schema keywords
     used there.
     """
-    kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": int | float, "null": type(None), "boolean": bool}
+    kinds = {
+        "object": dict,
+        "array": list,
+        "string": str,
+        "integer": int,
+        "number": int | float,
+        "null": type(None),
+        "boolean": bool,
+    }
     allowed = schema.get("type", list(kinds))
-    if not any(isinstance(value, kinds[one]) for one in ([allowed] if isinstance(allowed, str) else allowed)):
+    if not any(
+        isinstance(value, kinds[one])
+        for one in ([allowed] if isinstance(allowed, str) else allowed)
+    ):
         return False
     if "enum" in schema and value not in schema["enum"]:
         return False
@@ -29,22 +40,34 @@ def fits(value: Any, schema: dict[str, Any]) -> bool:
         return all(fits(one, schema.get("items", {})) for one in value)
     if isinstance(value, dict):
         known, other = schema.get("properties", {}), schema.get("additionalProperties", {})
-        return set(schema.get("required", [])) <= set(value) and all(fits(one, known.get(name, other)) for name, one in value.items())
+        return set(schema.get("required", [])) <= set(value) and all(
+            fits(one, known.get(name, other)) for name, one in value.items()
+        )
     return True
 
 
 def address(path: str, ids: dict[str, list[str]]) -> str:
     """An address that an operation answers."""
     whole = path.replace("{id}", ids["gate" if "verdicts" in path else "neural"][-1])
-    asked = {"comparison": f"?a={ids['bm25'][0]}&b={ids['neural'][-1]}", "convention": "?convention=sklearn", "queries": "?limit=2"}
+    asked = {
+        "comparison": f"?a={ids['bm25'][0]}&b={ids['neural'][-1]}",
+        "convention": "?convention=sklearn",
+        "queries": "?limit=2",
+    }
     return whole + asked.get(path.rpartition("/")[2], "")
 
 
-@pytest.mark.parametrize("operation", [one for one in OPERATIONS if one.name != "explain_query"], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "operation",
+    [one for one in OPERATIONS if one.name != "explain_query"],
+    ids=lambda one: one.name,
+)
 def test_an_answer_is_what_the_document_says(tmp_path: Path, operation: Any) -> None:
     ids = example_store(tmp_path)
     asking = client(tmp_path)
-    described = asking.get("/api/openapi.json").json()["paths"][operation.path]["get"]["responses"]["200"]
+    described = asking.get("/api/openapi.json").json()["paths"][operation.path]["get"]["responses"][
+        "200"
+    ]
 
     answer = asking.get(address(operation.path, ids))
 
@@ -63,7 +86,10 @@ def test_numbers_are_those_of_the_store(tmp_path: Path) -> None:
 
     assert shown["mean"] == other.mean()
     assert shown["coverage"]["scored"] == 12
-    assert compared["pairs"][0]["measures"]["nDCG@10"]["p"] == ir.compare(one, other).pairs[0]["nDCG@10"].p
+    assert (
+        compared["pairs"][0]["measures"]["nDCG@10"]["p"]
+        == ir.compare(one, other).pairs[0]["nDCG@10"].p
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,7 +109,9 @@ def test_numbers_are_those_of_the_store(tmp_path: Path) -> None:
         ("/api/nothing", 404, "Not Found"),
     ],
 )
-def test_what_is_asked_wrongly_is_refused_in_a_sentence(tmp_path: Path, path: str, status: int, said: str) -> None:
+def test_what_is_asked_wrongly_is_refused_in_a_sentence(
+    tmp_path: Path, path: str, status: int, said: str
+) -> None:
     example_store(tmp_path, days=1)
 
     answer = client(tmp_path).get(path)
@@ -104,7 +132,11 @@ def test_without_a_store_there_is_nothing_to_ask_for() -> None:
 
 
 def test_the_document_tells_of_the_token() -> None:
-    asked = client(guard=Guard(token="x")).get("/api/openapi.json", headers={"authorization": "Bearer x"}).json()
+    asked = (
+        client(guard=Guard(token="x"))
+        .get("/api/openapi.json", headers={"authorization": "Bearer x"})
+        .json()
+    )
 
     assert asked["security"] == [{"token": []}]
     assert "security" not in client().get("/api/openapi.json").json()
@@ -115,14 +147,18 @@ def test_the_document_names_every_operation_once() -> None:
 
     assert list(document["paths"]) == [one.path for one in OPERATIONS]
     assert len({one.name for one in OPERATIONS}) == len(OPERATIONS)
-    assert [one["get"]["operationId"] for one in document["paths"].values()] == [one.name for one in OPERATIONS]
+    assert [one["get"]["operationId"] for one in document["paths"].values()] == [
+        one.name for one in OPERATIONS
+    ]
 
 
 def test_links_of_the_document_lead_to_operations_and_their_parameters(tmp_path: Path) -> None:
     example_store(tmp_path)
     asking = client(tmp_path)
     document = asking.get("/api/openapi.json").json()
-    paths = {one["get"]["operationId"]: (path, one["get"]) for path, one in document["paths"].items()}
+    paths = {
+        one["get"]["operationId"]: (path, one["get"]) for path, one in document["paths"].items()
+    }
     linked = 0
     for path, operation in paths.values():
         for link in operation["responses"]["200"].get("links", {}).values():

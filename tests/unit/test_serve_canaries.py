@@ -17,18 +17,44 @@ def watched(folder: Path, name: str = "shop") -> None:
     with Store.open(folder) as store:
         monitoring = store.monitoring(name)
         changes = {
-            3: AlarmChange(id=f"{name}/floor//3", event="opened", rule="floor", slice="long", record={"text": "0.4 is below 0.5"}),
-            4: AlarmChange(id=f"{name}/floor//3", event="recovered", rule="floor", slice="long", record={}),
-            6: AlarmChange(id=f"{name}/drift//6", event="opened", rule="drift", slice="", record={"text": HOSTILE}),
+            3: AlarmChange(
+                id=f"{name}/floor//3",
+                event="opened",
+                rule="floor",
+                slice="long",
+                record={"text": "0.4 is below 0.5"},
+            ),
+            4: AlarmChange(
+                id=f"{name}/floor//3", event="recovered", rule="floor", slice="long", record={}
+            ),
+            6: AlarmChange(
+                id=f"{name}/drift//6",
+                event="opened",
+                rule="drift",
+                slice="",
+                record={"text": HOSTILE},
+            ),
         }
         for number in range(1, 7):
             time = f"2026-01-0{number}T00:00:00+00:00"
-            record = {"measure": "nDCG@10", "value": 0.5, "low": 0.4, "high": 0.6, "coverage": 0.25, "failed": 0.0, "latency": {"p95": 3.2}}
+            record = {
+                "measure": "nDCG@10",
+                "value": 0.5,
+                "low": 0.4,
+                "high": 0.6,
+                "coverage": 0.25,
+                "failed": 0.0,
+                "latency": {"p95": 3.2},
+            }
             outcome = "failed" if number == 5 else "complete"
             step = RoundStep(
-                state={}, record={"failed": 1.0} if number == 5 else record, changes=[changes[number]] if number in changes else []
+                state={},
+                record={"failed": 1.0} if number == 5 else record,
+                changes=[changes[number]] if number in changes else [],
             )
-            monitoring.finish(monitoring.begin(time), time, outcome, lambda _state, _number, step=step: step)
+            monitoring.finish(
+                monitoring.begin(time), time, outcome, lambda _state, _number, step=step: step
+            )
 
 
 def test_without_a_monitor_the_board_says_how_to_have_one(tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ import pytest
 
 from idealrank.live.web import server
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits of open files as POSIX has them")
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="limits of open files as POSIX has them"
+)
 
 # The server may have few files open, so that the test itself needs few connections.
 SERVER = """
@@ -32,13 +34,20 @@ async def app(scope, receive, send):
 
 with server.bound("127.0.0.1", 0) as listening:
     server.run_server(app, listening, "127.0.0.1", "", lambda address: print(address, flush=True))
-"""
+"""  # noqa: E501
 HALF_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 HALVES = [
-    HALF_HEAD, pytest.param(b"", marks=pytest.mark.slow, id="nothing"),
-    pytest.param(b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nx", marks=pytest.mark.slow, id="half a body"),
-    pytest.param(HALF_HEAD + b"\r\nGET / HT", marks=pytest.mark.slow, id="an answer and half a head"),
-]  # fmt: skip
+    HALF_HEAD,
+    pytest.param(b"", marks=pytest.mark.slow, id="nothing"),
+    pytest.param(
+        b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nx",
+        marks=pytest.mark.slow,
+        id="half a body",
+    ),
+    pytest.param(
+        HALF_HEAD + b"\r\nGET / HT", marks=pytest.mark.slow, id="an answer and half a head"
+    ),
+]
 
 
 @pytest.fixture
@@ -47,7 +56,11 @@ def start() -> Iterator[Callable[[float], str]]:
 
         def started(longest_wait: float) -> str:
             process = running.enter_context(
-                subprocess.Popen([sys.executable, "-c", SERVER, str(longest_wait)], stdout=subprocess.PIPE, text=True)
+                subprocess.Popen(
+                    [sys.executable, "-c", SERVER, str(longest_wait)],
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
             )
             running.callback(process.wait)
             running.callback(process.terminate)
@@ -65,7 +78,9 @@ def opened(address: str, text: bytes) -> socket.socket:
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_others_are_answered_beside_hundreds_of_half_open_connections(start: Callable[[float], str], half: bytes) -> None:
+def test_others_are_answered_beside_hundreds_of_half_open_connections(
+    start: Callable[[float], str], half: bytes
+) -> None:
     address = start(600)
     with ExitStack() as connections:
         for _ in range(400):
@@ -85,7 +100,9 @@ def test_a_connection_that_sends_no_whole_request_is_closed(start: Callable[[flo
         assert end == b""
 
 
-def test_a_slow_request_and_a_later_one_on_its_connection_are_answered(start: Callable[[float], str]) -> None:
+def test_a_slow_request_and_a_later_one_on_its_connection_are_answered(
+    start: Callable[[float], str],
+) -> None:
     address = start(60)
     with opened(address, HALF_HEAD) as connection:
         for _ in range(2):

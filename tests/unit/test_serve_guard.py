@@ -9,9 +9,19 @@ from tests.unit.serve_samples import HOME, client
 
 OWN = ["127.0.0.1", "127.0.0.1:8765", "localhost", "LOCALHOST:1", "[::1]", "[::1]:8765"]
 FOREIGN = [
-    "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "evil.example:8765", "", "user@localhost", "localhost/x", "[::1",
-    "localhost:99999", "192.168.0.7", "127.0.0.1#evil", "0.0.0.0",
-]  # fmt: skip
+    "evil.example",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example",
+    "evil.example:8765",
+    "",
+    "user@localhost",
+    "localhost/x",
+    "[::1",
+    "localhost:99999",
+    "192.168.0.7",
+    "127.0.0.1#evil",
+    "0.0.0.0",
+]
 
 
 @pytest.mark.parametrize("host", OWN)
@@ -39,13 +49,26 @@ def test_on_the_network_addresses_are_answered_and_names_are_not() -> None:
     guard = Guard(host="0.0.0.0", token="secret")
     shown = {"authorization": "Bearer secret"}
 
-    assert client(guard=guard).get("/", headers={"host": "192.168.0.7:8765", **shown}).status_code == 200
-    assert client(guard=guard).get("/", headers={"host": "evil.example", **shown}).status_code == 400
+    assert (
+        client(guard=guard).get("/", headers={"host": "192.168.0.7:8765", **shown}).status_code
+        == 200
+    )
+    assert (
+        client(guard=guard).get("/", headers={"host": "evil.example", **shown}).status_code == 400
+    )
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "https://127.0.0.1:8765.evil.example", "file://", "http://[", "http://127.0.0.1:1"]
+    "origin",
+    [
+        "http://evil.example",
+        "null",
+        "https://127.0.0.1:8765.evil.example",
+        "file://",
+        "http://[",
+        "http://127.0.0.1:1",
+    ],
 )
 def test_a_request_of_a_foreign_page_changes_nothing(method: str, origin: str) -> None:
     assert client().request(method, "/", headers={"origin": origin}).status_code == 403
@@ -81,8 +104,13 @@ def test_a_token_is_asked_for_and_remembered() -> None:
 def test_a_token_that_is_no_ascii_is_taken_from_a_header_and_a_form() -> None:
     asking = client(guard=Guard(token="schlüssel"))
 
-    assert asking.get("/", headers={"authorization": "Bearer schlüssel".encode()}).status_code == 200
-    assert asking.post("/sign-in", data={"token": "schlüssel"}, follow_redirects=False).status_code == 303
+    assert (
+        asking.get("/", headers={"authorization": "Bearer schlüssel".encode()}).status_code == 200
+    )
+    assert (
+        asking.post("/sign-in", data={"token": "schlüssel"}, follow_redirects=False).status_code
+        == 303
+    )
 
 
 def test_a_token_that_is_no_text_is_refused_at_the_start() -> None:
@@ -102,10 +130,16 @@ def test_a_long_form_is_refused() -> None:
 def test_every_answer_forbids_what_no_page_needs(path: str) -> None:
     headers = client().get(path).headers
 
-    policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+    policy = dict(
+        part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";")
+    )
     assert policy["default-src"] == "'none'"
     assert "unsafe" not in headers["content-security-policy"]
-    assert (headers["x-content-type-options"], headers["x-frame-options"], headers["referrer-policy"]) == ("nosniff", "DENY", "same-origin")
+    assert (
+        headers["x-content-type-options"],
+        headers["x-frame-options"],
+        headers["referrer-policy"],
+    ) == ("nosniff", "DENY", "same-origin")
 
 
 def test_the_token_is_in_no_text_of_the_guard() -> None:

@@ -39,11 +39,15 @@ def test_the_newest_value_of_each_run_is_exported(tmp_path: Path) -> None:
     labels = 'convention="standard",measure="nDCG@10",run="neural"'
     with Store.open(tmp_path) as store:
         newest = store.entry(ids["neural"][-1])
-    low, value, high = (found[f"idealrank_evaluation_value{end}", labels] for end in ("_low", "", "_high"))
+    low, value, high = (
+        found[f"idealrank_evaluation_value{end}", labels] for end in ("_low", "", "_high")
+    )
     assert value == newest.means["nDCG@10"]
     assert low < value < high
     assert found["idealrank_evaluation_scored_queries", 'run="neural"'] == 12
-    assert found["idealrank_evaluation_timestamp_seconds", 'run="bm25"'] == pytest.approx(1767432600)
+    assert found["idealrank_evaluation_timestamp_seconds", 'run="bm25"'] == pytest.approx(
+        1767432600
+    )
     assert found["idealrank_entries", 'kind="gate"'] == 1
 
 

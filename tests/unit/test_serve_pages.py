@@ -97,7 +97,9 @@ def test_two_evaluations_are_compared(tmp_path: Path) -> None:
         ("?a=SAME&b=ffffffffffff", 404, "found none"),
     ],
 )
-def test_what_cannot_be_compared_says_why(tmp_path: Path, asked: str, status: int, said: str) -> None:
+def test_what_cannot_be_compared_says_why(
+    tmp_path: Path, asked: str, status: int, said: str
+) -> None:
     one = example_store(tmp_path)["bm25"][0]
 
     answer = client(tmp_path).get(f"/compare{asked.replace('SAME', one)}")
@@ -113,13 +115,23 @@ def test_stored_verdicts_have_pages(tmp_path: Path) -> None:
 
     assert (compared.status_code, gated.status_code) == (200, 200)
     assert "The gate is" in gated.text
-    assert asking.get(f"/verdicts/{ids['bm25'][0]}", follow_redirects=False).headers["location"] == f"/runs/{ids['bm25'][0]}"
+    assert (
+        asking.get(f"/verdicts/{ids['bm25'][0]}", follow_redirects=False).headers["location"]
+        == f"/runs/{ids['bm25'][0]}"
+    )
 
 
 def test_nothing_from_a_store_is_markup(tmp_path: Path) -> None:
     ids = example_store(tmp_path, names=(HOSTILE, f'"{HOSTILE}'))
     asking = client(tmp_path)
-    pages = ["/", f"/runs/{ids[HOSTILE][-1]}", f"/verdicts/{ids['gate'][0]}", "/compare", f"/?run={HOSTILE}", f"/?measure={HOSTILE}"]
+    pages = [
+        "/",
+        f"/runs/{ids[HOSTILE][-1]}",
+        f"/verdicts/{ids['gate'][0]}",
+        "/compare",
+        f"/?run={HOSTILE}",
+        f"/?measure={HOSTILE}",
+    ]
     pages.append(f"/compare?a={ids[HOSTILE][0]}&b={ids[HOSTILE][-1]}")
 
     for path in pages:
@@ -129,7 +141,9 @@ def test_nothing_from_a_store_is_markup(tmp_path: Path) -> None:
         assert 'src="/assets/page.js' in text
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/runs/ffffffffffff", "/runs/x", "/verdicts/ffff", "/assets/other.css"])
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/runs/ffffffffffff", "/runs/x", "/verdicts/ffff", "/assets/other.css"]
+)
 def test_what_is_not_there_is_a_page_that_says_so(tmp_path: Path, path: str) -> None:
     example_store(tmp_path, days=1)
 
@@ -160,16 +174,28 @@ def test_a_store_that_is_damaged_further_down_is_no_missing_page(tmp_path: Path)
     asking, run = client(tmp_path), ids["bm25"][0]
 
     paths = [
-        "/", f"/runs/{run}", f"/verdicts/{ids['gate'][0]}", f"/compare?a={run}&b={ids['neural'][0]}", f"/queries?run={run}", "/metrics",
-        f"/query?run={run}&query=q1", f"/conventions?run={run}", "/canaries", "/canaries/shop", "/api/history", f"/api/evaluations/{run}",
-    ]  # fmt: skip
+        "/",
+        f"/runs/{run}",
+        f"/verdicts/{ids['gate'][0]}",
+        f"/compare?a={run}&b={ids['neural'][0]}",
+        f"/queries?run={run}",
+        "/metrics",
+        f"/query?run={run}&query=q1",
+        f"/conventions?run={run}",
+        "/canaries",
+        "/canaries/shop",
+        "/api/history",
+        f"/api/evaluations/{run}",
+    ]
     assert {path: asking.get(path).status_code for path in paths} == dict.fromkeys(paths, 503)
 
 
 def test_a_record_that_is_not_that_of_its_hash_is_no_missing_page(tmp_path: Path) -> None:
     run = example_store(tmp_path)["bm25"][0]
     with sqlite3.connect(tmp_path / "store.sqlite3") as connection:
-        connection.execute("UPDATE entry SET record = replace(record, '\"bm25\"', '\"best\"') WHERE id = ?", [run])
+        connection.execute(
+            "UPDATE entry SET record = replace(record, '\"bm25\"', '\"best\"') WHERE id = ?", [run]
+        )
     connection.close()
     asking = client(tmp_path)
 
@@ -179,21 +205,31 @@ def test_a_record_that_is_not_that_of_its_hash_is_no_missing_page(tmp_path: Path
     assert asking.get("/?run=nothing").status_code == 404
 
 
-def test_thousands_of_ids_are_refused_before_any_is_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thousands_of_ids_are_refused_before_any_is_looked_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = example_store(tmp_path, days=1)["bm25"][0]
     asked: list[str] = []
     monkeypatch.setattr(Store, "resolve", lambda _store, beginning, **_: asked.append(beginning))
 
-    answer = client(tmp_path).get("/compare?" + "&".join(f"id={run[:4]}{place:04x}" for place in range(3000)))
+    answer = client(tmp_path).get(
+        "/compare?" + "&".join(f"id={run[:4]}{place:04x}" for place in range(3000))
+    )
 
-    assert (answer.status_code, "expected two different ones" in answer.text, asked) == (400, True, [])
+    assert (answer.status_code, "expected two different ones" in answer.text, asked) == (
+        400,
+        True,
+        [],
+    )
 
 
 def test_an_id_that_is_ticked_again_counts_once(tmp_path: Path) -> None:
     ids = example_store(tmp_path, days=1)
     a, b = ids["bm25"][0], ids["neural"][0]
 
-    answer = client(tmp_path).get("/compare", params=[("id", a)] * 40 + [("id", b)], follow_redirects=False)
+    answer = client(tmp_path).get(
+        "/compare", params=[("id", a)] * 40 + [("id", b)], follow_redirects=False
+    )
 
     assert answer.headers["location"] == f"/compare?a={a}&b={b}"
 
@@ -203,7 +239,11 @@ def test_every_address_of_every_page_is_answered(tmp_path: Path) -> None:
     example_store(tmp_path, ("bm25", name), days=2, n_queries=1)
     watched(tmp_path, name)
     asking = client(tmp_path)
-    waiting, seen, wrong = ["/", "/compare", "/slices", "/conventions", "/canaries"], set[str](), list[str]()
+    waiting, seen, wrong = (
+        ["/", "/compare", "/slices", "/conventions", "/canaries"],
+        set[str](),
+        list[str](),
+    )
 
     while waiting:
         path = waiting.pop()
@@ -217,7 +257,11 @@ def test_every_address_of_every_page_is_answered(tmp_path: Path) -> None:
             assert len(re.findall(r"<script\b", answer.text)) == 1, path
             assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", answer.text), path
             found = re.findall(r'\b(?:href|src)="([^"]*)"', answer.text)
-            waiting += [urldefrag(urljoin(path, unescape(one)))[0] for one in found if not one.startswith(("#", "data:"))]
+            waiting += [
+                urldefrag(urljoin(path, unescape(one)))[0]
+                for one in found
+                if not one.startswith(("#", "data:"))
+            ]
 
     assert wrong == []
     assert {urlsplit(path).path.split("/")[1] for path in seen} >= {
@@ -245,7 +289,9 @@ def test_a_missing_value_file_does_not_hide_the_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("schema", [1, 99])
-def test_a_store_of_another_schema_is_refused_and_left_as_it_is(tmp_path: Path, schema: int) -> None:
+def test_a_store_of_another_schema_is_refused_and_left_as_it_is(
+    tmp_path: Path, schema: int
+) -> None:
     example_store(tmp_path, days=1)
     place = tmp_path / "store.sqlite3"
     with sqlite3.connect(place) as connection:

@@ -25,7 +25,10 @@ DATA = Path(__file__).resolve().parents[1] / "cli" / "data"
 def with_files(folder: Path, *data: Path):
     from starlette.testclient import TestClient
 
-    return TestClient(application(StoreFolder(folder), Guard(), Originals([str(one) for one in data])), base_url=HOME)
+    return TestClient(
+        application(StoreFolder(folder), Guard(), Originals([str(one) for one in data])),
+        base_url=HOME,
+    )
 
 
 def stored_files(folder: Path) -> list[str]:
@@ -46,7 +49,10 @@ def test_queries_are_sorted_by_loss_and_found_by_their_id(tmp_path: Path) -> Non
     both = f"/queries?run={ids['neural'][-1]}&against={ids['bm25'][0]}"
 
     text = asking.get(both).text
-    found = [float(value.replace("\u2212", "-")) for value in re.findall(r'<td(?: class="\w+")?>([\u2212+][\d.]+)</td>', text)]
+    found = [
+        float(value.replace("\u2212", "-"))
+        for value in re.findall(r'<td(?: class="\w+")?>([\u2212+][\d.]+)</td>', text)
+    ]
 
     assert (len(found), found) == (12, sorted(found))
     assert "3 queries by nDCG@10" in asking.get(f"{both}&find=Q1").text
@@ -64,7 +70,11 @@ def test_queries_of_nothing_say_so(tmp_path: Path, query: str) -> None:
 def test_without_files_a_query_shows_judged_documents(tmp_path: Path) -> None:
     ids = example_store(tmp_path)
 
-    text = client(tmp_path).get(f"/query?run={ids['neural'][-1]}&against={ids['bm25'][0]}&query=q3").text
+    text = (
+        client(tmp_path)
+        .get(f"/query?run={ids['neural'][-1]}&against={ids['bm25'][0]}&query=q3")
+        .text
+    )
 
     assert text.count("Ranking of ") >= 2
     assert ">d33<" in text
@@ -98,7 +108,9 @@ def test_files_that_changed_are_not_taken_for_the_evaluated_ones(tmp_path: Path)
 
 def test_with_files_every_convention_is_computed(tmp_path: Path) -> None:
     _, new = stored_files(tmp_path / "store")
-    expected = ir.evaluate(DATA / "qrels.txt", DATA / "neural.run", "nDCG@10", "lightgbm").mean()["nDCG@10"]
+    expected = ir.evaluate(DATA / "qrels.txt", DATA / "neural.run", "nDCG@10", "lightgbm").mean()[
+        "nDCG@10"
+    ]
 
     answer = with_files(tmp_path / "store", DATA).get(f"/conventions?run={new}&convention=lightgbm")
 
@@ -106,28 +118,48 @@ def test_with_files_every_convention_is_computed(tmp_path: Path) -> None:
     assert all(f">{name}</" in answer.text for name in PRESETS)
 
 
-@pytest.mark.parametrize("convention", ["lightgbm", "sklearn", "trec_eval-9", "elasticsearch", "quepid"])
+@pytest.mark.parametrize(
+    "convention", ["lightgbm", "sklearn", "trec_eval-9", "elasticsearch", "quepid"]
+)
 def test_a_rebuilt_ranking_gives_what_the_files_would(convention: str) -> None:
     qrels = Qrels({f"q{place}": {f"d{grade}": grade for grade in range(4)} for place in range(6)})
-    lists = {f"q{place}": [f"d{(place + step) % 4}" if step % 2 else f"x{step}" for step in (1, 2, 3, 4, 5)] for place in range(5)}
-    run = Run({query: dict.fromkeys(docs, 0.0) | {doc: -rank for rank, doc in enumerate(docs)} for query, docs in lists.items()})
+    lists = {
+        f"q{place}": [
+            f"d{(place + step) % 4}" if step % 2 else f"x{step}" for step in (1, 2, 3, 4, 5)
+        ]
+        for place in range(5)
+    }
+    run = Run(
+        {
+            query: dict.fromkeys(docs, 0.0) | {doc: -rank for rank, doc in enumerate(docs)}
+            for query, docs in lists.items()
+        }
+    )
     measures = ["nDCG@10", "RR", "P@3", "AP"]
 
     found = rebuilt(ir.evaluate(qrels, run, measures), judged_hits(qrels, run))
 
     assert not isinstance(found, str)
     assert {"RR", "P@3"} <= set(map(str, found.measures))
-    again, direct = (ir.evaluate(*data, found.measures, convention).mean() for data in ((found.qrels, found.run), (qrels, run)))
+    again, direct = (
+        ir.evaluate(*data, found.measures, convention).mean()
+        for data in ((found.qrels, found.run), (qrels, run))
+    )
     assert again == pytest.approx(direct, abs=1e-12)
 
 
 def test_what_the_store_does_not_keep_is_not_made_up() -> None:
-    qrels, tied = Qrels({"q": {"a": 1, "b": 0}, "r": {"c": 1}}), Run({"q": {"a": 1.0, "b": 1.0}, "r": {"c": 1.0}})
+    qrels, tied = (
+        Qrels({"q": {"a": 1, "b": 0}, "r": {"c": 1}}),
+        Run({"q": {"a": 1.0, "b": 1.0}, "r": {"c": 1.0}}),
+    )
     some = Qrels({"q": {"a": 0, "b": 0}, "r": {"c": 1}, "s": {"d": 1}})
     plain = Run({"q": ["a", "b"], "r": ["c"], "s": ["x"]})
 
     assert "equal scores" in str(rebuilt(ir.evaluate(qrels, tied, "RR"), judged_hits(qrels, tied)))
-    assert "does not keep which" in str(rebuilt(ir.evaluate(some, plain, "RR"), judged_hits(some, plain)))
+    assert "does not keep which" in str(
+        rebuilt(ir.evaluate(some, plain, "RR"), judged_hits(some, plain))
+    )
     assert "no documents" in str(rebuilt(ir.evaluate(some, plain, "RR"), None))
 
 
@@ -136,10 +168,15 @@ def test_slices_of_one_run_and_of_two(tmp_path: Path) -> None:
 
     ids = example_store(tmp_path)
     categories = {f"q{place}": ("<b>even" if place % 2 == 0 else "odd",) for place in range(12)}
-    asking = TestClient(application(StoreFolder(tmp_path), Guard(), None, categories), base_url=HOME)
+    asking = TestClient(
+        application(StoreFolder(tmp_path), Guard(), None, categories), base_url=HOME
+    )
     old, new = ids["bm25"][0], ids["neural"][-1]
 
-    alone, both = (asking.get(path).text for path in (f"/slices?run={new}", f"/slices?run={new}&against={old}&measure=RR"))
+    alone, both = (
+        asking.get(path).text
+        for path in (f"/slices?run={new}", f"/slices?run={new}&against={old}&measure=RR")
+    )
 
     with Store.open(tmp_path) as store:
         mean = store.evaluation(new).evaluation.by(categories).slices["odd"]["nDCG@10"].mean

@@ -43,7 +43,9 @@ def filled(folder: Path, number: int) -> None:
         for place in range(number):
             day, second = divmod(place, 60)
             record = Record(
-                time=f"2026-01-{1 + day % 28:02d}T{day // 28:02d}:00:{second:02d}+00:00", commit=f"{place:040x}", tags=("main",)
+                time=f"2026-01-{1 + day % 28:02d}T{day // 28:02d}:00:{second:02d}+00:00",
+                commit=f"{place:040x}",
+                tags=("main",),
             )
             store.add(replace(one, name=f"run {place % 4}"), record=record)
 
@@ -54,7 +56,11 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     asked: list[str] = []
     rows = database.Database.rows
     with monkeypatch.context() as patch:
-        patch.setattr(database.Database, "rows", lambda self, sql, parameters=(): (asked.append(sql), rows(self, sql, parameters))[1])
+        patch.setattr(
+            database.Database,
+            "rows",
+            lambda self, sql, parameters=(): (asked.append(sql), rows(self, sql, parameters))[1],
+        )
         yield asked
 
 
@@ -69,11 +75,15 @@ def first_page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]
 
 
 @pytest.mark.usefixtures("fast_disk")
-def test_the_first_page_grows_with_what_it_shows_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_page_grows_with_what_it_shows_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     filled(tmp_path / "a", SHOWN)
     filled(tmp_path / "b", SHOWN + 40)
 
-    (bytes_a, asked_a), (bytes_b, asked_b) = (first_page(tmp_path / name, monkeypatch) for name in "ab")
+    (bytes_a, asked_a), (bytes_b, asked_b) = (
+        first_page(tmp_path / name, monkeypatch) for name in "ab"
+    )
 
     assert asked_a == asked_b <= 15
     assert bytes_b < min(bytes_a + 2_000, 200_000)
@@ -87,8 +97,12 @@ def _finish(work: Coroutine[Any, Any, None]) -> None:
         pool.submit(asyncio.run, work).result()
 
 
-@pytest.mark.parametrize(("host", "token"), [("127.0.0.1", ""), ("::1", ""), ("0.0.0.0", "a token"), ("::", "a token")])
-def test_what_the_first_page_needs_is_there_before_the_first_request(tmp_path: Path, host: str, token: str) -> None:
+@pytest.mark.parametrize(
+    ("host", "token"), [("127.0.0.1", ""), ("::1", ""), ("0.0.0.0", "a token"), ("::", "a token")]
+)
+def test_what_the_first_page_needs_is_there_before_the_first_request(
+    tmp_path: Path, host: str, token: str
+) -> None:
     example_store(tmp_path, days=1)
     told: list[Any] = []
     page = application(StoreFolder(tmp_path), Guard(host, token))
@@ -121,7 +135,9 @@ def test_small_pieces_of_an_answer_are_sent_at_once() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("fast_disk")
-def test_the_first_page_of_1000_evaluations_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_page_of_1000_evaluations_is_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     filled(tmp_path, 1000)
 
     size, asked = first_page(tmp_path, monkeypatch)
@@ -136,9 +152,17 @@ def test_fifty_clients_at_once_for_a_minute_get_an_answer_each_time(tmp_path: Pa
     ids = example_store(tmp_path)
     old, new = ids["bm25"][0], ids["neural"][-1]
     paths = [
-        "/", f"/runs/{new}", f"/compare?a={old}&b={new}", f"/query?run={new}&against={old}&query=q1", "/metrics", f"/conventions?run={new}",
-        "/api/history", f"/verdicts/{ids['gate'][0]}", "/canaries", f"/queries?run={new}",
-    ]  # fmt: skip
+        "/",
+        f"/runs/{new}",
+        f"/compare?a={old}&b={new}",
+        f"/query?run={new}&against={old}&query=q1",
+        "/metrics",
+        f"/conventions?run={new}",
+        "/api/history",
+        f"/verdicts/{ids['gate'][0]}",
+        "/canaries",
+        f"/queries?run={new}",
+    ]
     wrong: list[str] = []
     answered = [0] * 50
     until = time.monotonic() + 60

@@ -22,7 +22,14 @@ B = A + RNG.normal(0.02, 0.1, A.shape)
 
 def sums(flips: Flips, columns: Any, draws: int) -> list[list[float]]:
     blocks = list(flips.map(columns, draws, np.copy, threads=2))
-    parts = list(flips.map_parts(columns, draws, lambda parts: np.concatenate([sums for _, sums in parts], axis=1), threads=1))
+    parts = list(
+        flips.map_parts(
+            columns,
+            draws,
+            lambda parts: np.concatenate([sums for _, sums in parts], axis=1),
+            threads=1,
+        )
+    )
     assert [block.tolist() for block in parts] == [block.tolist() for block in blocks]
     found: list[list[float]] = np.concatenate(blocks).tolist()
     return found
@@ -63,21 +70,37 @@ def test_tests_by_shared_flips_are_those_by_their_seed() -> None:
     shared = dataclasses.replace(plan, flips=SharedFlips(7))
     for columns in (slice(1), slice(1, None), slice(None)):
         by_flips, by_seed = (
-            [row._replace(changes=row.changes.sizes.tolist()) for row in compare_columns(A[:, columns], B[:, columns], Design.of(37), one)]
+            [
+                row._replace(changes=row.changes.sizes.tolist())
+                for row in compare_columns(A[:, columns], B[:, columns], Design.of(37), one)
+            ]
             for one in (shared, plan)
         )
         assert by_flips == by_seed
-        ours, plain = (simultaneous((B - A)[:, columns], rng=rng, n_resamples=5000) for rng in (shared.rng, plan.rng))
-        assert [ours.p.tolist(), ours.low.tolist(), ours.high.tolist()] == [plain.p.tolist(), plain.low.tolist(), plain.high.tolist()]
+        ours, plain = (
+            simultaneous((B - A)[:, columns], rng=rng, n_resamples=5000)
+            for rng in (shared.rng, plan.rng)
+        )
+        assert [ours.p.tolist(), ours.low.tolist(), ours.high.tolist()] == [
+            plain.p.tolist(),
+            plain.low.tolist(),
+            plain.high.tolist(),
+        ]
 
 
 def test_columns_kept_together_are_not_summed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = KeptFlips(37, 5)
     kept.keep(COLUMNS, 3000, threads=2)
     monkeypatch.setattr(Flips, "_sums", None)
-    found = [np.concatenate(list(kept.map(columns, 3000, np.copy))).tolist() for columns in (COLUMNS[:, :2], COLUMNS)]
+    found = [
+        np.concatenate(list(kept.map(columns, 3000, np.copy))).tolist()
+        for columns in (COLUMNS[:, :2], COLUMNS)
+    ]
     monkeypatch.undo()
-    assert found == [np.concatenate(list(Flips(37, 5).map(columns, 3000, np.copy))).tolist() for columns in (COLUMNS[:, :2], COLUMNS)]
+    assert found == [
+        np.concatenate(list(Flips(37, 5).map(columns, 3000, np.copy))).tolist()
+        for columns in (COLUMNS[:, :2], COLUMNS)
+    ]
 
 
 def test_the_columns_of_a_comparison_are_summed_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,6 +113,8 @@ def test_the_columns_of_a_comparison_are_summed_together(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Flips, "_sums", noted)
     qrels = {f"q{number}": {f"d{place}": 1 for place in range(5)} for number in range(60)}
-    runs = ({query: [f"d{place}" for place in RNG.permutation(12)] for query in qrels} for _ in range(2))
+    runs = (
+        {query: [f"d{place}" for place in RNG.permutation(12)] for query in qrels} for _ in range(2)
+    )
     ir.compare(qrels, *runs, measures=["nDCG@10", "AP", "P@5"], n_resamples=4000)
     assert widths == [4, 4]  # three measures and the weights, in two blocks of draws

@@ -19,12 +19,19 @@ SHAPES = {
 }
 
 
-def held(n: int, true: Any, trials: int, *, shape: str = "normal", seed: int = 1, **asked: Any) -> float:
+def held(
+    n: int, true: Any, trials: int, *, shape: str = "normal", seed: int = 1, **asked: Any
+) -> float:
     """Share of samples, each with a standard deviation of 1, whose intervals hold all true
     differences.
     """
     rng, true = np.random.default_rng(seed), np.asarray(true, float)
-    found = (simultaneous(true + SHAPES[shape](rng, (n, true.size)), rng=1, n_resamples=999, threads=1, **asked) for _ in range(trials))
+    found = (
+        simultaneous(
+            true + SHAPES[shape](rng, (n, true.size)), rng=1, n_resamples=999, threads=1, **asked
+        )
+        for _ in range(trials)
+    )
     return sum(bool(((one.low <= true) & (true <= one.high)).all()) for one in found) / trials
 
 
@@ -35,7 +42,9 @@ def at_least(share: float, trials: int) -> float:
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
 @pytest.mark.parametrize(("n", "tests"), [(6, 3), (12, 5), (30, 5)])
-def test_intervals_hold_true_differences_of_five_standard_deviations(n: int, tests: int, alternative: Any) -> None:
+def test_intervals_hold_true_differences_of_five_standard_deviations(
+    n: int, tests: int, alternative: Any
+) -> None:
     """By the critical value at the null alone, 78 to 90 % of these samples held all of them."""
     assert held(n, [5.0] * tests, 400, alternative=alternative) >= at_least(1 - ALPHA, 400)
 
@@ -45,23 +54,35 @@ def test_intervals_hold_true_differences_of_five_standard_deviations(n: int, tes
 @pytest.mark.parametrize("tests", [3, 10])
 @pytest.mark.parametrize("n", [6, 7, 10, 60])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_intervals_hold_true_differences_of_any_size(shape: str, n: int, tests: int, true: float) -> None:
+def test_intervals_hold_true_differences_of_any_size(
+    shape: str, n: int, tests: int, true: float
+) -> None:
     """Exact without a true difference, else approximate: less than promised with few queries, most
     so for uniform differences.
     """
     trials = 1000
-    promised = 1 - ALPHA if true == 0 or n >= 20 else 1 - ALPHA - 0.01 if shape != "uniform" else 1 - ALPHA - 0.03
+    promised = (
+        1 - ALPHA
+        if true == 0 or n >= 20
+        else 1 - ALPHA - 0.01
+        if shape != "uniform"
+        else 1 - ALPHA - 0.03
+    )
     assert held(n, [true] * tests, trials, shape=shape, seed=2) >= at_least(promised, trials)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("true", [[0, 5, 5], [0, 5, -5], [0] + [5] * 9, [0] * 3 + [5] * 7])
 @pytest.mark.parametrize("n", [6, 20, 60])
-def test_intervals_beside_tests_without_a_difference_miss_at_twice_the_level_at_most(n: int, true: list[float]) -> None:
+def test_intervals_beside_tests_without_a_difference_miss_at_twice_the_level_at_most(
+    n: int, true: list[float]
+) -> None:
     assert held(n, true, 1000, seed=3) >= at_least(1 - 2 * ALPHA, 1000)
 
 
-def slow_ends(differences: Any, counted: Any, design: Design, level: float) -> tuple[list[float], list[float]]:
+def slow_ends(
+    differences: Any, counted: Any, design: Design, level: float
+) -> tuple[list[float], list[float]]:
     """Two-sided ends of unweighted tests: mean and t statistics under all sign vectors, at the null
     and around the means.
     """
@@ -90,12 +111,17 @@ def slow_ends(differences: Any, counted: Any, design: Design, level: float) -> t
 
 
 @pytest.mark.parametrize(("tests", "true"), [(3, 0.0), (3, 3.0), (40, 3.0)])
-def test_intervals_use_the_larger_critical_value_of_a_plain_program(tests: int, true: float) -> None:
+def test_intervals_use_the_larger_critical_value_of_a_plain_program(
+    tests: int, true: float
+) -> None:
     """Eleven clusters of one or two queries; each test leaves out two other queries."""
     rng, counted = np.random.default_rng(tests), np.ones((12, tests), bool)
     for column, (first, second) in zip(range(tests), combinations(range(12), 2), strict=False):
         counted[[first, second], column] = False
-    differences, design = rng.normal(true, 1, counted.shape), Design.of(12, clusters=[0, *range(11)])
+    differences, design = (
+        rng.normal(true, 1, counted.shape),
+        Design.of(12, clusters=[0, *range(11)]),
+    )
     found = simultaneous(differences, counted=counted, design=design, level=0.8)
     low, high = slow_ends(differences, counted, design, 0.8)
     assert found.exact
@@ -109,7 +135,10 @@ def test_means_of_few_queries_that_differ_among_many_are_of_all_queries() -> Non
     """
     differences = np.zeros((40, 3))
     differences[:8] = np.random.default_rng(1).normal(2, 1, (8, 3))
-    few, many = (simultaneous(differences + shift, null=shift, rng=3, n_resamples=20_000) for shift in (0.0, 0.5))
+    few, many = (
+        simultaneous(differences + shift, null=shift, rng=3, n_resamples=20_000)
+        for shift in (0.0, 0.5)
+    )
     drawn = simultaneous(differences, rng=3, n_resamples=255)
     assert (few.exact, few.n_resamples, drawn.exact) == (True, 256, False)
     assert many.low - 0.5 == pytest.approx(few.low, abs=1e-9)
@@ -129,7 +158,9 @@ def test_a_test_that_p_finds_significant_excludes_the_null_by_an_open_end() -> N
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_intervals_are_never_narrower_than_at_the_null_and_hardly_wider_if_differences_are_small(alternative: Any) -> None:
+def test_intervals_are_never_narrower_than_at_the_null_and_hardly_wider_if_differences_are_small(
+    alternative: Any,
+) -> None:
     differences = np.random.default_rng(2).normal(0.1, 1, (1000, 5))
     found = simultaneous(differences, rng=1, n_resamples=10_000, alternative=alternative)
     error = differences.std(axis=0, ddof=1) / math.sqrt(1000)

@@ -24,7 +24,11 @@ from tests.conftest import ROOT
 from tests.unit.gate_samples import evaluation
 
 
-@given(st.lists(st.integers(-20, 20), min_size=2, max_size=30).filter(lambda values: len(set(values)) > 1))
+@given(
+    st.lists(st.integers(-20, 20), min_size=2, max_size=30).filter(
+        lambda values: len(set(values)) > 1
+    )
+)
 def test_the_skewness_is_scipys(values: list[int]) -> None:
     assert ir.stats.skewness(values) == pytest.approx(stats.skew(values), abs=1e-12)
 
@@ -71,7 +75,9 @@ def test_a_gate_that_skewed_differences_close_says_that_its_level_is_not_known()
     gains = np.where(np.arange(200) < 2, 0.45, -0.02 - 0.001 * rng.random(200))
     found = ir.gate(evaluation(0.5 + gains), evaluation(np.full(200, 0.5), "baseline"))
     assert not found.passed
-    assert found.cautions[0].startswith("The error rate of the verdict on run against baseline by P@1 is not known")
+    assert found.cautions[0].startswith(
+        "The error rate of the verdict on run against baseline by P@1 is not known"
+    )
     assert found.checks[0].skewness == pytest.approx(stats.skew(gains), rel=1e-9)
 
 
@@ -88,7 +94,8 @@ def test_a_verdict_of_few_queries_has_no_known_error_rate(n: int) -> None:
     row = found["P@1"]
     assert (row.verdict, row.error_rate_known) == ("better", False)
     assert found.cautions[-1] == (
-        f"The error rate of the verdict on b against a by P@1 is not known, for {n} queries may lack rare large differences; "
+        f"The error rate of the verdict on b against a by P@1 is not known, for {n} queries "
+        f"may lack rare large differences; "
         "use 200 or more."
     )
     assert found.as_dict()["pairs"][0]["measures"]["P@1"]["error_rate_known"] is False
@@ -101,10 +108,18 @@ def test_of_clustered_queries_the_clusters_count() -> None:
     """
     a, b = without_losses(400)
     clusters = {query: place // 5 for place, query in enumerate(sorted(a.queries))}
-    said = "b against a by P@1 is not known, for the clusters of 400 queries may lack rare large differences; use 200 clusters or more."
+    said = (
+        "b against a by P@1 is not known, for the clusters of 400 queries may lack rare large "
+        "differences; use 200 clusters or more."
+    )
     assert ir.compare(a, b).cautions == ()
-    assert ir.compare(a, b, clusters=clusters).cautions[-1] == f"The error rate of the verdict on {said}"
-    assert "for the clusters of 400 queries may lack" in ir.gate(a, b, clusters=clusters).cautions[-1]
+    assert (
+        ir.compare(a, b, clusters=clusters).cautions[-1]
+        == f"The error rate of the verdict on {said}"
+    )
+    assert (
+        "for the clusters of 400 queries may lack" in ir.gate(a, b, clusters=clusters).cautions[-1]
+    )
 
 
 def test_slices_of_clustered_queries_count_their_clusters() -> None:
@@ -116,7 +131,11 @@ def test_slices_of_clustered_queries_count_their_clusters() -> None:
     slices = {query: f"s{place // 400}" for place, query in enumerate(ordered)}
     clusters = {query: place // 5 for place, query in enumerate(ordered)}
     assert ir.compare(a, b, slices=slices).cautions == ()
-    said = [text for text in ir.compare(a, b, clusters=clusters, slices=slices).cautions if "2 slices" in text]
+    said = [
+        text
+        for text in ir.compare(a, b, clusters=clusters, slices=slices).cautions
+        if "2 slices" in text
+    ]
     assert len(said) == 1
     assert "all 160 clusters together may lack rare large differences; use 200 or more" in said[0]
 
@@ -131,7 +150,9 @@ def test_enough_queries_or_a_bound_of_rare_losses_make_the_error_rate_known() ->
 
 def test_an_undecided_comparison_of_few_queries_has_no_caution() -> None:
     rng = np.random.default_rng(3)
-    found = ir.compare(evaluation(np.full(40, 0.5), "a"), evaluation(0.5 + rng.normal(0, 0.1, 40), "b"))
+    found = ir.compare(
+        evaluation(np.full(40, 0.5), "a"), evaluation(0.5 + rng.normal(0, 0.1, 40), "b")
+    )
     assert (found["P@1"].verdict, found["P@1"].error_rate_known) == ("undecided", True)
     assert found.cautions == ()
 
@@ -140,7 +161,8 @@ def test_several_verdicts_of_few_queries_have_one_caution_and_marks() -> None:
     a, b = without_losses(50)
     found = ir.compare(a, b, evaluation(np.full(50, 0.44), "c"))
     assert found.cautions == (
-        "The error rate of 3 verdicts is not known, for 50 queries may lack rare large differences; use 200 or more.",
+        "The error rate of 3 verdicts is not known, for 50 queries may lack rare large "
+        "differences; use 200 or more.",
     )
     text = "".join(comparison_markdown(found))
     assert "better!" in text
@@ -152,7 +174,13 @@ def test_the_printed_table_marks_each_verdict_of_unknown_error_rate() -> None:
     c = evaluation(np.full(50, 0.42), "c")
     found = ir.compare(a, b, c)
     unknown = sum(not row.error_rate_known for _, row in found.rows())
-    marks = sum(cell.mark == "!" for part in comparison_parts(found) if isinstance(part, Table) for row in part.rows for cell in row)
+    marks = sum(
+        cell.mark == "!"
+        for part in comparison_parts(found)
+        if isinstance(part, Table)
+        for row in part.rows
+        for cell in row
+    )
     assert unknown == marks == 3
 
 
@@ -199,8 +227,16 @@ def test_the_bound_behind_the_flag_is_unseen_loss_p(tenths: list[int], alpha: fl
 
 def test_the_page_has_the_rows_that_a_run_prints() -> None:
     """Shares of 200 samples within four standard errors of both, and the claims on slices."""
-    text = (ROOT / "docs" / "concepts" / "rare-losses.md").read_text(encoding="utf-8").split("## Skewed differences")[1]
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")][1:]
+    text = (
+        (ROOT / "docs" / "concepts" / "rare-losses.md")
+        .read_text(encoding="utf-8")
+        .split("## Skewed differences")[1]
+    )
+    cells = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in text.splitlines()
+        if line.startswith("| ")
+    ][1:]
     page = {tuple(row[:3]): [float(cell) for cell in row[3:]] for row in cells}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "experiments")
@@ -212,7 +248,9 @@ def test_the_page_has_the_rows_that_a_run_prints() -> None:
         shares = page[row.world, row.test, str(row.queries)]
         samples = 50 if row.test == "10 slices" else 200
         for share, found in zip(shares, (row.false, row.silent), strict=False):
-            assert found == pytest.approx(share, abs=4 * (share * (1 - share) / samples) ** 0.5 + 0.03), row
+            assert found == pytest.approx(
+                share, abs=4 * (share * (1 - share) / samples) ** 0.5 + 0.03
+            ), row
     # Rare differences of 1 % are beyond the rule; the standard error of 0.05 is 0.005, of slices
     # 0.01.
     unflagged = {key: shares[1] for key, shares in page.items() if key[0] != "1% lose 0.9"}

@@ -13,7 +13,9 @@ SIZES = (0, 1, 2, 1000)
 
 
 def keys_of(bits: int, size: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-    return np.random.default_rng([bits, size]).integers(0, 2**bits - 1, size, np.uint64, endpoint=True)
+    return np.random.default_rng([bits, size]).integers(
+        0, 2**bits - 1, size, np.uint64, endpoint=True
+    )
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -44,7 +46,10 @@ def test_codes_keep_the_order_of_equal_ones(most: int) -> None:
 @pytest.mark.parametrize("repeated", ["neither", "a", "both"])
 def test_documents_of_both_runs_meet_by_rising_key(repeated: str) -> None:
     rng = np.random.default_rng(7)
-    a, b = (rng.permutation(rng.integers(0, 2**63, 900, np.uint64)[:700] // np.uint64(1 << 20)) for _ in range(2))
+    a, b = (
+        rng.permutation(rng.integers(0, 2**63, 900, np.uint64)[:700] // np.uint64(1 << 20))
+        for _ in range(2)
+    )
     b[:300] = rng.permutation(a)[:300]
     if repeated != "neither":
         a[5] = a[400]

@@ -11,8 +11,12 @@ def test_means_and_units() -> None:
     """Weights are scaled to sum to n; units are clusters where there are any."""
     values = np.array([[1.0, 0.0], [0.5, 1.0], [0.0, 1.0]])
     design = Design.of(3, weights=[3, 2, 1], strata=["a", "b", "b"], clusters=["x", "y", "y"])
-    assert design.mean(values) == pytest.approx(np.average(values, axis=0, weights=[3, 2, 1]), abs=1e-15)
-    assert design.unit_totals(values).sum(axis=0) / 3 == pytest.approx(design.mean(values), abs=1e-15)
+    assert design.mean(values) == pytest.approx(
+        np.average(values, axis=0, weights=[3, 2, 1]), abs=1e-15
+    )
+    assert design.unit_totals(values).sum(axis=0) / 3 == pytest.approx(
+        design.mean(values), abs=1e-15
+    )
     assert (design.n_units, design.unit_strata().tolist(), design.plain) == (2, [0, 1], False)  # type: ignore[union-attr]
     # their sum is beyond float64
     assert Design.of(3, weights=[1.5e308, 1e308, 0.5e308]).weights == pytest.approx([1.5, 1.0, 0.5])

@@ -54,7 +54,9 @@ def test_components_of_queries_by_systems_are_those_of_the_book() -> None:
     found = variance_components(CROSSED)
     # Table 6.2, page 182
     assert found.mean_squares == pytest.approx((10.2963, 11.6273, 2.7872), abs=5e-5)
-    assert (found.systems, found.queries, found.interaction) == pytest.approx((0.6258, 0.8840, 2.7872), abs=5e-5)
+    assert (found.systems, found.queries, found.interaction) == pytest.approx(
+        (0.6258, 0.8840, 2.7872), abs=5e-5
+    )
     # statsmodels 0.15.0, MixedLM with vc_formula, REML, the same on a complete table to the six
     # digits of its search; tests/parity/record_stats.py
     assert found.systems == pytest.approx(0.6257576360800589, rel=2e-6)
@@ -85,7 +87,9 @@ def test_components_are_unbiased_whatever_the_sizes() -> None:
     for _ in range(1500):
         effects = [
             rng.normal(0, math.sqrt(true[name]), shape)
-            for name, shape in zip(true, ((1, 5, 1), (12, 1, 1), (12, 5, 1), (1, 5, 3), (12, 5, 3)), strict=True)
+            for name, shape in zip(
+                true, ((1, 5, 1), (12, 1, 1), (12, 5, 1), (1, 5, 3), (12, 5, 3)), strict=True
+            )
         ]
         found = variance_components(sum(effects))
         seen.append([getattr(found, name) for name in true])
@@ -115,7 +119,9 @@ def test_reliability_and_its_intervals_are_those_of_the_book() -> None:
     # pingouin 0.7.0: ICC(C,k) and ICC(A,k) of persons as targets
     assert found.generalisability == pytest.approx(0.729300196206671, rel=1e-9)
     assert found.dependability == pytest.approx(0.6716357229976961, rel=1e-9)
-    assert reliability(variance_components(CROSSED)).generalisability_interval == pytest.approx((0.39, 0.92), abs=5e-3)
+    assert reliability(variance_components(CROSSED)).generalisability_interval == pytest.approx(
+        (0.39, 0.92), abs=5e-3
+    )
 
 
 # gt4ireval 1.1, d.study(queries=...): E rho^2, its interval, Phi, its interval
@@ -132,7 +138,12 @@ def test_a_d_study_of_trec3_prints_what_the_r_package_prints(queries: int) -> No
     found = reliability(TREC3, queries)
     assert found.generalisability_interval is not None
     assert found.dependability_interval is not None
-    numbers = (found.generalisability, *found.generalisability_interval, found.dependability, *found.dependability_interval)
+    numbers = (
+        found.generalisability,
+        *found.generalisability_interval,
+        found.dependability,
+        *found.dependability_interval,
+    )
     # mean squares are printed to five digits
     assert numbers == pytest.approx(D_STUDY[queries], abs=2e-5)
 
@@ -151,7 +162,12 @@ def test_queries_for_a_reliability_are_those_of_the_r_package(target: float) -> 
     found = queries_for_reliability(TREC3, target)
     assert found.generalisability_interval is not None
     assert found.dependability_interval is not None
-    numbers = (found.generalisability, *found.generalisability_interval, found.dependability, *found.dependability_interval)
+    numbers = (
+        found.generalisability,
+        *found.generalisability_interval,
+        found.dependability,
+        *found.dependability_interval,
+    )
     assert numbers == STABILITY[target]
 
 
@@ -179,7 +195,11 @@ def test_intervals_of_reliability_cover() -> None:
     held = np.zeros(2)
     trials = 2000
     for _ in range(trials):
-        table = rng.normal(0, systems**0.5, 15) + rng.normal(0, queries**0.5, (30, 1)) + rng.normal(0, left**0.5, (30, 15))
+        table = (
+            rng.normal(0, systems**0.5, 15)
+            + rng.normal(0, queries**0.5, (30, 1))
+            + rng.normal(0, left**0.5, (30, 15))
+        )
         found = reliability(variance_components(table))
         intervals = (found.generalisability_interval, found.dependability_interval)
         true = (systems / (systems + left / 30), systems / (systems + (left + queries) / 30))
@@ -223,10 +243,17 @@ def test_swap_rates_are_those_of_all_splits(size: int) -> None:
     bins = found.comparisons.size
     assert comparisons[bins:].sum() == 0
     assert found.comparisons.sum() == 4000 * 6
-    assert found.comparisons / 24_000 == pytest.approx(comparisons[:bins] / comparisons.sum(), abs=0.02)
-    assert found.rate == pytest.approx(swaps.sum() / comparisons.sum(), abs=5 * found.standard_error)
+    assert found.comparisons / 24_000 == pytest.approx(
+        comparisons[:bins] / comparisons.sum(), abs=0.02
+    )
+    assert found.rate == pytest.approx(
+        swaps.sum() / comparisons.sum(), abs=5 * found.standard_error
+    )
     full = comparisons[:bins] > 0
-    assert (np.abs(found.rates - swaps[:bins] / comparisons[:bins])[full] < 5 * found.standard_errors[full] + 1e-3).all()
+    assert (
+        np.abs(found.rates - swaps[:bins] / comparisons[:bins])[full]
+        < 5 * found.standard_errors[full] + 1e-3
+    ).all()
 
 
 def test_the_monte_carlo_error_is_the_spread_between_runs() -> None:
@@ -266,7 +293,10 @@ def test_swaps_need_two_disjoint_sets() -> None:
 def test_discriminative_power_counts_the_pairs_of_scipy() -> None:
     table = np.random.default_rng(6).normal(0, 0.1, (40, 9)) + np.linspace(0, 0.1, 9)
     found = discriminative_power(table, test="t", alpha=0.01)
-    p = [stats.ttest_rel(table[:, a], table[:, b]).pvalue for a, b in itertools.combinations(range(9), 2)]
+    p = [
+        stats.ttest_rel(table[:, a], table[:, b]).pvalue
+        for a, b in itertools.combinations(range(9), 2)
+    ]
     assert (found.pairs, found.significant) == (36, sum(value <= 0.01 for value in p))
     together = discriminative_power(table)
     assert together.significant == int(tukey_hsd(table).differs.sum()) // 2
@@ -290,11 +320,21 @@ def test_swap_rates_honour_weights_and_clusters() -> None:
     table = np.random.default_rng(6).random((20, 5))
     plain = swap_rates(table, trials=100, rng=3)
     repeats = np.repeat(np.arange(20), 3)
-    clustered = swap_rates(table[repeats], trials=100, rng=3, design=Design.of(60, clusters=repeats))
-    assert (clustered.size, clustered.rate, clustered.comparisons.tolist()) == (10, plain.rate, plain.comparisons.tolist())
+    clustered = swap_rates(
+        table[repeats], trials=100, rng=3, design=Design.of(60, clusters=repeats)
+    )
+    assert (clustered.size, clustered.rate, clustered.comparisons.tolist()) == (
+        10,
+        plain.rate,
+        plain.comparisons.tolist(),
+    )
     uneven = np.repeat(np.arange(20), np.arange(20) % 4 + 1)
-    together = swap_rates(table[uneven], trials=100, rng=3, design=Design.of(uneven.size, clusters=uneven))
-    weighted = swap_rates(table, trials=100, rng=3, design=Design.of(20, weights=np.arange(20) % 4 + 1.0))
+    together = swap_rates(
+        table[uneven], trials=100, rng=3, design=Design.of(uneven.size, clusters=uneven)
+    )
+    weighted = swap_rates(
+        table, trials=100, rng=3, design=Design.of(20, weights=np.arange(20) % 4 + 1.0)
+    )
     assert weighted.rate == together.rate != plain.rate
     with pytest.raises(OptionError, match="at most half of the 20 clusters"):
         swap_rates(table[repeats], size=11, design=Design.of(60, clusters=repeats))
@@ -319,10 +359,19 @@ def test_discriminative_power_honours_a_design_or_says_what_does() -> None:
     design = Design.of(60, clusters=np.arange(60) // 3, weights=np.arange(60) % 2 + 1.0)
     for test in ("t", "bootstrap"):
         found = discriminative_power(table, test=test, design=design, rng=1)
-        p = [paired_t(table[:, a], table[:, b], design=design).p for a, b in itertools.combinations(range(5), 2)]
+        p = [
+            paired_t(table[:, a], table[:, b], design=design).p
+            for a, b in itertools.combinations(range(5), 2)
+        ]
         assert abs(found.significant - sum(value <= 0.05 for value in p)) <= (test == "bootstrap")
-    for call in (lambda: discriminative_power(table, design=design), lambda: tukey_hsd(table, design=design)):
-        with pytest.raises(OptionError, match=r"cannot honour the weights and clusters of the design; use .*, which can"):
+    for call in (
+        lambda: discriminative_power(table, design=design),
+        lambda: tukey_hsd(table, design=design),
+    ):
+        with pytest.raises(
+            OptionError,
+            match=r"cannot honour the weights and clusters of the design; use .*, which can",
+        ):
             call()
     assert tukey_hsd(table, design=Design.of(60)).p.tolist() == tukey_hsd(table).p.tolist()
 
@@ -330,7 +379,9 @@ def test_discriminative_power_honours_a_design_or_says_what_does() -> None:
 # --- Sakai's bootstrap ----------------------------------------------------------------------------
 
 
-def sakai(change: np.ndarray, rng: np.random.Generator, draws: int, alpha: float) -> tuple[float, float]:
+def sakai(
+    change: np.ndarray, rng: np.random.Generator, draws: int, alpha: float
+) -> tuple[float, float]:
     """The algorithms of the paper, one draw at a time: the achieved significance level, and the
     difference needed.
     """
@@ -338,7 +389,9 @@ def sakai(change: np.ndarray, rng: np.random.Generator, draws: int, alpha: float
     observed = abs(change.mean() / (change.std(ddof=1) / n**0.5))
     shifted = change - change.mean()
     samples = [rng.choice(shifted, n) for _ in range(draws)]
-    statistics = np.array([abs(sample.mean() / (sample.std(ddof=1) / n**0.5)) for sample in samples])
+    statistics = np.array(
+        [abs(sample.mean() / (sample.std(ddof=1) / n**0.5)) for sample in samples]
+    )
     place = np.argsort(-statistics, kind="stable")[math.ceil(alpha * draws) - 1]
     return float((statistics >= observed).mean()), float(abs(samples[place].mean()))
 
@@ -350,14 +403,19 @@ def test_discriminative_power_by_bootstrap_is_that_of_the_paper() -> None:
     """
     table = np.random.default_rng(8).beta(2, 2, (50, 6)) + np.linspace(0, 0.12, 6)
     found = discriminative_power(table, test="bootstrap", n_resamples=4000, rng=1)
-    plain = [sakai(table[:, b] - table[:, a], np.random.default_rng(2), 4000, 0.05) for a, b in itertools.combinations(range(6), 2)]
+    plain = [
+        sakai(table[:, b] - table[:, a], np.random.default_rng(2), 4000, 0.05)
+        for a, b in itertools.combinations(range(6), 2)
+    ]
     levels = np.array([level for level, _ in plain])
     unsure = np.abs(levels - 0.05) < 4 * (0.05 / 4000) ** 0.5
     sure = int((levels < 0.05)[~unsure].sum())
     assert sure <= found.significant <= sure + int(unsure.sum())
     assert 3 < found.significant < 12
     assert found.difference_needed == pytest.approx(max(needed for _, needed in plain), rel=0.15)
-    alone, together = (discriminative_power(table, test="bootstrap", rng=1, threads=threads) for threads in (1, 3))
+    alone, together = (
+        discriminative_power(table, test="bootstrap", rng=1, threads=threads) for threads in (1, 3)
+    )
     assert alone == together
 
 
@@ -367,7 +425,9 @@ def test_a_pair_of_equally_good_runs_is_called_different_at_the_level(test: str)
     within 4 standard errors and 0.01.
     """
     rng = np.random.default_rng(11)
-    found = [discriminative_power(equally_good(rng, 25), test=test, rng=rng).share for _ in range(2)]
+    found = [
+        discriminative_power(equally_good(rng, 25), test=test, rng=rng).share for _ in range(2)
+    ]
     assert np.mean(found) == pytest.approx(0.05, abs=4 * (0.05 * 0.95 / 600) ** 0.5 * 1.4 + 0.01)
 
 
@@ -379,5 +439,7 @@ def equally_good(rng: np.random.Generator, runs: int) -> np.ndarray:
 @pytest.mark.slow
 def test_tukeys_hsd_calls_any_of_many_equal_runs_different_at_the_level() -> None:
     rng = np.random.default_rng(12)
-    alarms = np.mean([discriminative_power(equally_good(rng, 8)).significant > 0 for _ in range(300)])
+    alarms = np.mean(
+        [discriminative_power(equally_good(rng, 8)).significant > 0 for _ in range(300)]
+    )
     assert alarms == pytest.approx(0.05, abs=4 * (0.05 * 0.95 / 300) ** 0.5)

@@ -28,19 +28,38 @@ def test_t_is_that_of_scipy(values, alternative: str, level: float) -> None:
     assert found.low == pytest.approx(expected.low, abs=1e-14)
     assert found.high == pytest.approx(expected.high, abs=1e-14)
     pairs = difference_interval(values[:, 0], values[:, 1], level=level, alternative=alternative)
-    expected = peer.ttest_rel(values[:, 1], values[:, 0], alternative=alternative).confidence_interval(level)
+    expected = peer.ttest_rel(
+        values[:, 1], values[:, 0], alternative=alternative
+    ).confidence_interval(level)
     assert (pairs.low, pairs.high) == pytest.approx(tuple(expected), abs=1e-14)
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
-def test_bootstrap_of_the_same_draws_is_that_of_scipy(values, method: str, alternative: str, monkeypatch) -> None:
+def test_bootstrap_of_the_same_draws_is_that_of_scipy(
+    values, method: str, alternative: str, monkeypatch
+) -> None:
     monkeypatch.setattr(intervals, "_PICKS", 10**7)  # one block, so that the peer can draw the same
     child = np.random.default_rng(np.random.default_rng(8).bit_generator.seed_seq.spawn(1)[0])
     column = values[:, 0]
     named = "BCa" if method == "bca" else method
-    expected = peer.bootstrap((column,), np.mean, n_resamples=2000, method=named, alternative=alternative, rng=child, confidence_level=0.9)
-    found = mean_interval(column, level=0.9, method=method, alternative=alternative, n_resamples=2000, rng=np.random.default_rng(8))
+    expected = peer.bootstrap(
+        (column,),
+        np.mean,
+        n_resamples=2000,
+        method=named,
+        alternative=alternative,
+        rng=child,
+        confidence_level=0.9,
+    )
+    found = mean_interval(
+        column,
+        level=0.9,
+        method=method,
+        alternative=alternative,
+        n_resamples=2000,
+        rng=np.random.default_rng(8),
+    )
     assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval), abs=1e-13)
 
 
@@ -73,7 +92,11 @@ DESIGNS = {
     "weights": {"weights": np.arange(1, 41)},
     "strata": {"strata": np.arange(40) % 3},
     "clusters": {"clusters": np.arange(40) // 3},
-    "all": {"weights": np.arange(1, 41), "strata": np.arange(40) // 20, "clusters": np.arange(40) // 4},
+    "all": {
+        "weights": np.arange(1, 41),
+        "strata": np.arange(40) // 20,
+        "clusters": np.arange(40) // 4,
+    },
 }
 
 
@@ -100,7 +123,8 @@ def test_every_method_agrees_on_many_queries(named: str) -> None:
     rng = np.random.default_rng(6)
     values = rng.beta(0.5, 1, (1000, 2)) + np.repeat(rng.normal(0, 0.2, (250, 2)), 4, axis=0)
     repeated = {
-        key: np.tile(part, 25) + (np.repeat(np.arange(25) * 40, 40) if key == "clusters" else 0) for key, part in DESIGNS[named].items()
+        key: np.tile(part, 25) + (np.repeat(np.arange(25) * 40, 40) if key == "clusters" else 0)
+        for key, part in DESIGNS[named].items()
     }
     if "strata" in repeated and "clusters" in repeated:
         repeated["strata"] = np.arange(1000) // 500
@@ -119,12 +143,17 @@ def test_variance_of_strata_and_clusters_is_the_textbook_one() -> None:
     """
     values = np.random.default_rng(7).random(60)
     strata = np.repeat([0, 1, 2], [10, 20, 30])
-    expected = sum((size / 60) ** 2 * values[strata == h].var(ddof=1) / size for h, size in enumerate([10, 20, 30]))
+    expected = sum(
+        (size / 60) ** 2 * values[strata == h].var(ddof=1) / size
+        for h, size in enumerate([10, 20, 30])
+    )
     found = mean_interval(values, design=Design.of(60, strata=strata))
     assert found.width / 2 == pytest.approx(peer.t.ppf(0.975, 57) * expected**0.5, rel=1e-12)
     clustered = mean_interval(values, design=Design.of(60, clusters=np.arange(60) // 5))
     of_means = mean_interval(values.reshape(12, 5).mean(axis=1))
-    assert (clustered.low, clustered.high) == pytest.approx((of_means.low, of_means.high), abs=1e-14)
+    assert (clustered.low, clustered.high) == pytest.approx(
+        (of_means.low, of_means.high), abs=1e-14
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -136,7 +165,10 @@ def test_the_same_bits_for_any_threads_columns_and_memory(values, method: str, m
     monkeypatch.setattr(intervals, "_KEPT", 1000)  # a column at a time
     apart = mean_interval(values, method=method, design=design, n_resamples=999, rng=4)
     for other in (many, apart):
-        assert (one.low.tobytes(), one.high.tobytes()) == (other.low.tobytes(), other.high.tobytes())
+        assert (one.low.tobytes(), one.high.tobytes()) == (
+            other.low.tobytes(),
+            other.high.tobytes(),
+        )
     another = mean_interval(values, method=method, design=design, n_resamples=999, rng=5)
     assert (one.low != another.low).any()
 
@@ -149,7 +181,9 @@ def test_a_generator_goes_on(values) -> None:
 
 @pytest.mark.parametrize("method", ["t", *METHODS])
 def test_equal_values_and_single_queries_are_said(method: str) -> None:
-    equal = mean_interval(np.column_stack([np.full(7, 0.1), np.arange(7)]), method=method, n_resamples=200, rng=1)
+    equal = mean_interval(
+        np.column_stack([np.full(7, 0.1), np.arange(7)]), method=method, n_resamples=200, rng=1
+    )
     assert equal.low[0] == equal.high[0] == equal.estimate[0] == pytest.approx(0.1, abs=1e-16)
     assert equal.low[1] < 3 < equal.high[1]
     assert equal.note == "all values are equal in column 0"
@@ -157,7 +191,11 @@ def test_equal_values_and_single_queries_are_said(method: str) -> None:
     assert (same.estimate, same.low, same.high, same.note) == (0, 0, 0, "all values are equal")
     for design in (None, Design.of(1, strata=["x"])):
         lonely = mean_interval([0.5], method=method, design=design)
-        assert (lonely.low, lonely.high, lonely.note) == (-np.inf, np.inf, "one unit alone shows no variance")
+        assert (lonely.low, lonely.high, lonely.note) == (
+            -np.inf,
+            np.inf,
+            "one unit alone shows no variance",
+        )
     assert mean_interval([0.5, 1], design=Design.of(2, clusters=[1, 1])).high == np.inf
 
 
@@ -170,8 +208,14 @@ def test_a_studentised_side_is_open_where_draws_do_not_vary() -> None:
 
 
 def test_an_interval_reads_well() -> None:
-    found = mean_interval([[0.0, 1.0], [1.0, 1.0]], level=0.9, alternative="greater", design=Design.of(2))
-    assert str(found) == "0.5 [-1.039, inf]\n1 [1, inf] (90 % t interval, 2 queries; all values are equal in column 1)"
+    found = mean_interval(
+        [[0.0, 1.0], [1.0, 1.0]], level=0.9, alternative="greater", design=Design.of(2)
+    )
+    assert (
+        str(found)
+        == "0.5 [-1.039, inf]\n1 [1, inf] (90 % t interval, 2 queries; all values are equal in "
+        "column 1)"
+    )
     assert isinstance(found, Interval)
     assert found.holds(0.9).tolist() == [True, False]
     assert type(mean_interval([0.0, 1.0]).low) is float
@@ -205,4 +249,7 @@ def test_what_is_no_sample_is_refused() -> None:
     with pytest.raises(ir.InputError, match="stratum of query 2 has no other query"):
         mean_interval([0.1, 0.2, 0.3], design=Design.of(3, strata=["a", "a", "b"]))
     with pytest.raises(ir.InputError, match="stratum of cluster 1 has no other cluster"):
-        mean_interval([0.1, 0.2, 0.3, 0.4, 0.5], design=Design.of(5, strata=[0, 0, 1, 1, 0], clusters=[0, 0, 1, 1, 2]))
+        mean_interval(
+            [0.1, 0.2, 0.3, 0.4, 0.5],
+            design=Design.of(5, strata=[0, 0, 1, 1, 0], clusters=[0, 0, 1, 1, 2]),
+        )

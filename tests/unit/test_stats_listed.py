@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from idealrank.stats import Design, permutation_test, sign_flips
-from idealrank.stats.sign_flips import ROW_BITS, Alternative, Flips, Units, counted_rank, listed_ends
+from idealrank.stats.sign_flips import (
+    ROW_BITS,
+    Alternative,
+    Flips,
+    Units,
+    counted_rank,
+    listed_ends,
+)
 from tests.conftest import examples
 
 ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "greater", "less")
@@ -44,9 +51,15 @@ def zero_weights_of(units: Units, seed: int) -> Any:
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize(("n_nonzero", "digits"), [(1, 15), (5, 1), (17, 15), (18, 2), (20, 1)])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_counts_and_ends_are_those_of_every_draw(alternative: Alternative, n_nonzero: int, digits: int, *, weighted: bool) -> None:
+def test_counts_and_ends_are_those_of_every_draw(
+    alternative: Alternative, n_nonzero: int, digits: int, *, weighted: bool
+) -> None:
     column = sparse(40, n_nonzero, n_nonzero, digits=digits)
-    design = Design.of(40, weights=np.random.default_rng(3).random(40) + 0.1 if weighted else None, clusters=np.arange(40) // 2 * 2)
+    design = Design.of(
+        40,
+        weights=np.random.default_rng(3).random(40) + 0.1 if weighted else None,
+        clusters=np.arange(40) // 2 * 2,
+    )
     units = Units.of(column, design if n_nonzero > 5 else Design.of(40))
     drawn = zero_weights_of(units, n_nonzero)
     for level in (0.95, 0.4, 0.9999):
@@ -62,7 +75,9 @@ def test_counts_and_ends_are_those_of_every_draw(alternative: Alternative, n_non
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize(("n_nonzero", "digits"), [(18, 15), (20, 1)])
-def test_units_beyond_the_rows_count_as_in_a_plain_enumeration(alternative: Alternative, n_nonzero: int, digits: int) -> None:
+def test_units_beyond_the_rows_count_as_in_a_plain_enumeration(
+    alternative: Alternative, n_nonzero: int, digits: int
+) -> None:
     column = sparse(60, n_nonzero, 7, digits=digits)
     flipped = np.zeros(1)
     for value in column[column != 0]:
@@ -82,7 +97,9 @@ def test_units_beyond_the_rows_count_as_in_a_plain_enumeration(alternative: Alte
     assert back.p == beyond[turned].mean()
 
 
-def test_a_first_look_that_missed_is_followed_by_one_at_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_first_look_that_missed_is_followed_by_one_at_everything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     units = Units.of(sparse(60, 19, 2), Design.of(60))
     drawn = zero_weights_of(units, 2)
     right = listed_ends(units, drawn, 20_000, "two-sided")
@@ -104,7 +121,10 @@ def test_many_sparse_columns_are_tested_in_little_memory() -> None:
         tracemalloc.stop()
     assert peak < 110e6
     few = permutation_test(np.zeros((40, 2)), columns[:, [3, 90]], rng=1, threads=2)
-    assert (few.p.tolist(), few.low.tolist()) == (test.p[[3, 90]].tolist(), test.low[[3, 90]].tolist())
+    assert (few.p.tolist(), few.low.tolist()) == (
+        test.p[[3, 90]].tolist(),
+        test.low[[3, 90]].tolist(),
+    )
 
 
 def test_few_large_and_many_small_differences_beside_equal_queries_have_a_p_value() -> None:

@@ -24,11 +24,27 @@ STATSMODELS = {
     "holm": [1.0, 1.0, 1.0, 0.024, 0.0261, 1.0, 1.0, 0.024, 0.024, 1.0, 1.0, 0.44],
     "bonferroni": [1.0, 1.0, 1.0, 0.024, 0.0348, 1.0, 1.0, 0.024, 0.0288, 1.0, 1.0, 0.66],
     "bh": [
-        *(0.712145454545455, 0.712145454545455, 0.3984, 0.0087, 0.0087, 0.286114285714286, 0.286114285714286),
+        *(
+            0.712145454545455,
+            0.712145454545455,
+            0.3984,
+            0.0087,
+            0.0087,
+            0.286114285714286,
+            0.286114285714286,
+        ),
         *(0.0087, 0.0087, 0.9984, 0.567466666666667, 0.132),
     ],
     "by": [
-        *(1.0, 1.0, 1.0, 0.0269979329004329, 0.0269979329004329, 0.887872906617192, 0.887872906617192),
+        *(
+            1.0,
+            1.0,
+            1.0,
+            0.0269979329004329,
+            0.0269979329004329,
+            0.887872906617192,
+            0.887872906617192,
+        ),
         *(0.0269979329004329, 0.0269979329004329, 1.0, 1.0, 0.40962380952381),
     ],
 }
@@ -47,7 +63,9 @@ def test_adjusted_p_values_are_those_of_statsmodels(method: str) -> None:
 @pytest.mark.parametrize("method", ["bh", "by"])
 @given(p=p_values.filter(len))
 def test_false_discovery_rates_are_those_of_scipy(method: str, p: list[float]) -> None:
-    assert adjust(p, method) == pytest.approx(stats.false_discovery_control(p, method=method), abs=1e-14)
+    assert adjust(p, method) == pytest.approx(
+        stats.false_discovery_control(p, method=method), abs=1e-14
+    )
 
 
 @given(p=p_values.filter(lambda p: 0 < len(p) < 7))
@@ -55,14 +73,21 @@ def test_holm_is_the_closed_test_of_bonferroni(p: list[float]) -> None:
     # The adjusted p of i is the largest Bonferroni p of all sets that hold i (Marcus, Peritz and
     # Gabriel 1976).
     everyone = range(len(p))
-    sets = [chosen for size in range(1, len(p) + 1) for chosen in itertools.combinations(everyone, size)]
-    closed = [max(min(1, len(s) * min(p[i] for i in s)) for s in sets if number in s) for number in everyone]
+    sets = [
+        chosen for size in range(1, len(p) + 1) for chosen in itertools.combinations(everyone, size)
+    ]
+    closed = [
+        max(min(1, len(s) * min(p[i] for i in s)) for s in sets if number in s)
+        for number in everyone
+    ]
     assert adjust(p, "holm") == pytest.approx(closed, abs=1e-14)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @given(p=p_values, data=st.data())
-def test_adjusted_p_values_are_larger_at_most_one_and_know_no_order(method: str, p: list[float], data: st.DataObject) -> None:
+def test_adjusted_p_values_are_larger_at_most_one_and_know_no_order(
+    method: str, p: list[float], data: st.DataObject
+) -> None:
     adjusted = adjust(p, method)
     order = np.argsort(p, kind="stable")
     assert (adjusted >= np.asarray(p)).all()
@@ -92,16 +117,23 @@ def test_corrections_refuse_what_is_no_p_value() -> None:
 def test_the_tail_of_the_studentized_range_is_scipys(groups: int, degrees: int) -> None:
     q = np.array([0.5, 2.5, 4.5])
     # SciPy's own error is near 4e-10 for many groups.
-    assert range_sf(q, groups, degrees) == pytest.approx(stats.studentized_range.sf(q, groups, degrees), abs=1e-9)
+    assert range_sf(q, groups, degrees) == pytest.approx(
+        stats.studentized_range.sf(q, groups, degrees), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 7, 40, 5000])
 def test_two_groups_far_out_are_students_t(degrees: int) -> None:
     q = np.array([0.1, 1.0, 5.0, 12.0])
-    assert range_sf(q, 2, degrees) == pytest.approx(2 * stats.t.sf(q / np.sqrt(2), degrees), rel=1e-9)
+    assert range_sf(q, 2, degrees) == pytest.approx(
+        2 * stats.t.sf(q / np.sqrt(2), degrees), rel=1e-9
+    )
 
 
-@pytest.mark.parametrize(("groups", "degrees", "printed"), [(3, 10, 3.877), (4, 15, 4.076), (10, 30, 4.824), (20, 120, 5.126)])
+@pytest.mark.parametrize(
+    ("groups", "degrees", "printed"),
+    [(3, 10, 3.877), (4, 15, 4.076), (10, 30, 4.824), (20, 120, 5.126)],
+)
 def test_quantiles_are_those_of_printed_tables(groups: int, degrees: int, printed: float) -> None:
     # Upper 5 % points of the studentized range, as printed in textbooks: 3.88, 4.08, 4.82, 5.13.
     assert range_quantile(0.95, groups, degrees) == pytest.approx(printed, abs=6e-4)
@@ -147,7 +179,9 @@ def test_two_runs_are_the_paired_t_test() -> None:
     found, expected = tukey_hsd(values), stats.ttest_rel(values[:, 1], values[:, 0])
     assert found.p[0, 1] == pytest.approx(expected.pvalue, rel=1e-9)
     interval = expected.confidence_interval(0.95)
-    assert (found.low[0, 1], found.high[0, 1]) == pytest.approx((interval.low, interval.high), rel=1e-9)
+    assert (found.low[0, 1], found.high[0, 1]) == pytest.approx(
+        (interval.low, interval.high), rel=1e-9
+    )
 
 
 def test_difficult_queries_do_not_hide_differences_as_the_one_way_form_lets_them() -> None:
@@ -160,7 +194,9 @@ def test_difficult_queries_do_not_hide_differences_as_the_one_way_form_lets_them
 def test_a_p_value_is_small_exactly_where_the_interval_leaves_out_zero() -> None:
     rng = np.random.default_rng(4)
     for level in (0.9, 0.95):
-        found = tukey_hsd(rng.random((20, 1)) + rng.normal(0, 1, (20, 25)) + rng.normal(0, 0.5, 25), level=level)
+        found = tukey_hsd(
+            rng.random((20, 1)) + rng.normal(0, 1, (20, 25)) + rng.normal(0, 0.5, 25), level=level
+        )
         assert 0 < found.differs.sum() < 600
         assert (found.differs == (found.p < 1 - level)).all()
         assert (found.low == -found.high.T).all()
@@ -169,7 +205,12 @@ def test_a_p_value_is_small_exactly_where_the_interval_leaves_out_zero() -> None
 def test_equal_runs_have_difference_zero_interval_zero_and_p_one() -> None:
     values = np.random.default_rng(4).random((20, 3))
     twice = tukey_hsd(np.hstack([values, values[:, :1]]))
-    assert (twice.difference[0, 3], twice.low[0, 3], twice.high[0, 3], twice.p[0, 3]) == (0, 0, 0, 1)
+    assert (twice.difference[0, 3], twice.low[0, 3], twice.high[0, 3], twice.p[0, 3]) == (
+        0,
+        0,
+        0,
+        1,
+    )
     same = tukey_hsd(np.repeat(values[:, :1], 3, axis=1))
     assert (same.p == 1).all()
     assert not same.differs.any()
@@ -192,7 +233,10 @@ def test_hsd_refuses_tables_it_cannot_read() -> None:
 def test_hsd_keeps_its_level_over_all_pairs() -> None:
     rng = np.random.default_rng(8)
     trials = 4000
-    alarms = sum(tukey_hsd(rng.normal(0, 3, (20, 1)) + rng.normal(0, 1, (20, 6))).differs.any() for _ in range(trials))
+    alarms = sum(
+        tukey_hsd(rng.normal(0, 3, (20, 1)) + rng.normal(0, 1, (20, 6))).differs.any()
+        for _ in range(trials)
+    )
     assert abs(alarms / trials - 0.05) < 4 * np.sqrt(0.05 * 0.95 / trials)
 
 
@@ -223,7 +267,9 @@ def test_two_systems_share_a_letter_if_and_only_if_they_do_not_differ(n: int) ->
 
 @settings(max_examples=examples(60))
 @given(st.integers(5, 9), st.floats(0, 1), st.integers(0, 2**32))
-def test_letters_of_larger_graphs_are_right_and_none_is_needless(n: int, share: float, seed: int) -> None:
+def test_letters_of_larger_graphs_are_right_and_none_is_needless(
+    n: int, share: float, seed: int
+) -> None:
     upper = np.triu(np.random.default_rng(seed).random((n, n)) < share, 1)
     graph = upper | upper.T
     found = letters(graph, np.random.default_rng(seed).random(n))

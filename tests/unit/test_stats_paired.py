@@ -31,7 +31,9 @@ def test_b_worse_mirrors_b_better(test) -> None:
     a, b = rng.random((2, 20, 3))
     there, back = test(a, b), test(b, a)
     assert there.p == pytest.approx(back.p, rel=1e-12)
-    assert test(a, b, alternative="less").p == pytest.approx(test(b, a, alternative="greater").p, rel=1e-12)
+    assert test(a, b, alternative="less").p == pytest.approx(
+        test(b, a, alternative="greater").p, rel=1e-12
+    )
     assert there.low - there.null == pytest.approx(back.null - back.high, abs=1e-12)
     assert (there.wins == back.losses).all()
     assert there.effect == pytest.approx(-back.effect, abs=1e-12)
@@ -43,7 +45,13 @@ def test_identical_systems(test) -> None:
     values = [0.5, 0.0, 1.0]
     for alternative in ("two-sided", "greater", "less"):
         found = test(values, values, alternative=alternative)
-        assert (found.difference, found.effect, found.wins, found.ties, found.losses) == (0, 0, 0, 3, 0)
+        assert (found.difference, found.effect, found.wins, found.ties, found.losses) == (
+            0,
+            0,
+            0,
+            3,
+            0,
+        )
         assert found.p == 1
     same = paired_t(values, values)
     assert (same.p, same.low, same.high, same.note) == (1, 0, 0, "all values are equal")
@@ -51,10 +59,21 @@ def test_identical_systems(test) -> None:
 
 def test_one_query_and_equal_differences() -> None:
     lonely = paired_t([0.1], [0.5])
-    assert (lonely.p, lonely.low, lonely.high, lonely.note) == (1, -np.inf, np.inf, "one unit alone shows no variance")
+    assert (lonely.p, lonely.low, lonely.high, lonely.note) == (
+        1,
+        -np.inf,
+        np.inf,
+        "one unit alone shows no variance",
+    )
     assert np.isnan(lonely.effect)
     steady = paired_t([0.0, 0.0, 0.0], [0.5, 0.5, 0.5])
-    assert (steady.p, steady.statistic, steady.low, steady.high, steady.effect) == (0, np.inf, 0.5, 0.5, np.inf)
+    assert (steady.p, steady.statistic, steady.low, steady.high, steady.effect) == (
+        0,
+        np.inf,
+        0.5,
+        0.5,
+        np.inf,
+    )
     assert wilcoxon([0.1], [0.5]).p == 1
     assert (wilcoxon([0.1], [0.5]).low, sign_test([0.1], [0.5]).p) == (-np.inf, 1)
 
@@ -67,7 +86,9 @@ def test_signed_ranks_by_all_sign_vectors() -> None:
     found = wilcoxon(np.zeros(8), differences)
     assert found.statistic == 28
     assert found.p == 2 * (sums >= 28).mean()
-    assert null_distribution(8) == pytest.approx([(sums <= total).mean() for total in range(37)], abs=0)
+    assert null_distribution(8) == pytest.approx(
+        [(sums <= total).mean() for total in range(37)], abs=0
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 30])
@@ -95,7 +116,9 @@ def test_t_under_a_design_is_t_of_what_was_drawn() -> None:
 
 @pytest.mark.parametrize("test", [wilcoxon, sign_test])
 def test_a_design_that_ranks_cannot_honour_is_refused(test) -> None:
-    with pytest.raises(ir.OptionError, match="cannot honour the weights and clusters of the design; use paired_t"):
+    with pytest.raises(
+        ir.OptionError, match="cannot honour the weights and clusters of the design; use paired_t"
+    ):
         test([0.1, 0.2], [0.2, 0.3], design=Design.of(2, weights=[1, 2], clusters=[1, 2]))
     assert test([0.1, 0.2], [0.2, 0.3], design=Design.of(2)).n == 2
     with pytest.raises(ir.OptionError, match="alternative='up'"):
@@ -106,14 +129,20 @@ def test_a_design_that_ranks_cannot_honour_is_refused(test) -> None:
 
 def test_notes_and_text() -> None:
     found = wilcoxon(np.zeros((4, 2)), np.array([[1, 1], [2, 2], [3, 0], [-4, 3]]))
-    assert found.note == "normal approximation in column 1; zeros or ties, so no interval in column 1"
+    assert (
+        found.note == "normal approximation in column 1; zeros or ties, so no interval in column 1"
+    )
     assert np.isnan(found.low).tolist() == [False, True]
     assert sign_test([[0, 0], [0, 0]], [[0, 1], [1, 1]]).note == "ties left out: 1, 0"
     text = str(sign_test([0.0, 0.0], [0.0, 1.0]))
     assert text.splitlines()[0] == (
-        "b - a = 0.5, p = 1; share of wins among the queries that differ 1 [0.025, 1]; d_z 0.707; better on 1, equal on 1, worse on 0"
+        "b - a = 0.5, p = 1; share of wins among the queries that differ 1 [0.025, 1]; d_z "
+        "0.707; better on 1, equal on 1, worse on 0"
     )
-    assert text.splitlines()[1] == "(two-sided sign test with 95 % interval, 2 queries; ties left out: 1)"
+    assert (
+        text.splitlines()[1]
+        == "(two-sided sign test with 95 % interval, 2 queries; ties left out: 1)"
+    )
 
 
 def test_effect_sizes_by_their_definitions() -> None:
@@ -121,11 +150,20 @@ def test_effect_sizes_by_their_definitions() -> None:
     a, b = np.round(rng.random((2, 25, 2)), 1)
     sizes = effect_sizes(a, b)
     differences = b - a
-    assert sizes.d_z == pytest.approx(differences.mean(axis=0) / differences.std(axis=0, ddof=1), rel=1e-12)
+    assert sizes.d_z == pytest.approx(
+        differences.mean(axis=0) / differences.std(axis=0, ddof=1), rel=1e-12
+    )
     mean_sd = (a.std(axis=0, ddof=1) + b.std(axis=0, ddof=1)) / 2
-    assert sizes.g_av == pytest.approx(differences.mean(axis=0) / mean_sd * (1 - 3 / (4 * 50 - 9)), rel=1e-12)
+    assert sizes.g_av == pytest.approx(
+        differences.mean(axis=0) / mean_sd * (1 - 3 / (4 * 50 - 9)), rel=1e-12
+    )
     assert sizes.common_language == pytest.approx(((b > a) + (b == a) / 2).mean(axis=0), abs=1e-15)
     assert sizes.unchanged == pytest.approx((b == a).mean(axis=0), abs=1e-15)
     assert (sizes.wins + sizes.ties + sizes.losses == 25).all()
     weighted = effect_sizes([0.0, 0.0], [0.0, 1.0], design=Design.of(2, weights=[3, 1]))
-    assert (weighted.difference, weighted.unchanged, weighted.common_language, weighted.wins) == (0.25, 0.75, 0.625, 1)
+    assert (weighted.difference, weighted.unchanged, weighted.common_language, weighted.wins) == (
+        0.25,
+        0.75,
+        0.625,
+        1,
+    )

@@ -35,11 +35,19 @@ def p_of(differences: Any, **options: Any) -> Any:
     return permutation_test(np.zeros_like(differences), differences, **options)
 
 
-@given(st.lists(TENTHS, min_size=1, max_size=9), st.sampled_from(["two-sided", "greater", "less"]), st.sampled_from([0.0, 0.1, -0.25]))
+@given(
+    st.lists(TENTHS, min_size=1, max_size=9),
+    st.sampled_from(["two-sided", "greater", "less"]),
+    st.sampled_from([0.0, 0.1, -0.25]),
+)
 @settings(max_examples=examples(60), deadline=None)
-def test_the_exact_p_value_is_that_of_all_sign_vectors(differences: list[float], alternative: str, null: float) -> None:
+def test_the_exact_p_value_is_that_of_all_sign_vectors(
+    differences: list[float], alternative: str, null: float
+) -> None:
     test = p_of(differences, alternative=alternative, null=null)
-    assert test.p == pytest.approx(enumerated_p(np.array(differences) - null, alternative), abs=1e-14)
+    assert test.p == pytest.approx(
+        enumerated_p(np.array(differences) - null, alternative), abs=1e-14
+    )
     assert test.exact
     assert test.difference == pytest.approx(np.mean(differences), abs=1e-15)
 
@@ -51,7 +59,9 @@ def test_the_exact_p_value_is_that_of_all_sign_vectors(differences: list[float],
     st.data(),
 )
 @settings(max_examples=examples(60), deadline=None)
-def test_the_interval_holds_the_shifts_that_are_not_rejected(differences: list[float], alternative: str, level: float, data: Any) -> None:
+def test_the_interval_holds_the_shifts_that_are_not_rejected(
+    differences: list[float], alternative: str, level: float, data: Any
+) -> None:
     """On a grid of hundredths off the jumps, with clusters and weights, by enumeration at every
     shift.
     """
@@ -69,12 +79,20 @@ def test_the_interval_holds_the_shifts_that_are_not_rejected(differences: list[f
         assert (test.low <= shift <= test.high) == (p > 1 - level + 1e-9), (shift, p, test.interval)
 
 
-@given(st.lists(TENTHS, min_size=21, max_size=40), st.sampled_from(["two-sided", "greater", "less"]), st.sampled_from([0.0, 0.1]))
+@given(
+    st.lists(TENTHS, min_size=21, max_size=40),
+    st.sampled_from(["two-sided", "greater", "less"]),
+    st.sampled_from([0.0, 0.1]),
+)
 @settings(max_examples=examples(25), deadline=None)
-def test_interval_and_p_value_never_contradict_each_other(differences: list[float], alternative: str, null: float) -> None:
+def test_interval_and_p_value_never_contradict_each_other(
+    differences: list[float], alternative: str, null: float
+) -> None:
     """Tenths tie often, so p and level meet; drawn, enumerated, and anything between."""
     for level in (0.9, 0.95, 0.5):
-        test = p_of(differences, alternative=alternative, null=null, level=level, n_resamples=199, rng=3)
+        test = p_of(
+            differences, alternative=alternative, null=null, level=level, n_resamples=199, rng=3
+        )
         assert (test.low <= null <= test.high) == (test.p > round(1 - level, 12))
 
 
@@ -107,7 +125,11 @@ def test_few_nonzero_among_many_queries_are_enumerated() -> None:
     within the error of its draws.
     """
     differences = np.zeros((21, 3))
-    differences[:4, 0], differences[7, 1], differences[:10, 2] = [0.4, 0.3, -0.1, 0.2], 0.5, np.arange(1, 11) / 10
+    differences[:4, 0], differences[7, 1], differences[:10, 2] = (
+        [0.4, 0.3, -0.1, 0.2],
+        0.5,
+        np.arange(1, 11) / 10,
+    )
     test = p_of(differences, rng=4)
     assert test.exact.all()
     assert test.n_resamples.tolist() == [16, 2, 1024]
@@ -118,7 +140,9 @@ def test_few_nonzero_among_many_queries_are_enumerated() -> None:
         for value in values:
             sums = np.concatenate([sums, sums + np.array([value, 1])])
         with np.errstate(invalid="ignore", divide="ignore"):
-            lowest = np.fmin(sums[:, 0] / sums[:, 1], (values.sum() - sums[:, 0]) / (21 - sums[:, 1]))
+            lowest = np.fmin(
+                sums[:, 0] / sums[:, 1], (values.sum() - sums[:, 0]) / (21 - sums[:, 1])
+            )
         rank = np.searchsorted(np.sort(lowest), test.low[column] + 1e-9) / lowest.size
         assert (lowest < test.low[column] - 1e-9).mean() <= 0.05 + 0.003
         assert rank > 0.05 - 0.003
@@ -130,22 +154,32 @@ def test_identical_runs_and_all_zeros_but_one() -> None:
     same = np.random.default_rng(0).random((30, 2))
     test = permutation_test(same, same, rng=1)
     assert test.difference.tolist() == test.low.tolist() == test.high.tolist() == [0, 0]
-    assert (test.p.tolist(), test.n_nonzero.tolist(), test.exact.tolist()) == ([1, 1], [0, 0], [True, True])
+    assert (test.p.tolist(), test.n_nonzero.tolist(), test.exact.tolist()) == (
+        [1, 1],
+        [0, 0],
+        [True, True],
+    )
     one = p_of([0.0] * 50 + [0.3], rng=1)
     assert (one.p, one.n_nonzero, one.n_resamples) == (1, 1, 2)
     assert permutation_test([0.4], [0.4]).interval == (0, 0)
     # Not worse by more than a margin: identical runs are the clearest case.
-    assert p_of(np.zeros(30), alternative="greater", null=-0.01, n_resamples=999, rng=1).p == 1 / 1000
+    assert (
+        p_of(np.zeros(30), alternative="greater", null=-0.01, n_resamples=999, rng=1).p == 1 / 1000
+    )
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("null", [0.0, -0.25])
-def test_a_column_that_is_the_same_is_what_it_is_beside_one_that_differs_a_little(alternative: Any, null: float) -> None:
+def test_a_column_that_is_the_same_is_what_it_is_beside_one_that_differs_a_little(
+    alternative: Any, null: float
+) -> None:
     a = np.random.default_rng(1).random((30, 1))
     tiny = a.copy()
     tiny[3] += 1e-9
 
-    same, almost = (permutation_test(a, b + null, alternative=alternative, null=null, rng=1) for b in (a, tiny))
+    same, almost = (
+        permutation_test(a, b + null, alternative=alternative, null=null, rng=1) for b in (a, tiny)
+    )
 
     assert same.p.tolist() == [1.0]
     assert almost.p.tolist() == [0.5 if alternative == "greater" else 1.0]
@@ -174,7 +208,9 @@ def test_sums_that_differ_in_the_last_bits_are_tied() -> None:
 @pytest.mark.parametrize("shape", [(30,), (300, 3)])
 def test_any_number_of_threads_gives_the_same_bits(shape: tuple[int, ...]) -> None:
     differences = np.random.default_rng(3).normal(0.01, 0.3, size=shape)
-    one, two, five = (p_of(differences, n_resamples=30_000, rng=9, threads=threads) for threads in (1, 2, 5))
+    one, two, five = (
+        p_of(differences, n_resamples=30_000, rng=9, threads=threads) for threads in (1, 2, 5)
+    )
     for other in (two, five):
         for name in ("difference", "p", "low", "high"):
             assert np.array_equal(getattr(one, name), getattr(other, name))
@@ -210,9 +246,16 @@ def test_weights_and_clusters_of_draws_are_those_of_repeated_queries() -> None:
     values, counts = generator.normal(0.1, 0.3, size=30), generator.integers(1, 4, size=30)
     weighted = p_of(values, design=Design.of(30, weights=counts), n_resamples=4000, rng=2)
     repeated = np.repeat(values, counts)
-    clustered = p_of(repeated, design=Design.of(repeated.size, clusters=np.repeat(np.arange(30), counts)), n_resamples=4000, rng=2)
+    clustered = p_of(
+        repeated,
+        design=Design.of(repeated.size, clusters=np.repeat(np.arange(30), counts)),
+        n_resamples=4000,
+        rng=2,
+    )
     assert weighted.p == clustered.p
-    assert (weighted.low, weighted.high) == pytest.approx((clustered.low, clustered.high), abs=1e-12)
+    assert (weighted.low, weighted.high) == pytest.approx(
+        (clustered.low, clustered.high), abs=1e-12
+    )
     assert weighted.difference == pytest.approx(np.average(values, weights=counts), abs=1e-15)
     assert (clustered.n_units, "in 30 clusters" in str(clustered)) == (30, True)
 
@@ -254,7 +297,9 @@ def test_what_cannot_be_tested_is_refused() -> None:
 
 def test_the_first_draws_do_not_depend_on_how_many_follow() -> None:
     columns = 2.0 ** np.arange(11)[:, None]
-    few, many = (np.concatenate(list(Flips(11, 3).map(columns, size, np.copy))) for size in (100, 5000))
+    few, many = (
+        np.concatenate(list(Flips(11, 3).map(columns, size, np.copy))) for size in (100, 5000)
+    )
     assert np.array_equal(few, many[:100])
     assert abs(np.bincount(many.ravel().astype(int), minlength=2048).mean() - 5000 / 2048) < 1e-9
     bits = (many.astype(int) >> np.arange(11)) & 1
@@ -264,14 +309,18 @@ def test_the_first_draws_do_not_depend_on_how_many_follow() -> None:
 @pytest.mark.parametrize("n_units", [1, 5, 9, 13])
 def test_an_enumeration_has_every_sign_vector_once(n_units: int) -> None:
     every = AllFlips(n_units)
-    sums = np.concatenate(list(every.map(2.0 ** np.arange(n_units)[:, None], every.n_draws, np.copy)))
+    sums = np.concatenate(
+        list(every.map(2.0 ** np.arange(n_units)[:, None], every.n_draws, np.copy))
+    )
     assert np.sort(sums.ravel()).tolist() == list(range(2**n_units))
 
 
 @pytest.mark.spread(3)
 @pytest.mark.parametrize("few", [0, 1 << 21])
 @pytest.mark.parametrize("kind", ["continuous", "few values", "sorted", "infinite"])
-def test_streamed_ranks_are_those_of_a_sort(kind: str, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streamed_ranks_are_those_of_a_sort(
+    kind: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Sorted values make every first look misleading; it takes more looks, and stays right."""
     generator = np.random.default_rng(1)
     values = generator.normal(size=(60_000, 3))
@@ -284,7 +333,12 @@ def test_streamed_ranks_are_those_of_a_sort(kind: str, few: int, monkeypatch: py
         values[:200, 0] = np.inf
     ordered = np.sort(values, axis=0)
     for rank in (1, 37, 3000, 59_000, 60_000):
-        tail = nth_largest(lambda n, work: (work(values[i : min(i + 2048, n)]) for i in range(0, n, 2048)), rank, 60_000, 3)
+        tail = nth_largest(
+            lambda n, work: (work(values[i : min(i + 2048, n)]) for i in range(0, n, 2048)),
+            rank,
+            60_000,
+            3,
+        )
         assert tail.end.tolist() == ordered[-rank].tolist()
         assert tail.counted.tolist() == (values >= 0).sum(axis=0).tolist()
 
@@ -293,7 +347,9 @@ def test_streamed_ranks_are_those_of_a_sort(kind: str, few: int, monkeypatch: py
 @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
 def test_rounding_is_no_evidence_against_the_null(base: float, alternative: Any) -> None:
     """Every difference is the null but for its last bit, as that of 0.4 and 0.5 is to 0.1."""
-    found = permutation_test(np.full(8, base), np.full(8, round(base - 0.1, 3)), alternative=alternative, null=-0.1)
+    found = permutation_test(
+        np.full(8, base), np.full(8, round(base - 0.1, 3)), alternative=alternative, null=-0.1
+    )
 
     assert found.p == 1
     assert found.low <= -0.1 <= found.high

@@ -42,7 +42,11 @@ SIZES = [
     (1.5, 0.8, 0.05, 5.686142097745736, 4.440254127285652),
 ]
 # The effect by TTestPower().solve_power(None, n, alpha, power)
-EFFECTS = [(25, 0.8, 0.05, 0.5840261396263716), (50, 0.8, 0.05, 0.4041829997377859), (1000, 0.9, 0.01, 0.12218407215770721)]
+EFFECTS = [
+    (25, 0.8, 0.05, 0.5840261396263716),
+    (50, 0.8, 0.05, 0.4041829997377859),
+    (1000, 0.9, 0.01, 0.12218407215770721),
+]
 
 PILOT = np.array([0.0] * 40 + [0.1, 0.2, -0.1, 0.3, 0.05, -0.05, 0.2, 0.1, -0.2, 0.1])
 
@@ -51,7 +55,9 @@ PILOT = np.array([0.0] * 40 + [0.1, 0.2, -0.1, 0.3, 0.05, -0.05, 0.2, 0.1, -0.2,
 
 
 @pytest.mark.parametrize(("n", "d", "alpha", "two_sided", "one_sided"), POWERS)
-def test_power_is_that_of_statsmodels(n: int, d: float, alpha: float, two_sided: float, one_sided: float) -> None:
+def test_power_is_that_of_statsmodels(
+    n: int, d: float, alpha: float, two_sided: float, one_sided: float
+) -> None:
     assert t_power(n, d * 0.3, 0.3, alpha=alpha) == pytest.approx(two_sided, rel=1e-9)
     # Non-inferiority by a margin is the one-sided test of effect + margin.
     beside = {"alpha": alpha, "purpose": "non-inferiority", "margin": 0.1}
@@ -62,18 +68,28 @@ def test_power_is_that_of_statsmodels(n: int, d: float, alpha: float, two_sided:
 def test_queries_needed_are_those_of_statsmodels_rounded_up(
     d: float, power: float, alpha: float, two_sided: float, one_sided: float
 ) -> None:
-    assert queries_needed(d, 1.0, power=power, alpha=alpha) == queries_needed(-d, 1.0, power=power, alpha=alpha) == math.ceil(two_sided)
-    assert queries_needed(0.0, 1.0, power=power, alpha=alpha, purpose="non-inferiority", margin=d) == math.ceil(one_sided)
+    assert (
+        queries_needed(d, 1.0, power=power, alpha=alpha)
+        == queries_needed(-d, 1.0, power=power, alpha=alpha)
+        == math.ceil(two_sided)
+    )
+    assert queries_needed(
+        0.0, 1.0, power=power, alpha=alpha, purpose="non-inferiority", margin=d
+    ) == math.ceil(one_sided)
 
 
 @pytest.mark.parametrize(("n", "power", "alpha", "effect"), EFFECTS)
-def test_the_detectable_effect_is_that_of_statsmodels(n: int, power: float, alpha: float, effect: float) -> None:
+def test_the_detectable_effect_is_that_of_statsmodels(
+    n: int, power: float, alpha: float, effect: float
+) -> None:
     # statsmodels stops its search at about six digits; the power at what we find is right to
     # twelve.
     found = detectable(n, 1.0, power=power, alpha=alpha)
     assert found == pytest.approx(effect, rel=2e-6)
     assert t_power(n, found, 1.0, alpha=alpha) == pytest.approx(power, abs=1e-11)
-    assert detectable(n, np.array([0.0, 0.2]), power=power, alpha=alpha) == pytest.approx([0, 0.2 * found], rel=1e-12)
+    assert detectable(n, np.array([0.0, 0.2]), power=power, alpha=alpha) == pytest.approx(
+        [0, 0.2 * found], rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(("cv", "subjects", "power"), [(0.2, 20, 0.8346802), (0.3, 40, 0.8158453)])
@@ -83,16 +99,28 @@ def test_equivalence_has_the_power_of_powertost(cv: float, subjects: int, power:
     # standard deviation says both.
     error = math.sqrt(math.log(1 + cv**2) * 2 / subjects)
     degrees, margin, effect = subjects - 2, math.log(1.25), math.log(0.95)
-    found = _both_beyond(stats.t.isf(0.05, degrees), degrees, (margin + effect) / error, (margin - effect) / error)
+    found = _both_beyond(
+        stats.t.isf(0.05, degrees), degrees, (margin + effect) / error, (margin - effect) / error
+    )
     assert found == pytest.approx(power, abs=6e-8)
-    reach, low, high = stats.t.isf(0.05, degrees), (margin + effect) / error, (margin - effect) / error
+    reach, low, high = (
+        stats.t.isf(0.05, degrees),
+        (margin + effect) / error,
+        (margin - effect) / error,
+    )
 
     def shown(deviation: float) -> float:
         inside = stats.norm.cdf(high - reach * deviation) - stats.norm.cdf(reach * deviation - low)
-        return max(inside, 0.0) * stats.chi.pdf(deviation * math.sqrt(degrees), degrees) * math.sqrt(degrees)
+        return (
+            max(inside, 0.0)
+            * stats.chi.pdf(deviation * math.sqrt(degrees), degrees)
+            * math.sqrt(degrees)
+        )
 
     largest = (low + high) / (2 * reach)  # beyond it nothing is shown
-    assert found == pytest.approx(quad(shown, 0.0, largest, points=[1.0], epsabs=1e-13)[0], abs=1e-9)
+    assert found == pytest.approx(
+        quad(shown, 0.0, largest, points=[1.0], epsabs=1e-13)[0], abs=1e-9
+    )
 
 
 def test_equivalence_has_the_power_it_has_in_simulation() -> None:
@@ -105,7 +133,11 @@ def test_equivalence_has_the_power_it_has_in_simulation() -> None:
 
 
 def test_plans_fit_each_other() -> None:
-    for purpose, margin, effect in (("difference", 0.0, 0.02), ("non-inferiority", 0.02, 0.005), ("equivalence", 0.03, -0.01)):
+    for purpose, margin, effect in (
+        ("difference", 0.0, 0.02),
+        ("non-inferiority", 0.02, 0.005),
+        ("equivalence", 0.03, -0.01),
+    ):
         options = {"purpose": purpose, "margin": margin, "alpha": 0.05}
         n = queries_needed(effect, 0.1, power=0.9, **options)
         assert t_power(n, effect, 0.1, **options) >= 0.9 > t_power(n - 1, effect, 0.1, **options)
@@ -114,7 +146,9 @@ def test_plans_fit_each_other() -> None:
 
 
 def test_many_queries_are_as_good_as_a_normal_law() -> None:
-    assert queries_needed(1e-4, 0.1) == pytest.approx(((1.959963984540054 + 0.8416212335729143) * 1000) ** 2, rel=1e-5)
+    assert queries_needed(1e-4, 0.1) == pytest.approx(
+        ((1.959963984540054 + 0.8416212335729143) * 1000) ** 2, rel=1e-5
+    )
 
 
 def test_plans_that_no_number_of_queries_fulfils_are_refused() -> None:
@@ -149,9 +183,13 @@ def test_a_pilot_has_the_sample_standard_deviation_and_its_interval() -> None:
 
 def test_a_pilot_of_clusters_needs_as_many_more_queries() -> None:
     # Every query three times: the same information from three times as many.
-    tripled = pilot(np.repeat(PILOT, 3), design=Design.of(150, clusters=np.repeat(np.arange(50), 3)))
+    tripled = pilot(
+        np.repeat(PILOT, 3), design=Design.of(150, clusters=np.repeat(np.arange(50), 3))
+    )
     assert (tripled.n, tripled.df) == (150, 49)
-    assert queries_needed(0.02, tripled) == pytest.approx(3 * queries_needed(0.02, pilot(PILOT)), abs=3)
+    assert queries_needed(0.02, tripled) == pytest.approx(
+        3 * queries_needed(0.02, pilot(PILOT)), abs=3
+    )
     assert detectable(150, tripled) == pytest.approx(detectable(50, pilot(PILOT)), rel=1e-9)
 
 
@@ -186,10 +224,15 @@ def test_power_of_flips_is_that_of_tests_made_one_by_one() -> None:
     alarms = 0
     for _ in range(trials):
         drawn = rng.choice(PILOT, 60)
-        done = stats.permutation_test((drawn,), np.mean, permutation_type="samples", n_resamples=299, rng=rng)
+        done = stats.permutation_test(
+            (drawn,), np.mean, permutation_type="samples", n_resamples=299, rng=rng
+        )
         alarms += done.pvalue <= 0.05
     found = flip_power(PILOT, 60, trials=1000, rng=1)
-    assert abs(found.power - alarms / trials) < 4 * math.sqrt(found.power * (1 - found.power) * (1 / trials + 1 / 1000)) + 0.01
+    assert (
+        abs(found.power - alarms / trials)
+        < 4 * math.sqrt(found.power * (1 - found.power) * (1 / trials + 1 / 1000)) + 0.01
+    )
 
 
 def test_tilting_keeps_the_zeros_and_reaches_the_effect() -> None:
@@ -201,7 +244,9 @@ def test_tilting_keeps_the_zeros_and_reaches_the_effect() -> None:
 
 
 def test_simulated_power_does_not_depend_on_threads() -> None:
-    alone, together = (flip_power(PILOT, 30, 0.03, trials=333, rng=5, threads=threads) for threads in (1, 3))
+    alone, together = (
+        flip_power(PILOT, 30, 0.03, trials=333, rng=5, threads=threads) for threads in (1, 3)
+    )
     assert alone == together
 
 
@@ -238,7 +283,10 @@ def test_flips_too_few_for_the_level_are_refused() -> None:
 
 def test_the_commands_that_plan_and_compare_do_not_load_scipy_stats() -> None:
     """It takes a second, which is more than the work of most calls."""
-    code = "import sys, idealrank.stats.power, idealrank.stats.comparison, idealrank.stats.replicates; print('scipy.stats' in sys.modules)"
+    code = (
+        "import sys, idealrank.stats.power, idealrank.stats.comparison, "
+        "idealrank.stats.replicates; print('scipy.stats' in sys.modules)"
+    )
 
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

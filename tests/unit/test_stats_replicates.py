@@ -73,8 +73,12 @@ def test_nested_seeds_are_the_mixed_model_of_statsmodels() -> None:
     assert found.difference == pytest.approx(-0.006375000000002867)
     assert found.standard_error == pytest.approx(0.04793732301088378, rel=1e-6)
     assert found.queries == pytest.approx(2 * 0.005490283976154206, rel=1e-6)
-    assert np.mean([part.seeds for part in found.training]) == pytest.approx(0.0016127364647415576, rel=1e-6)
-    assert np.mean([part.residual for part in found.training]) == pytest.approx(0.0019047633766476459, rel=1e-6)
+    assert np.mean([part.seeds for part in found.training]) == pytest.approx(
+        0.0016127364647415576, rel=1e-6
+    )
+    assert np.mean([part.residual for part in found.training]) == pytest.approx(
+        0.0019047633766476459, rel=1e-6
+    )
 
 
 def written_out(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
@@ -83,7 +87,9 @@ def written_out(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
     """
     n, k = a.shape
     by_query = np.var(b.mean(axis=1) - a.mean(axis=1), ddof=1) / n
-    rests = [side - side.mean(axis=1, keepdims=True) - side.mean(axis=0) + side.mean() for side in (a, b)]
+    rests = [
+        side - side.mean(axis=1, keepdims=True) - side.mean(axis=0) + side.mean() for side in (a, b)
+    ]
     residuals = sum((rest**2).sum() / ((n - 1) * (k - 1) * n * k) for rest in rests)
     copies = [np.var(side.mean(axis=0), ddof=1) / k for side in (a, b)]
     welch = sum(copies) ** 2 / sum(part**2 / (k - 1) for part in copies)
@@ -113,7 +119,10 @@ def test_the_error_and_the_interval_are_the_formulas_written_out() -> None:
 @pytest.mark.parametrize("gap", [0.3, 3.0, 1e3, 1e9])
 def test_a_tiny_p_value_is_that_of_the_interval(gap: float) -> None:
     rng = np.random.default_rng(8)
-    a, b = (rng.normal(0, 1, (300, 1)) + rng.normal(0, 0.03, 4) + rng.normal(0, 0.1, (300, 4)) for _ in "ab")
+    a, b = (
+        rng.normal(0, 1, (300, 1)) + rng.normal(0, 0.03, 4) + rng.normal(0, 0.1, (300, 4))
+        for _ in "ab"
+    )
     found = replicated_difference(a, b + gap)
     assert 0 < found.p < 0.05
     assert reach(a, b + gap, found.p / 2) == pytest.approx(found.difference, rel=1e-7)
@@ -135,7 +144,9 @@ def test_copies_that_are_equal_leave_the_paired_t_test() -> None:
     a, b = np.repeat(A[:, :1], 3, axis=1), np.repeat(B[:, :1], 5, axis=1)
     found, expected = replicated_difference(a, b), stats.ttest_rel(B[:, 0], A[:, 0])
     interval = expected.confidence_interval(0.95)
-    assert (found.p, found.low, found.high) == pytest.approx((expected.pvalue, interval.low, interval.high), rel=1e-12)
+    assert (found.p, found.low, found.high) == pytest.approx(
+        (expected.pvalue, interval.low, interval.high), rel=1e-12
+    )
     assert found.standard_error == found.query_error
 
 
@@ -173,7 +184,10 @@ def test_one_copy_beside_several_alike_leaves_the_prediction_interval_of_a_furth
 def test_different_numbers_of_copies_count_each_with_its_own_t() -> None:
     a, b = copies_without_interaction(2, 5), copies_without_interaction(6, 6)
     found = replicated_difference(a, b)
-    squares = [(stats.t.isf(0.025, k - 1) * side.mean(axis=0).std(ddof=1)) ** 2 / k for side, k in ((a, 2), (b, 6))]
+    squares = [
+        (stats.t.isf(0.025, k - 1) * side.mean(axis=0).std(ddof=1)) ** 2 / k
+        for side, k in ((a, 2), (b, 6))
+    ]
     assert found.high - found.difference == pytest.approx(math.sqrt(sum(squares)), rel=1e-9)
 
 
@@ -186,7 +200,9 @@ def test_equal_systems_have_difference_zero_and_p_one() -> None:
 
 def test_sides_change_places_with_the_sign() -> None:
     here, there = replicated_difference(A, B[:, :3]), replicated_difference(B[:, :3], A)
-    assert (here.low, here.high, here.p) == pytest.approx((-there.high, -there.low, there.p), rel=1e-12)
+    assert (here.low, here.high, here.p) == pytest.approx(
+        (-there.high, -there.low, there.p), rel=1e-12
+    )
 
 
 # --- one copy -------------------------------------------------------------------------------------
@@ -204,7 +220,9 @@ def test_a_system_without_training_adds_none() -> None:
 
 
 def test_one_copy_without_a_word_is_refused() -> None:
-    with pytest.raises(OptionError, match=r'a has one copy, expected several.*; set single="fixed"'):
+    with pytest.raises(
+        OptionError, match=r'a has one copy, expected several.*; set single="fixed"'
+    ):
         replicated_difference(A[:, 0], B)
     with pytest.raises(OptionError, match="both sides have one copy"):
         replicated_difference(A[:, 0], B[:, :1], single="alike")
@@ -224,7 +242,9 @@ def test_more_queries_do_not_shrink_what_training_adds() -> None:
     assert found.standard_error_with() == pytest.approx(found.standard_error, rel=1e-12)
     floor = math.sqrt(sum(part.seeds / part.n_seeds for part in found.training))
     assert found.standard_error_with(n_queries=10**9) == pytest.approx(floor, rel=1e-3)
-    assert found.standard_error_with(n_seeds=10**9) == pytest.approx(math.sqrt(found.queries / 8), rel=1e-3)
+    assert found.standard_error_with(n_seeds=10**9) == pytest.approx(
+        math.sqrt(found.queries / 8), rel=1e-3
+    )
     assert found.standard_error_with(n_queries=10**9, n_seeds=10**9) < 1e-4
 
 
@@ -256,16 +276,25 @@ def test_the_page_has_the_rows_that_a_run_prints(row: int) -> None:
 def test_the_page_has_what_systems_find_that_differ_on_some_queries(row: int) -> None:
     """Shares of the page against 300 experiments, within four standard errors of both."""
     page = (ROOT / "docs" / "concepts" / "stated-power.md").read_text(encoding="utf-8")
-    cells = [cell.strip() for cell in page.split("| queries that change |")[1].splitlines()[2:][row].split("|")[1:-1]]
-    found = seeds_and_queries.changed(int(cells[1]), int(cells[2]), float(cells[0].rstrip("%")) / 100, trials=300, rng=5)
+    cells = [
+        cell.strip()
+        for cell in page.split("| queries that change |")[1].splitlines()[2:][row].split("|")[1:-1]
+    ]
+    found = seeds_and_queries.changed(
+        int(cells[1]), int(cells[2]), float(cells[0].rstrip("%")) / 100, trials=300, rng=5
+    )
     assert found.size == pytest.approx(float(cells[4]), rel=0.1)
     for share, text in ((found.power, cells[5]), (found.former_power, cells[7])):
         expected = float(text)
-        assert share == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 275) + 0.02)
+        assert share == pytest.approx(
+            expected, abs=4 * math.sqrt(expected * (1 - expected) / 275) + 0.02
+        )
 
 
 @pytest.mark.parametrize("table", ["left-out", "few"])
-def test_a_table_of_the_experiment_has_all_its_rows(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_of_the_experiment_has_all_its_rows(
+    table: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     seeds_and_queries.main(["--table", table, "--trials", "2"])
     lines = capsys.readouterr().out.splitlines()
     expected = len(seeds_and_queries.SIZES) + 1 if table == "left-out" else 2 + 18

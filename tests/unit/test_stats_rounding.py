@@ -47,7 +47,11 @@ def wilcoxon_of_whole(differences: np.ndarray, alternative: str) -> float:
         return 1.0
     tied = np.unique(np.abs(differences)).size < differences.size or 0 in differences
     method = "asymptotic" if tied or differences.size > 50 else "exact"
-    return float(peer.wilcoxon(differences, zero_method="pratt", alternative=alternative, method=method).pvalue)
+    return float(
+        peer.wilcoxon(
+            differences, zero_method="pratt", alternative=alternative, method=method
+        ).pvalue
+    )
 
 
 def ndcg_like(whole: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -61,7 +65,9 @@ def ndcg_like(whole: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def test_differences_equal_but_for_rounding_are_tied() -> None:
     """In whole tenths, SciPy says 0.4801; by rounding errors alone it was 0.566."""
     a, b = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], [0.2, 0.3, 0.4, 0.5, 0.6, 0.5, 0.6, 0.7]
-    assert wilcoxon(a, b).p == pytest.approx(peer.wilcoxon([1, 1, 1, 1, 1, -1, -1, -1], method="asymptotic").pvalue, rel=1e-12)
+    assert wilcoxon(a, b).p == pytest.approx(
+        peer.wilcoxon([1, 1, 1, 1, 1, -1, -1, -1], method="asymptotic").pvalue, rel=1e-12
+    )
     assert round(wilcoxon(a, b).p, 3) == 0.48
     assert wilcoxon(a, b).note == "normal approximation; zeros or ties, so no interval"
 
@@ -74,17 +80,30 @@ def test_differences_equal_but_for_rounding_are_tied() -> None:
 )
 @settings(max_examples=examples(150), deadline=None)
 @example([(1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 5), (7, 6), (8, 7)], 10, "two-sided")
-def test_tests_of_quotients_are_those_of_whole_numbers(pairs: list[tuple[int, int]], by: int, alternative: Any) -> None:
+def test_tests_of_quotients_are_those_of_whole_numbers(
+    pairs: list[tuple[int, int]], by: int, alternative: Any
+) -> None:
     whole_a, whole_b = np.array(pairs).T
     a, b = whole_a / by, whole_b / by
     for test in (wilcoxon, sign_test, mann_whitney):
-        fractions, whole = test(a, b, alternative=alternative), test(whole_a, whole_b, alternative=alternative)
+        fractions, whole = (
+            test(a, b, alternative=alternative),
+            test(whole_a, whole_b, alternative=alternative),
+        )
         assert fractions.p == pytest.approx(whole.p, rel=1e-12)
         assert fractions.statistic == whole.statistic
-    assert wilcoxon(a, b, alternative=alternative).p == pytest.approx(wilcoxon_of_whole(whole_b - whole_a, alternative), rel=1e-9)
+    assert wilcoxon(a, b, alternative=alternative).p == pytest.approx(
+        wilcoxon_of_whole(whole_b - whole_a, alternative), rel=1e-9
+    )
     exact = permutation_test(a, b, alternative=alternative, n_resamples=999, rng=1)
-    assert exact.p == permutation_test(whole_a, whole_b, alternative=alternative, n_resamples=999, rng=1).p
-    found, in_whole = paired_t(a, b, alternative=alternative), paired_t(whole_a, whole_b, alternative=alternative)
+    assert (
+        exact.p
+        == permutation_test(whole_a, whole_b, alternative=alternative, n_resamples=999, rng=1).p
+    )
+    found, in_whole = (
+        paired_t(a, b, alternative=alternative),
+        paired_t(whole_a, whole_b, alternative=alternative),
+    )
     assert (found.wins, found.ties, found.losses) == (in_whole.wins, in_whole.ties, in_whole.losses)
     assert found.p == pytest.approx(in_whole.p, rel=1e-6, abs=1e-9)
     assert found.effect == pytest.approx(in_whole.effect, rel=1e-9, abs=1e-12, nan_ok=True)
@@ -102,7 +121,10 @@ def test_signed_ranks_of_sums_in_any_order(queries: int, alternative: Any) -> No
     expected = wilcoxon_of_whole(whole_b - whole_a, alternative)
     found = wilcoxon(a, b, alternative=alternative)
     assert found.p == pytest.approx(expected, rel=1e-9)
-    assert (found.wins, found.ties) == (int((whole_b > whole_a).sum()), int((whole_b == whole_a).sum()))
+    assert (found.wins, found.ties) == (
+        int((whole_b > whole_a).sum()),
+        int((whole_b == whole_a).sum()),
+    )
     one = compare_columns(a[:, None], b[:, None], Design.of(queries), Plan(test="wilcoxon"))[0]
     assert one.p == pytest.approx(wilcoxon_of_whole(whole_b - whole_a, "two-sided"), rel=1e-9)
     ranks = SignedRanks.of((whole_b - whole_a)[:, None].astype(float))
@@ -127,7 +149,10 @@ def test_a_wilcoxon_interval_excludes_0_where_p_says_so() -> None:
     for seed in range(200):
         rng = np.random.default_rng(seed)
         values = rng.choice([0.1, 0.2, 0.3], 12)
-        a, b = values, values + rng.normal(0.01, 0.02, 12) * rng.choice([1, 1e-13], 12, p=[0.97, 0.03])
+        a, b = (
+            values,
+            values + rng.normal(0.01, 0.02, 12) * rng.choice([1, 1e-13], 12, p=[0.97, 0.03]),
+        )
         found = wilcoxon(a, b, level=0.9)
         assert np.isnan(found.low) or ((found.low > 0) | (found.high < 0)) == (found.p <= 0.1)
 
@@ -140,15 +165,24 @@ STEADY_B = STEADY_A + 0.1  # differences of 0.1, but for rounding
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
-@pytest.mark.parametrize("design", [None, Design.of(9, weights=range(1, 10)), Design.of(9, clusters=np.arange(9) // 3)])
-def test_a_constant_difference_has_no_spread(sign: int, scale: float, design: Design | None) -> None:
+@pytest.mark.parametrize(
+    "design", [None, Design.of(9, weights=range(1, 10)), Design.of(9, clusters=np.arange(9) // 3)]
+)
+def test_a_constant_difference_has_no_spread(
+    sign: int, scale: float, design: Design | None
+) -> None:
     a, b = sorted((STEADY_A * scale, STEADY_B * scale), key=lambda side: sign * side[0])
     assert np.ptp(b - a) > 0
     sizes = effect_sizes(a, b, design=design)
     assert sizes.d_z == sign * np.inf
     assert f"d_z {'-' * (sign < 0)}inf" in str(sizes)
     found = paired_t(a, b, design=design)
-    assert (found.p, found.statistic, found.effect, found.note) == (0, sign * np.inf, sign * np.inf, "all values are equal")
+    assert (found.p, found.statistic, found.effect, found.note) == (
+        0,
+        sign * np.inf,
+        sign * np.inf,
+        "all values are equal",
+    )
     assert found.low == found.high == found.difference
     for method in ("t", "bca", "studentised", "percentile"):
         interval = difference_interval(a, b, method=method, rng=1, n_resamples=199, design=design)
@@ -180,7 +214,9 @@ def test_values_equal_but_for_rounding_have_no_spread() -> None:
     """
     a, b = np.array([0.3, 0.1 + 0.2, 0.3, 0.3]), np.array([0.5, 0.4, 0.5, 0.4])
     assert a[0] != a[1]
-    assert effect_sizes(a, b).g_av == pytest.approx((b - a).mean() / (b.std(ddof=1) / 2) * (1 - 3 / 23), rel=1e-12)
+    assert effect_sizes(a, b).g_av == pytest.approx(
+        (b - a).mean() / (b.std(ddof=1) / 2) * (1 - 3 / 23), rel=1e-12
+    )
     assert effect_sizes(a, a[::-1] + 0.1).g_av == np.inf
     same = effect_sizes(a, a[::-1])
     assert (same.difference, same.d_z, same.g_av, same.ties) == (0, 0, 0, 4)
@@ -193,7 +229,9 @@ def test_values_equal_but_for_rounding_have_no_spread() -> None:
 def test_clusters_whose_sums_cancel_but_for_rounding_show_no_difference() -> None:
     """0.1 + 0.2 - 0.3 in every cluster: nothing varies and nothing differs."""
     differences = np.tile([0.1, 0.2, -0.3], 4)
-    found = paired_t(np.zeros(12), differences, design=Design.of(12, clusters=np.repeat(np.arange(4), 3)))
+    found = paired_t(
+        np.zeros(12), differences, design=Design.of(12, clusters=np.repeat(np.arange(4), 3))
+    )
     assert (found.difference, found.p, found.statistic) == (0, 1, 0)
 
 
@@ -211,20 +249,26 @@ def test_plans_of_a_constant_difference_have_no_spread() -> None:
     assert (pilot(differences).sd, pilot(differences).low) == (0, 0)
     with pytest.raises(ValueError, match="no improvement to draw from"):
         flip_detectable(differences, 100, trials=20, n_resamples=99, rng=1)
-    replicated = replicated_difference(np.stack([STEADY_A] * 2, axis=1), np.stack([STEADY_B] * 2, axis=1))
+    replicated = replicated_difference(
+        np.stack([STEADY_A] * 2, axis=1), np.stack([STEADY_B] * 2, axis=1)
+    )
     assert (replicated.standard_error, replicated.p, replicated.low) == (0, 0, replicated.high)
 
 
 def test_variance_components_of_rounding_are_none() -> None:
     """Systems that differ by the same amount on every query, and systems of equal means."""
-    steady = variance_components(np.array([[0.1], [0.2], [0.3], [0.7], [0.9]]) + np.array([0.0, 0.1, 0.2]))
+    steady = variance_components(
+        np.array([[0.1], [0.2], [0.3], [0.7], [0.9]]) + np.array([0.0, 0.1, 0.2])
+    )
     assert (steady.interaction, steady.mean_squares[2]) == (0, 0)
     with pytest.raises(ir.InputError, match="do not vary unlike each other"):
         reliability(steady)
     equal = variance_components([[0.1, 0.2], [0.2, 0.1], [0.1 + 0.2, 0.3]])
     assert equal.mean_squares[0] == 0
     assert reliability(equal).dependability_interval == (0, 0)
-    trained = variance_components(np.repeat(np.array([[0.1, 0.4], [0.3, 0.6], [0.7, 1.0]])[:, :, None], 2, axis=2))
+    trained = variance_components(
+        np.repeat(np.array([[0.1, 0.4], [0.3, 0.6], [0.7, 1.0]])[:, :, None], 2, axis=2)
+    )
     assert (trained.interaction, trained.seeds, trained.residual) == (0, 0, 0)
 
 
@@ -244,5 +288,8 @@ def test_an_infinite_effect_is_printed_and_is_null_in_json() -> None:
     found = slices(one, two, dict.fromkeys(queries, "all"))
     row = found["all"]
     assert row.effect == np.inf
-    assert "+inf" in [column.beside(Line(row, 1)).text for column in difference_columns("pair", Shown(2, 2, 0.05), 0.95)]
+    assert "+inf" in [
+        column.beside(Line(row, 1)).text
+        for column in difference_columns("pair", Shown(2, 2, 0.05), 0.95)
+    ]
     assert found.as_dict()["slices"]["all"]["effect"] is None

@@ -14,9 +14,14 @@ from idealrank.errors import InputError, OptionError
 from idealrank.stats.sequential_betting import _BETS, sequential_sign
 
 POPULATIONS = (
-    (0.5, 0.5, -0.25, -0.25, -0.25, -0.25), (1, -1, 1, -1, 1, -1, 0), (0.9, -0.3, -0.3, -0.3), (0.1, 0.1, 0.1, 0.1, 0.1, -0.5), (-0.9, 0.8),
-    (0.7, -0.7, 0.3, -0.3, 0.0, 0.0), (0.0, 0.0, 0.0),
-)  # fmt: skip
+    (0.5, 0.5, -0.25, -0.25, -0.25, -0.25),
+    (1, -1, 1, -1, 1, -1, 0),
+    (0.9, -0.3, -0.3, -0.3),
+    (0.1, 0.1, 0.1, 0.1, 0.1, -0.5),
+    (-0.9, 0.8),
+    (0.7, -0.7, 0.3, -0.3, 0.0, 0.0),
+    (0.0, 0.0, 0.0),
+)
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
@@ -25,7 +30,9 @@ def test_over_every_order_a_mean_not_above_0_is_called_positive_in_at_most_half_
     population: tuple[float, ...], alpha: float
 ) -> None:
     n = len(population)
-    signs = [sequential_sign(order, [-1] * n, [1] * n, alpha).sign for order in permutations(population)]
+    signs = [
+        sequential_sign(order, [-1] * n, [1] * n, alpha).sign for order in permutations(population)
+    ]
     assert signs.count(1) / len(signs) <= alpha / 2
     if math.fsum(population) == 0:
         assert signs.count(-1) / len(signs) <= alpha / 2
@@ -40,8 +47,14 @@ def _twin(values: list[float], low: list[float], alpha: float) -> "int | None":
         centre = -math.fsum(values[:place]) / (n - place)
         room = centre - min(low[place:])
         if room > 1e-9:
-            stakes = [stake * (1 + bet * (value - centre) / room) for stake, bet in zip(stakes, _BETS.tolist(), strict=True)]
-        if math.fsum(values[: place + 1]) + math.fsum(low[place + 1 :]) > 1e-9 or math.fsum(stakes) / len(stakes) >= 2 / alpha:
+            stakes = [
+                stake * (1 + bet * (value - centre) / room)
+                for stake, bet in zip(stakes, _BETS.tolist(), strict=True)
+            ]
+        if (
+            math.fsum(values[: place + 1]) + math.fsum(low[place + 1 :]) > 1e-9
+            or math.fsum(stakes) / len(stakes) >= 2 / alpha
+        ):
             return place + 1
     return None
 
@@ -50,7 +63,10 @@ def _twin(values: list[float], low: list[float], alpha: float) -> "int | None":
 def test_the_stop_is_that_of_the_twin(values: list[float], alpha: float) -> None:
     n = len(values)
     found = sequential_sign(values, [-1] * n, [1] * n, alpha)
-    above, below = _twin(values, [-1.0] * n, alpha), _twin([-value for value in values], [-1.0] * n, alpha)
+    above, below = (
+        _twin(values, [-1.0] * n, alpha),
+        _twin([-value for value in values], [-1.0] * n, alpha),
+    )
     assert found.stopped_at == min((one for one in (above, below) if one is not None), default=None)
 
 
@@ -67,7 +83,10 @@ def test_bounds_of_single_items_settle_what_the_lowest_of_all_does_not() -> None
 
 def test_a_smaller_alpha_never_stops_earlier() -> None:
     values = np.random.default_rng(3).normal(0.2, 0.4, 60).clip(-1, 1)
-    stops = [sequential_sign(values, [-1] * 60, [1] * 60, alpha).stopped_at or 61 for alpha in (0.3, 0.1, 0.01, 0.001)]
+    stops = [
+        sequential_sign(values, [-1] * 60, [1] * 60, alpha).stopped_at or 61
+        for alpha in (0.3, 0.1, 0.01, 0.001)
+    ]
     assert stops == sorted(stops)
     assert stops[0] < 40
 

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.stats import Design, all_pairs, max_t, pairwise_tests, permutation_test, randomised_hsd, tails
+from idealrank.stats import (
+    Design,
+    all_pairs,
+    max_t,
+    pairwise_tests,
+    permutation_test,
+    randomised_hsd,
+    tails,
+)
 from idealrank.stats.pairwise_tests import _DRAWS
 from idealrank.stats.randomness import generator_of
 
@@ -17,12 +25,18 @@ from idealrank.stats.randomness import generator_of
 def some_runs(queries: int, runs: int, seed: int = 1, effect: float = 0.05) -> np.ndarray:
     """Queries of unlike difficulty, runs of unlike quality, nDCG-like values."""
     generator = np.random.default_rng(seed)
-    difficulty, quality = generator.normal(0.5, 0.2, size=(queries, 1)), generator.normal(0, effect, size=runs)
+    difficulty, quality = (
+        generator.normal(0.5, 0.2, size=(queries, 1)),
+        generator.normal(0, effect, size=runs),
+    )
     return np.clip(difficulty + quality + generator.normal(0, 0.15, size=(queries, runs)), 0, 1)
 
 
 def same_results(one: Any, two: Any) -> bool:
-    return all(np.array_equal(getattr(one, name), getattr(two, name)) for name in ("difference", "p", "low", "high"))
+    return all(
+        np.array_equal(getattr(one, name), getattr(two, name))
+        for name in ("difference", "p", "low", "high")
+    )
 
 
 # --- max-T ----------------------------------------------------------------------------------------
@@ -36,15 +50,23 @@ def test_max_t_of_all_sign_vectors_is_that_of_a_plain_program() -> None:
     def t_of(table: np.ndarray) -> np.ndarray:
         return np.abs(table.mean(axis=0)) / (table.std(axis=0, ddof=1) / 3)
 
-    largest = np.array([t_of(differences * np.array(signs)[:, None]).max() for signs in product([1, -1], repeat=9)])
+    largest = np.array(
+        [t_of(differences * np.array(signs)[:, None]).max() for signs in product([1, -1], repeat=9)]
+    )
     found = max_t(values[:, 0], values[:, 1:])
     assert found.exact
-    assert found.p == pytest.approx([(largest >= t - 1e-9).mean() for t in t_of(differences)], abs=1e-14)
+    assert found.p == pytest.approx(
+        [(largest >= t - 1e-9).mean() for t in t_of(differences)], abs=1e-14
+    )
     critical = np.sort(largest)[-int(0.05 * 512) - 1]
     assert found.critical == pytest.approx(critical, rel=1e-9)
     around = differences - differences.mean(axis=0)
-    centred = np.array([t_of(around * np.array(signs)[:, None]).max() for signs in product([1, -1], repeat=9)])
-    half = max(critical, np.sort(centred)[-int(0.05 * 512) - 1]) * differences.std(axis=0, ddof=1) / 3
+    centred = np.array(
+        [t_of(around * np.array(signs)[:, None]).max() for signs in product([1, -1], repeat=9)]
+    )
+    half = (
+        max(critical, np.sort(centred)[-int(0.05 * 512) - 1]) * differences.std(axis=0, ddof=1) / 3
+    )
     assert found.low == pytest.approx(differences.mean(axis=0) - half, abs=1e-9)
     assert found.high == pytest.approx(differences.mean(axis=0) + half, abs=1e-9)
 
@@ -63,7 +85,12 @@ def test_simultaneous_intervals_agree_with_corrected_p_values(seed: int) -> None
     generator = np.random.default_rng(seed)
     values = np.round(generator.random((8 + 4 * seed, 5, 2)), 1)
     found = max_t(
-        values[:, 0], values[:, 1:], n_resamples=400, rng=seed, level=0.8, design=Design.of(len(values), weights=range(1, len(values) + 1))
+        values[:, 0],
+        values[:, 1:],
+        n_resamples=400,
+        rng=seed,
+        level=0.8,
+        design=Design.of(len(values), weights=range(1, len(values) + 1)),
     )
     assert found.p.shape == (4, 2)
     assert (found.differs == (found.p <= 0.2)).all()
@@ -94,13 +121,19 @@ def naive_hsd(values: np.ndarray, draws: int, seed: int) -> tuple[np.ndarray, fl
     ranges = []
     for child in sequence.spawn(-(-draws // _DRAWS)):
         generator, runs = np.random.default_rng(child), values.shape[1]
-        orders = [generator.permuted(np.tile(np.arange(runs), (_DRAWS, 1)), axis=1) for _query in values]
+        orders = [
+            generator.permuted(np.tile(np.arange(runs), (_DRAWS, 1)), axis=1) for _query in values
+        ]
         for draw in range(_DRAWS):
-            means = np.mean([row[order[draw]] for row, order in zip(values, orders, strict=True)], axis=0)
+            means = np.mean(
+                [row[order[draw]] for row, order in zip(values, orders, strict=True)], axis=0
+            )
             ranges.append(means.max() - means.min())
     ranges = np.array(ranges[:draws])
     means = values.mean(axis=0)
-    p = np.array([[(1 + (ranges >= abs(b - a) - 1e-12).sum()) / (draws + 1) for b in means] for a in means])
+    p = np.array(
+        [[(1 + (ranges >= abs(b - a) - 1e-12).sum()) / (draws + 1) for b in means] for a in means]
+    )
     return p, float(np.sort(ranges)[-int(0.05 * (draws + 1))])
 
 
@@ -110,7 +143,9 @@ def test_randomised_hsd_is_that_of_a_plain_program() -> None:
     found = randomised_hsd(values, n_resamples=300, rng=5)
     assert found.p == pytest.approx(p, abs=1e-14)
     assert found.least_difference == pytest.approx(least, abs=1e-11)
-    assert found.difference == pytest.approx(values.mean(axis=0) - values.mean(axis=0)[:, None], abs=1e-14)
+    assert found.difference == pytest.approx(
+        values.mean(axis=0) - values.mean(axis=0)[:, None], abs=1e-14
+    )
     assert found.letters().texts[int(np.argmax(found.means))].startswith("a")
 
 
@@ -128,7 +163,10 @@ def test_randomised_hsd_of_few_queries_tends_to_all_rearrangements() -> None:
 
 def test_measures_are_families_of_their_own() -> None:
     values = np.stack([some_runs(30, 5, seed) for seed in (1, 2)], axis=2)
-    both, alone = randomised_hsd(values, n_resamples=500, rng=3), randomised_hsd(values[:, :, 1], n_resamples=500, rng=3)
+    both, alone = (
+        randomised_hsd(values, n_resamples=500, rng=3),
+        randomised_hsd(values[:, :, 1], n_resamples=500, rng=3),
+    )
     assert np.array_equal(both.p[:, :, 1], alone.p)
     assert both.least_difference[1] == alone.least_difference
     assert str(both).endswith(str(alone))
@@ -155,7 +193,9 @@ def test_both_hold_their_level_where_all_runs_are_equal() -> None:
     wrong = {"max_t": 0, "hsd": 0, "pairs": 0}
     for seed in range(600):
         values = some_runs(40, 8, seed, effect=0)
-        wrong["max_t"] += bool(max_t(values[:, 0], values[:, 1:], n_resamples=999, rng=seed).differs.any())
+        wrong["max_t"] += bool(
+            max_t(values[:, 0], values[:, 1:], n_resamples=999, rng=seed).differs.any()
+        )
         wrong["hsd"] += bool(randomised_hsd(values, n_resamples=499, rng=seed).differs.any())
         wrong["pairs"] += bool((all_pairs(values, n_resamples=999, rng=seed).p <= 0.05).any())
     bound = 3 * np.sqrt(0.05 * 0.95 / 600)

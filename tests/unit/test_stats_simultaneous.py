@@ -18,7 +18,14 @@ from tests.conftest import examples
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 
-def slow_statistics(tenths: np.ndarray, counted: np.ndarray, design: Design, signs: Any, null: float, alternative: str) -> list[float]:
+def slow_statistics(
+    tenths: np.ndarray,
+    counted: np.ndarray,
+    design: Design,
+    signs: Any,
+    null: float,
+    alternative: str,
+) -> list[float]:
     """``sum t_i / sqrt(sum t_i^2)`` of each test, a query at a time; -inf where nothing differs."""
     found = []
     for column in range(tenths.shape[1]):
@@ -31,16 +38,25 @@ def slow_statistics(tenths: np.ndarray, counted: np.ndarray, design: Design, sig
         if not any(totals):
             found.append(-np.inf)
             continue
-        value = sum(sign * total for sign, total in zip(signs, totals, strict=True)) / np.sqrt(sum(total**2 for total in totals))
+        value = sum(sign * total for sign, total in zip(signs, totals, strict=True)) / np.sqrt(
+            sum(total**2 for total in totals)
+        )
         found.append({"two-sided": abs(value), "greater": value, "less": -value}[alternative])
     return found
 
 
-def slow_p(tenths: np.ndarray, counted: np.ndarray, design: Design, null: float, alternative: str) -> list[float]:
+def slow_p(
+    tenths: np.ndarray, counted: np.ndarray, design: Design, null: float, alternative: str
+) -> list[float]:
     """Shares of all sign vectors whose largest statistic reaches that of a test."""
     asked = (null, alternative)
     observed = slow_statistics(tenths, counted, design, [1] * design.n_units, *asked)
-    largest = np.array([max(slow_statistics(tenths, counted, design, signs, *asked)) for signs in product([1, -1], repeat=design.n_units)])
+    largest = np.array(
+        [
+            max(slow_statistics(tenths, counted, design, signs, *asked))
+            for signs in product([1, -1], repeat=design.n_units)
+        ]
+    )
     return [float((largest >= statistic - 1e-9).mean()) for statistic in observed]
 
 
@@ -50,7 +66,13 @@ def families(draw: Any, *, queries: int, tests: int = 4) -> tuple[np.ndarray, np
     n, count = draw(st.integers(1, queries)), draw(st.integers(1, tests))
     row = st.lists(st.integers(-6, 6), min_size=count, max_size=count)
     tenths = np.array(draw(st.lists(row, min_size=n, max_size=n)))
-    counted = np.array(draw(st.lists(st.lists(st.booleans(), min_size=count, max_size=count), min_size=n, max_size=n)))
+    counted = np.array(
+        draw(
+            st.lists(
+                st.lists(st.booleans(), min_size=count, max_size=count), min_size=n, max_size=n
+            )
+        )
+    )
     counted[draw(st.integers(0, n - 1)), ~counted.any(axis=0)] = True
     weights = draw(st.none() | st.lists(st.sampled_from([1, 2, 3, 40]), min_size=n, max_size=n))
     clusters = draw(st.none() | st.lists(st.integers(0, 4), min_size=n, max_size=n))
@@ -59,26 +81,46 @@ def families(draw: Any, *, queries: int, tests: int = 4) -> tuple[np.ndarray, np
 
 @given(families(queries=6), st.sampled_from(ALTERNATIVES), st.sampled_from([0.0, 0.1, -0.25]))
 @settings(max_examples=examples(80), deadline=None)
-def test_exact_p_values_are_those_of_all_sign_vectors(family: Any, alternative: Any, null: float) -> None:
+def test_exact_p_values_are_those_of_all_sign_vectors(
+    family: Any, alternative: Any, null: float
+) -> None:
     tenths, counted, design = family
     differences = np.where(counted, tenths / 10, np.nan)
-    found = simultaneous(differences, counted=counted, alternative=alternative, null=null, design=design)
+    found = simultaneous(
+        differences, counted=counted, alternative=alternative, null=null, design=design
+    )
     assert found.exact
     assert found.p == pytest.approx(slow_p(tenths, counted, design, null, alternative), abs=1e-14)
     weights = np.ones(design.n) if design.weights is None else design.weights
-    means = [np.average(tenths[rows, column] / 10, weights=weights[rows]) for column, rows in enumerate(counted.T)]
+    means = [
+        np.average(tenths[rows, column] / 10, weights=weights[rows])
+        for column, rows in enumerate(counted.T)
+    ]
     assert found.difference == pytest.approx(means, abs=1e-14)
 
 
 @pytest.mark.slow
-@given(families(queries=40), st.sampled_from(ALTERNATIVES), st.sampled_from([0.0, 0.1, -0.3]), st.sampled_from([0.3, 0.5, 0.8, 0.95]))
+@given(
+    families(queries=40),
+    st.sampled_from(ALTERNATIVES),
+    st.sampled_from([0.0, 0.1, -0.3]),
+    st.sampled_from([0.3, 0.5, 0.8, 0.95]),
+)
 @settings(max_examples=examples(300), deadline=None)
-def test_an_interval_excludes_the_null_if_and_only_if_p_is_at_most_alpha(family: Any, alternative: Any, null: float, level: float) -> None:
+def test_an_interval_excludes_the_null_if_and_only_if_p_is_at_most_alpha(
+    family: Any, alternative: Any, null: float, level: float
+) -> None:
     """Tenths tie often, weights of 1 to 40 leave accepted shifts that are no interval, and draws
     are few.
     """
     tenths, counted, design = family
-    asked: dict[str, Any] = {"alternative": alternative, "null": null, "level": level, "n_resamples": 199, "rng": 3}
+    asked: dict[str, Any] = {
+        "alternative": alternative,
+        "null": null,
+        "level": level,
+        "n_resamples": 199,
+        "rng": 3,
+    }
     found = simultaneous(tenths / 10, counted=counted, design=design, **asked)
     assert (found.differs == (found.p <= round(1 - level, 12))).all()
     assert (found.low <= found.high).all()
@@ -90,12 +132,20 @@ def test_an_interval_excludes_the_null_if_and_only_if_p_is_at_most_alpha(family:
 @pytest.mark.spread(5)
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("seed", range(6))
-def test_a_family_of_one_has_the_p_value_of_the_permutation_test(seed: int, alternative: Any) -> None:
+def test_a_family_of_one_has_the_p_value_of_the_permutation_test(
+    seed: int, alternative: Any
+) -> None:
     """Exact and drawn; tenths, some of which cancel to 0 but for rounding."""
     generator = np.random.default_rng(seed)
     a, b = np.round(generator.random((2, 9 + 5 * seed)), 1)
     one = permutation_test(a, b, alternative=alternative, rng=seed, n_resamples=20_000)
-    family = simultaneous((b - a)[:, None], counted=np.ones((a.size, 1), bool), alternative=alternative, rng=seed, n_resamples=20_000)
+    family = simultaneous(
+        (b - a)[:, None],
+        counted=np.ones((a.size, 1), bool),
+        alternative=alternative,
+        rng=seed,
+        n_resamples=20_000,
+    )
     assert family.exact == one.exact or one.n_nonzero > 14
     if family.exact == one.exact:
         assert family.p.tolist() == [one.p]
@@ -117,14 +167,21 @@ def test_tests_count_their_own_queries_under_shared_signs() -> None:
     generator = np.random.default_rng(4)
     differences = generator.normal(0.1, 0.3, size=(60, 4))
     counted = np.arange(60)[:, None] % 4 >= np.arange(4)
-    found = simultaneous(np.where(counted, differences, np.nan), counted=counted, rng=1, n_resamples=3000)
+    found = simultaneous(
+        np.where(counted, differences, np.nan), counted=counted, rng=1, n_resamples=3000
+    )
     zeros = simultaneous(np.where(counted, differences, 0.0), rng=1, n_resamples=3000)
     # zeros change no statistic, only means and intervals
     assert found.p.tolist() == zeros.p.tolist()
-    assert found.difference == pytest.approx([differences[rows, at].mean() for at, rows in enumerate(counted.T)], abs=1e-14)
+    assert found.difference == pytest.approx(
+        [differences[rows, at].mean() for at, rows in enumerate(counted.T)], abs=1e-14
+    )
     units, statistics = counted.sum(axis=0), []
     for at, rows in enumerate(counted.T):
-        mean, error = differences[rows, at].mean(), differences[rows, at].std(ddof=1) / np.sqrt(units[at])
+        mean, error = (
+            differences[rows, at].mean(),
+            differences[rows, at].std(ddof=1) / np.sqrt(units[at]),
+        )
         reach = (mean - found.low[at]) / error
         assert found.high[at] == pytest.approx(mean + reach * error, abs=1e-9)
         assert reach >= found.critical_t[at] - 1e-9
@@ -139,7 +196,9 @@ def test_tests_count_their_own_queries_under_shared_signs() -> None:
 @pytest.mark.parametrize(("alternative", "sign"), [("greater", 1), ("less", -1)])
 def test_one_sided_ends_are_those_of_their_own_critical_value(alternative: Any, sign: int) -> None:
     differences = np.random.default_rng(6).normal(0.2 * sign, 0.4, size=(50, 3))
-    found = simultaneous(differences, alternative=alternative, null=0.05 * sign, rng=2, n_resamples=5000)
+    found = simultaneous(
+        differences, alternative=alternative, null=0.05 * sign, rng=2, n_resamples=5000
+    )
     errors = differences.std(axis=0, ddof=1) / np.sqrt(50)
     reach = sign * (differences.mean(axis=0) - (found.low if sign > 0 else found.high)) / errors
     # one critical value for all, and at least that of p
@@ -153,14 +212,22 @@ def test_one_sided_ends_are_those_of_their_own_critical_value(alternative: Any, 
 def test_tests_without_a_difference_neither_reject_nor_correct() -> None:
     differences = np.random.default_rng(1).normal(0.1, 0.2, size=(30, 2))
     with_empty = np.insert(differences, 1, 0.0, axis=1)
-    for alternative, ends in (("two-sided", (0, 0)), ("greater", (0, np.inf)), ("less", (-np.inf, 0))):
+    for alternative, ends in (
+        ("two-sided", (0, 0)),
+        ("greater", (0, np.inf)),
+        ("less", (-np.inf, 0)),
+    ):
         asked: dict[str, Any] = {"alternative": alternative, "rng": 1, "n_resamples": 999}
         alone, found = simultaneous(differences, **asked), simultaneous(with_empty, **asked)
         assert (found.p[1], found.low[1], found.high[1]) == (1, *ends)
         assert found.p[[0, 2]].tolist() == alone.p.tolist()
         assert found.critical == alone.critical
     nothing = simultaneous(np.full((5, 2), 0.3), null=0.3)
-    assert (nothing.p.tolist(), nothing.low.tolist(), nothing.high.tolist()) == ([1, 1], [0.3, 0.3], [0.3, 0.3])
+    assert (nothing.p.tolist(), nothing.low.tolist(), nothing.high.tolist()) == (
+        [1, 1],
+        [0.3, 0.3],
+        [0.3, 0.3],
+    )
 
 
 def test_few_units_that_differ_among_many_are_enumerated() -> None:
@@ -175,10 +242,17 @@ def test_few_units_that_differ_among_many_are_enumerated() -> None:
 def test_neither_threads_nor_the_number_of_tests_change_a_bit() -> None:
     differences = np.random.default_rng(2).normal(0.05, 0.2, size=(70, 50))
     counted = np.random.default_rng(3).random((70, 50)) < 0.7
-    runs = [simultaneous(differences, counted=counted, rng=5, n_resamples=5000, threads=threads) for threads in (1, 2, 5)]
+    runs = [
+        simultaneous(differences, counted=counted, rng=5, n_resamples=5000, threads=threads)
+        for threads in (1, 2, 5)
+    ]
     for name in ("difference", "p", "low", "high", "critical_t"):
-        assert all(np.array_equal(getattr(runs[0], name), getattr(other, name)) for other in runs[1:])
-    repeated = simultaneous(np.tile(differences, 3), counted=np.tile(counted, 3), rng=5, n_resamples=5000)
+        assert all(
+            np.array_equal(getattr(runs[0], name), getattr(other, name)) for other in runs[1:]
+        )
+    repeated = simultaneous(
+        np.tile(differences, 3), counted=np.tile(counted, 3), rng=5, n_resamples=5000
+    )
     assert repeated.p.tolist() == runs[0].p.tolist() * 3
     assert repeated.low.tolist() == runs[0].low.tolist() * 3
 
@@ -204,13 +278,17 @@ def test_memory_does_not_hold_draws_of_all_tests() -> None:
 
 def test_texts_and_refusals() -> None:
     differences = np.random.default_rng(1).normal(0.5, 0.2, size=(30, 2))
-    assert str(simultaneous(differences, rng=1, n_resamples=99, alternative="greater", level=0.9)).startswith(
-        "2 differences over 30 queries: 2 significant, t from "
+    assert str(
+        simultaneous(differences, rng=1, n_resamples=99, alternative="greater", level=0.9)
+    ).startswith("2 differences over 30 queries: 2 significant, t from ")
+    assert "t from -" in str(
+        simultaneous(differences, rng=1, n_resamples=99, alternative="less", level=0.9)
     )
-    assert "t from -" in str(simultaneous(differences, rng=1, n_resamples=99, alternative="less", level=0.9))
     with pytest.raises(ir.InputError, match=r"shape \(3,\), expected \(queries, tests\)"):
         simultaneous([1.0, 2.0, 3.0])
-    with pytest.raises(ir.InputError, match=r"counted has shape \(1, 2\) of bool, expected \(30, 2\)"):
+    with pytest.raises(
+        ir.InputError, match=r"counted has shape \(1, 2\) of bool, expected \(30, 2\)"
+    ):
         simultaneous(differences, counted=[[True, True]])
     with pytest.raises(ir.InputError, match="of int64, expected"):
         simultaneous(differences, counted=np.ones((30, 2), int))
@@ -227,11 +305,15 @@ def test_texts_and_refusals() -> None:
 
 
 @pytest.mark.parametrize(("alternative", "sign"), [("less", -1), ("greater", 1), ("two-sided", 1)])
-def test_an_interval_that_ends_at_the_null_but_for_the_tolerance_of_ties_ends_there(alternative: Any, sign: int) -> None:
+def test_an_interval_that_ends_at_the_null_but_for_the_tolerance_of_ties_ends_there(
+    alternative: Any, sign: int
+) -> None:
     """Its end was 3e-13, and for its sake a report had 13 decimals."""
     differences = sign * np.array([[1.0, 1.0], [0.86, 1.0], *[[0.0, 0.0]] * 6])
 
-    found = simultaneous(differences, alternative=alternative, level=0.8 if alternative != "two-sided" else 0.6)
+    found = simultaneous(
+        differences, alternative=alternative, level=0.8 if alternative != "two-sided" else 0.6
+    )
 
     assert not found.differs.any()
     assert (found.high if alternative == "less" else found.low)[1] == 0.0

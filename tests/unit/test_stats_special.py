@@ -9,7 +9,9 @@ import scipy.special
 from idealrank.stats import special
 
 NAMES = [
-    name for name, value in vars(special).items() if callable(value) and value.__module__ == special.__name__ and not name.startswith("_")
+    name
+    for name, value in vars(special).items()
+    if callable(value) and value.__module__ == special.__name__ and not name.startswith("_")
 ]
 
 
@@ -30,7 +32,9 @@ def test_a_comparison_begins_without_scipy_and_loads_it_once_it_is_wanted() -> N
         "from idealrank.stats.special import load_special, ndtr; load_special(); "
         "print(before, float(ndtr(0.0)), 'scipy.special' in sys.modules)"
     )
-    printed = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    printed = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    ).stdout
     assert printed == "False 0.5 True\n"
 
 
@@ -39,9 +43,13 @@ def test_a_comparison_of_two_runs_loads_nothing_that_only_others_need(tmp_path: 
     for name in ("a.run", "b.run"):
         (tmp_path / name).write_text("q Q0 d 1 1.0 a\n", encoding="utf-8")
     script = (
-        "import sys; from idealrank.cli.main import run; code = run(['compare', 'qrels', 'a.run', 'b.run']); "
+        "import sys; from idealrank.cli.main import run; code = run(['compare', 'qrels', "
+        "'a.run', 'b.run']); "
         "print(code, [name for name in sys.modules if name.startswith('idealrank.') "
-        "and name.split('.')[-1] in ('slice_differences', 'slice_means', 'judge_differences', 'compact_letters', 'margins', 'precision')])"
+        "and name.split('.')[-1] in ('slice_differences', 'slice_means', 'judge_differences', "
+        "'compact_letters', 'margins', 'precision')])"
     )
-    printed = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=tmp_path).stdout
+    printed = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=tmp_path
+    ).stdout
     assert printed.splitlines()[-1] == "0 []"

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.stats import equivalence, mann_whitney, non_inferiority, unpaired_permutation, unpaired_tests, welch_t
+from idealrank.stats import (
+    equivalence,
+    mann_whitney,
+    non_inferiority,
+    unpaired_permutation,
+    unpaired_tests,
+    welch_t,
+)
 
 A = np.array([0.1, 0.25, 0.3, 0.72])
 B = np.array([0.4, 0.55, 0.61, 0.9, 0.95])
@@ -15,7 +22,10 @@ B = np.array([0.4, 0.55, 0.61, 0.9, 0.95])
 def every_exchange(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The difference of means of every way to choose who is b."""
     pooled = np.concatenate((a, b))
-    every = [np.isin(np.arange(pooled.size), chosen) for chosen in combinations(range(pooled.size), b.size)]
+    every = [
+        np.isin(np.arange(pooled.size), chosen)
+        for chosen in combinations(range(pooled.size), b.size)
+    ]
     return np.array([pooled[mask].mean() - pooled[~mask].mean() for mask in every])
 
 
@@ -61,8 +71,14 @@ def test_random_exchanges_have_the_same_bits_for_any_threads(monkeypatch) -> Non
     monkeypatch.setattr(unpaired_tests, "_ITEMS", 1 << 12)
     rng = np.random.default_rng(4)
     a, b = rng.random((30, 2)), rng.random((25, 2))
-    one, many = (unpaired_permutation(a, b, n_resamples=2000, rng=5, threads=threads) for threads in (1, 4))
-    assert (one.p.tolist(), one.low.tolist(), one.high.tolist()) == (many.p.tolist(), many.low.tolist(), many.high.tolist())
+    one, many = (
+        unpaired_permutation(a, b, n_resamples=2000, rng=5, threads=threads) for threads in (1, 4)
+    )
+    assert (one.p.tolist(), one.low.tolist(), one.high.tolist()) == (
+        many.p.tolist(),
+        many.low.tolist(),
+        many.high.tolist(),
+    )
 
 
 def test_degenerate_samples() -> None:
@@ -71,7 +87,12 @@ def test_degenerate_samples() -> None:
         assert (equal.difference, equal.p, equal.effect, equal.common_language) == (0, 1, 0, 0.5)
     assert (welch_t([0.5, 0.5], [0.5, 0.5]).low, welch_t([0.5, 0.5], [0.5, 0.5]).high) == (0, 0)
     lonely = welch_t([0.5], [0.1, 0.2], alternative="less")
-    assert (lonely.p, lonely.low, lonely.high, lonely.note) == (1, -np.inf, np.inf, "one query alone shows no variance")
+    assert (lonely.p, lonely.low, lonely.high, lonely.note) == (
+        1,
+        -np.inf,
+        np.inf,
+        "one query alone shows no variance",
+    )
     few = unpaired_permutation([0.1, 0.2], [0.3, 0.4])
     assert (few.p, few.low, few.high) == (pytest.approx(1 / 3), -np.inf, np.inf)
     assert np.isnan(mann_whitney(A, B).low)
@@ -97,13 +118,19 @@ def test_margins_decide_by_the_interval() -> None:
     assert per_column.shown.tolist() == [True, False]
     same = equivalence([0.1, 0.2], [0.1, 0.2], 0.01)
     assert (same.shown, same.p, same.note) == (True, 0, "all values are equal")
-    assert str(non_inferiority([0.1], [0.2], 0.05)).startswith("not shown, p = 1: b is not worse than a by 0.05")
+    assert str(non_inferiority([0.1], [0.2], 0.05)).startswith(
+        "not shown, p = 1: b is not worse than a by 0.05"
+    )
 
 
 @pytest.mark.parametrize("margin", [0, -0.1, [0.1, 0.2, 0.3]])
 def test_a_margin_must_be_given_and_above_0(margin) -> None:
     for test in (non_inferiority, equivalence):
-        with pytest.raises(ir.OptionError, match="expected a number above 0 in the units of the measure, or one for each of the 2 columns"):
+        with pytest.raises(
+            ir.OptionError,
+            match="expected a number above 0 in the units of the measure, or one for each of the 2 "
+            "columns",
+        ):
             test(np.zeros((3, 2)), np.ones((3, 2)), margin)
     with pytest.raises(ir.OptionError, match=r"alpha=0.5: expected a number below 0.5"):
         equivalence([0.1, 0.2], [0.1, 0.3], 0.1, alpha=0.5)

@@ -22,7 +22,9 @@ from idealrank.stats import (
 
 
 @given(n=st.integers(1, 400), share=st.floats(0, 1), margin=st.floats(0.001, 0.89))
-def test_queries_that_lose_all_or_nothing_have_the_binomial_p(n: int, share: float, margin: float) -> None:
+def test_queries_that_lose_all_or_nothing_have_the_binomial_p(
+    n: int, share: float, margin: float
+) -> None:
     losses = round(share * n)
     differences = np.zeros(n)
     differences[:losses] = -0.9
@@ -34,7 +36,9 @@ def test_queries_that_lose_all_or_nothing_have_the_binomial_p(n: int, share: flo
     parts=st.lists(st.integers(-19, 20), min_size=1, max_size=6, unique=True),
     margin=st.integers(1, 19),
 )
-def test_distinct_differences_have_the_closed_sum_of_exponentials(parts: list[int], margin: int) -> None:
+def test_distinct_differences_have_the_closed_sum_of_exponentials(
+    parts: list[int], margin: int
+) -> None:
     # P(sum c_j E_j > 0) is the sum over c_j > 0 of prod c_j / (c_j - c_k) (Feller, volume 2, I.13).
     factors = [Fraction(part + margin) for part in parts] + [Fraction(margin - 20)]
     factors = [factor for factor in factors if factor]
@@ -119,7 +123,9 @@ def test_what_a_largest_loss_cannot_be_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("share", "loss"), [(0.02, 0.9), (0.05, 0.4)])
-def test_a_rare_loss_of_the_margin_is_ruled_out_at_the_level_at_most(share: float, loss: float) -> None:
+def test_a_rare_loss_of_the_margin_is_ruled_out_at_the_level_at_most(
+    share: float, loss: float
+) -> None:
     # The t test passes such losses in .12 and .08 of samples.
     rng = np.random.default_rng(3)
     margin, passed, samples = share * loss, 0, 400

@@ -43,7 +43,9 @@ def test_every_float_comes_back_with_its_bits(store: Store) -> None:
     ]
     values = np.array(bits, np.uint64).view(np.float64).reshape(-1, 1)
     one = ir.evaluate({f"q{n}": {"a": 1} for n in range(len(bits))}, {"q0": ["a"]}, "AP")
-    kept = store.evaluation(store.add(replace(one, values=values, scored=np.arange(len(bits))[:, None] % 2 == 0)))
+    kept = store.evaluation(
+        store.add(replace(one, values=values, scored=np.arange(len(bits))[:, None] % 2 == 0))
+    )
     assert kept.evaluation.values.view(np.uint64).ravel().tolist() == bits
     assert kept.scored.ravel().tolist() == [True, False] * 4 + [True]
     assert kept.entry.means == {"AP": None}
@@ -64,13 +66,17 @@ def test_numpy_and_sqlite_read_what_is_on_the_disk(store: Store) -> None:
         assert plain.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert plain.execute("PRAGMA foreign_key_check").fetchall() == []
         assert plain.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        values_file, scored_file = plain.execute("SELECT values_file, scored_file FROM evaluation WHERE id = ?", (key,)).fetchone()
+        values_file, scored_file = plain.execute(
+            "SELECT values_file, scored_file FROM evaluation WHERE id = ?", (key,)
+        ).fetchone()
         record = plain.execute("SELECT record FROM entry").fetchone()[0]
     plain.close()
     path = store.folder / "values" / values_file[:2] / values_file
     assert hashlib.sha256(path.read_bytes()).hexdigest() == path.stem
     assert np.load(path).tobytes() == np.ascontiguousarray(evaluation.values).tobytes()
-    assert scored_file is None or (np.load(store.files.path(scored_file)) == evaluation.scored).all()
+    assert (
+        scored_file is None or (np.load(store.files.path(scored_file)) == evaluation.scored).all()
+    )
     assert hashlib.sha256(record.encode()).hexdigest()[:12] == key
     assert json.loads(record)["coverage"]["scored"] == evaluation.coverage.scored
 
@@ -79,9 +85,17 @@ def test_hits_come_back(store: Store) -> None:
     qrels = ir.Qrels({"q1": {"a": 2, "b": 0, "é": 1}, "q2": {"a": 1}, "q3": {"z": 1}})
     run = ir.Run({"q1": {"x": 3.0, "a": 2.0, "b": 2.0}, "q2": {"y": 2.0, "a": 1.0}})
     hits = judged_hits(qrels, run, depth=2)
-    assert list(zip(hits.query, hits.documents, hits.rank, hits.tie_first, hits.tie_last, hits.grade, strict=True)) == [
-        (0, "b", 2, 2, 3, 0.0), (0, "a", 3, 2, 3, 2.0), (1, "a", 2, 2, 2, 1.0)
-    ]  # fmt: skip
+    assert list(
+        zip(
+            hits.query,
+            hits.documents,
+            hits.rank,
+            hits.tie_first,
+            hits.tie_last,
+            hits.grade,
+            strict=True,
+        )
+    ) == [(0, "b", 2, 2, 3, 0.0), (0, "a", 3, 2, 3, 2.0), (1, "a", 2, 2, 2, 1.0)]
     evaluation = ir.evaluate(qrels, run, "nDCG@2")
     kept = store.evaluation(store.add(evaluation, hits=hits)).hits
     assert list(kept.queries) == list(evaluation.queries) == ["q1", "q2", "q3"]
@@ -102,7 +116,9 @@ def test_hits_are_as_deep_as_the_measures() -> None:
 
 
 def test_text_measures_and_conventions_come_back(store: Store) -> None:
-    evaluation = ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["relstring", "nDCG@5"], "lightgbm,ties=best,cutoff=7")
+    evaluation = ir.evaluate(
+        {"q": {"a": 1}}, {"q": ["x", "a"]}, ["relstring", "nDCG@5"], "lightgbm,ties=best,cutoff=7"
+    )
     kept = store.evaluation(store.add(evaluation)).evaluation
     assert kept.texts == evaluation.texts
     assert kept.convention == evaluation.convention
@@ -115,7 +131,9 @@ def test_every_convention_comes_back(name: str) -> None:
     from idealrank.store.encoding import convention_fields, read_convention
 
     convention = ir.PRESETS[name]
-    assert read_convention(json.loads(json.dumps(convention_fields(convention))), "it") == convention
+    assert (
+        read_convention(json.loads(json.dumps(convention_fields(convention))), "it") == convention
+    )
 
 
 def test_a_measure_of_ones_own_is_readable_by_text_and_comes_back_when_given(store: Store) -> None:
@@ -156,12 +174,21 @@ def test_ids_are_found_by_their_beginnings(store: Store) -> None:
 def test_a_beginning_of_several_ids_names_them(store: Store) -> None:
     key = store.add(evaluations()[0])
     other = key[:6] + ("0" if key[6] != "0" else "1") + key[7:]
-    columns = "kind, time, name, digest, record, convention, fingerprint, version, commit_id, dirty, command"
+    columns = (
+        "kind, time, name, digest, record, convention, fingerprint, version, commit_id, dirty, "
+        "command"
+    )
     # one such pair comes by chance once in 16 million
     with store._database.writing() as connection:
-        connection.execute(f"INSERT INTO entry (id, {columns}) SELECT ?, {columns} FROM entry WHERE id = ?", (other, key))
+        connection.execute(
+            f"INSERT INTO entry (id, {columns}) SELECT ?, {columns} FROM entry WHERE id = ?",
+            (other, key),
+        )
 
-    with pytest.raises(InputError, match=f"found {min(key, other)}, {max(key, other)}, expected one; give more digits"):
+    with pytest.raises(
+        InputError,
+        match=f"found {min(key, other)}, {max(key, other)}, expected one; give more digits",
+    ):
         store.resolve(key[:6])
     assert store.resolve(key[:7]) == key
     assert store.shortest(key) == key[:7]
@@ -177,17 +204,33 @@ def test_equal_evaluations_are_entries_of_their_own_that_share_their_files(store
 
 def test_entries_are_found_by_what_is_known_of_them(store: Store) -> None:
     one, other, *_ = evaluations()
-    first = store.add(one, record=Record(tags=("release", "v1"), commit="abcdef0123", dirty=True, time="2020-01-01T00:00:00.000000+00:00"))
+    first = store.add(
+        one,
+        record=Record(
+            tags=("release", "v1"),
+            commit="abcdef0123",
+            dirty=True,
+            time="2020-01-01T00:00:00.000000+00:00",
+        ),
+    )
     second = store.add(other, record=Record(tags=("v2",), notes=("the new stemmer",)))
     compared = store.add_comparison(ir.compare(one, other), [first, second])
     assert [entry.id for entry in store.entries()] == [compared, second, first]
     assert [entry.id for entry in store.entries(kind="evaluation", limit=1)] == [second]
-    assert [entry.id for entry in store.entries(tag="v1")] == [entry.id for entry in store.entries(commit="abcd")] == [first]
+    assert (
+        [entry.id for entry in store.entries(tag="v1")]
+        == [entry.id for entry in store.entries(commit="abcd")]
+        == [first]
+    )
     assert [entry.id for entry in store.entries(run=other.name)] == [second]
     assert [entry.id for entry in store.entries(measure="ndcg_cut_10")] == [second, first]
     assert store.entries(measure="P@77") == []
     entry = store.entry(first)
-    assert (entry.record.dirty, entry.record.tags, entry.record.time[:4]) == (True, ("release", "v1"), "2020")
+    assert (entry.record.dirty, entry.record.tags, entry.record.time[:4]) == (
+        True,
+        ("release", "v1"),
+        "2020",
+    )
     assert entry.means == one.mean()
     assert store.entry(compared).parts == (first, second)
 
@@ -197,7 +240,10 @@ def test_tags_and_notes_come_and_go(store: Store) -> None:
     store.tag(key, "b", "a")
     store.note(key, "second")
     store.untag(key, "a")
-    assert (store.entry(key).record.tags, store.entry(key).record.notes) == (("b",), ("first", "second"))
+    assert (store.entry(key).record.tags, store.entry(key).record.notes) == (
+        ("b",),
+        ("first", "second"),
+    )
     with pytest.raises(InputError, match="found no tag 'a', expected one of b"):
         store.untag(key, "a")
     with pytest.raises(OptionError, match="printable words"):
@@ -222,15 +268,24 @@ def test_no_path_of_the_user_is_in_any_byte(tmp_path: Path) -> None:
     (secret / "my.run").write_text("q1 Q0 a 1 1.0 my\n", encoding="utf-8")
     evaluation = ir.evaluate(str(secret / "qrels.txt"), str(secret / "my.run"), ["nDCG@10"])
     command = (
-        f"idealrank evaluate {secret}/qrels.txt --documents={secret}/d.tsv '{secret}/my run' ~/x.run file://{secret}/y "
+        f"idealrank evaluate {secret}/qrels.txt --documents={secret}/d.tsv '{secret}/my run' "
+        f"~/x.run file://{secret}/y "
         f"-o{secret}/z '--report={secret} of/{secret}/x.html'"
     )
     with Store.open(tmp_path / "store") as store:
         key = store.add(evaluation, record=Record(command=command))
         options = {"weights": str(secret / "weights.csv"), "said": [f"from {secret}/x"]}
-        compared = store.add_comparison(ir.compare(evaluation, evaluation), [key, key], options=options, record=Record(command=command))
+        compared = store.add_comparison(
+            ir.compare(evaluation, evaluation),
+            [key, key],
+            options=options,
+            record=Record(command=command),
+        )
         kept = store.evaluation(key)
-        assert kept.record.command == "idealrank evaluate qrels.txt --documents=d.tsv 'my run' x.run y -oz --report=x.html"
+        assert (
+            kept.record.command
+            == "idealrank evaluate qrels.txt --documents=d.tsv 'my run' x.run y -oz --report=x.html"
+        )
         assert [one.path for one in kept.evaluation.provenance.inputs] == ["qrels.txt", "my.run"]
         for one in kept.evaluation.provenance.inputs:
             content = (secret / one.path).read_bytes()

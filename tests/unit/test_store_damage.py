@@ -36,16 +36,31 @@ def numbers(store: Store) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for entry in store.entries():
-        found[entry.id, "entry"] = (entry.kind, entry.name, str(entry.means), entry.n_queries, entry.fingerprint, entry.record.time)
+        found[entry.id, "entry"] = (
+            entry.kind,
+            entry.name,
+            str(entry.means),
+            entry.n_queries,
+            entry.fingerprint,
+            entry.record.time,
+        )
         if entry.kind == "evaluation":
             found[entry.id, "values"] = store.evaluation(entry.id).evaluation.values.tobytes()
     for query in (None, "q1"):
         for point in store.history("AP", query=query).points:
-            found[point.id, query] = (point.when, point.run, point.value, point.convention, point.judgments_content)
+            found[point.id, query] = (
+                point.when,
+                point.run,
+                point.value,
+                point.convention,
+                point.judgments_content,
+            )
     for name in ("evaluations", "means", "comparisons", "gates"):
         for row in relations(store)[name].reader().read_all().to_pylist():
             row.pop("notes", None)
-            found[row["id"], name, str(row.get("measure")), str(row.get("baseline"))] = json.dumps(row, default=str)
+            found[row["id"], name, str(row.get("measure")), str(row.get("baseline"))] = json.dumps(
+                row, default=str
+            )
     return found
 
 
@@ -62,7 +77,9 @@ def damaged(content: bytes, draws: random.Random, number: int) -> bytes:
 
 
 @pytest.mark.slow
-def test_a_damaged_page_of_the_database_is_an_error_in_words_or_changes_no_number(whole: tuple[Path, list[str]], tmp_path: Path) -> None:
+def test_a_damaged_page_of_the_database_is_an_error_in_words_or_changes_no_number(
+    whole: tuple[Path, list[str]], tmp_path: Path
+) -> None:
     with Store.open(whole[0]) as store:
         expected = numbers(store)
     content, draws = (whole[0] / "store.sqlite3").read_bytes(), random.Random(5)
@@ -81,7 +98,12 @@ def test_a_damaged_page_of_the_database_is_an_error_in_words_or_changes_no_numbe
             continue
         assert found.items() <= expected.items(), number
     assert len(said) > DAMAGES // 3
-    advice = ("import an exported copy, or take it out with", "restore a backup", "choose another folder", "upgrade")
+    advice = (
+        "import an exported copy, or take it out with",
+        "restore a backup",
+        "choose another folder",
+        "upgrade",
+    )
     assert [one for one in said if not any(words in one for words in advice)] == []
 
 
@@ -96,14 +118,23 @@ def test_a_damaged_mean_is_not_printed(whole: tuple[Path, list[str]], tmp_path: 
 
 
 @pytest.mark.parametrize("query", [None, "q1"])
-def test_a_mean_of_an_entry_that_is_no_evaluation_is_damage(whole: tuple[Path, list[str]], tmp_path: Path, query: str | None) -> None:
+def test_a_mean_of_an_entry_that_is_no_evaluation_is_damage(
+    whole: tuple[Path, list[str]], tmp_path: Path, query: str | None
+) -> None:
     verdict = whole[1][-1]
     shutil.copytree(whole[0], tmp_path / "store")
     with sqlite3.connect(tmp_path / "store" / "store.sqlite3") as plain:
-        plain.execute("UPDATE mean SET id = ? WHERE measure = 'AP' AND id = (SELECT min(id) FROM mean WHERE measure = 'AP')", [verdict])
+        plain.execute(
+            "UPDATE mean SET id = ? WHERE measure = 'AP' AND id = (SELECT min(id) FROM mean "
+            "WHERE measure = 'AP')",
+            [verdict],
+        )
     plain.close()
 
-    with Store.open(tmp_path / "store") as store, pytest.raises(InputError, match=f"the record of {verdict} is damaged"):
+    with (
+        Store.open(tmp_path / "store") as store,
+        pytest.raises(InputError, match=f"the record of {verdict} is damaged"),
+    ):
         store.history("AP", query=query)
 
 
@@ -127,7 +158,10 @@ def test_an_entry_of_another_kind_than_its_record_is_damage(
         plain.execute("UPDATE entry SET kind = ?", [kind])
     plain.close()
 
-    with Store.open(tmp_path / "store") as store, pytest.raises(InputError, match=r"is damaged|expected one"):
+    with (
+        Store.open(tmp_path / "store") as store,
+        pytest.raises(InputError, match=r"is damaged|expected one"),
+    ):
         read(store)
 
 
@@ -153,11 +187,17 @@ def test_an_entry_with_a_damaged_record_is_named_and_an_exported_copy_mends_it(
         store.export_file(key, tmp_path / "copy.zip")
         store.tag(key, "later")
     with sqlite3.connect(tmp_path / "store" / "store.sqlite3") as plain:
-        plain.execute("UPDATE entry SET record = replace(record, 'bm25', 'bm26') WHERE id = ?", (key,))
+        plain.execute(
+            "UPDATE entry SET record = replace(record, 'bm25', 'bm26') WHERE id = ?", (key,)
+        )
     plain.close()
 
     with Store.open(tmp_path / "store") as store:
-        with pytest.raises(InputError, match=f"the record of {key} is damaged: .*import an exported copy, or .*store remove {key}`"):
+        with pytest.raises(
+            InputError,
+            match=f"the record of {key} is damaged: .*import an exported copy, or .*store remove "
+            f"{key}`",
+        ):
             read(store, key)
         assert store.import_file(tmp_path / "copy.zip") == key
         read(store, key)
@@ -166,7 +206,9 @@ def test_an_entry_with_a_damaged_record_is_named_and_an_exported_copy_mends_it(
         assert store.comparison(whole[1][6]).entry.parts[0] == key
 
 
-def test_an_entry_that_is_removed_between_two_looks_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_that_is_removed_between_two_looks_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     evaluation = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["RR"])
     looks: list[Callable[[Store, str], object]] = [
         lambda store, key: store.entry(key),
@@ -202,19 +244,26 @@ def test_an_entry_that_is_removed_between_two_looks_is_said(tmp_path: Path, monk
             assert store.entries() == []
 
 
-def test_one_damaged_value_file_among_many_is_named_by_the_history_of_a_query(tmp_path: Path) -> None:
+def test_one_damaged_value_file_among_many_is_named_by_the_history_of_a_query(
+    tmp_path: Path,
+) -> None:
     seen = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["RR", "AP"])
     with Store.open(tmp_path / "store") as store:
         for place in range(40):
             store.add(replace(seen, values=np.array([[place / 64, 0.5]])))
-        assert [point.value for point in store.history("RR", query="q").points] == [place / 64 for place in range(40)]
+        assert [point.value for point in store.history("RR", query="q").points] == [
+            place / 64 for place in range(40)
+        ]
         entry = store.entries()[3]
         file = store.evaluation(entry.id).fields["files"]["values"]
         path = tmp_path / "store" / "values" / file[:2] / file
         content = bytearray(path.read_bytes())
         content[-1] ^= 1
         path.write_bytes(content)
-        with pytest.raises(InputError, match=rf"do not match the SHA-256 in its name; evaluation {entry.id} needs it"):
+        with pytest.raises(
+            InputError,
+            match=rf"do not match the SHA-256 in its name; evaluation {entry.id} needs it",
+        ):
             store.history("RR", query="q")
 
 

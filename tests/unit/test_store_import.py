@@ -24,7 +24,9 @@ Change = Callable[[dict[str, Any]], Any]
 def exported(tmp_path: Path) -> Path:
     with Store.open(tmp_path / "first") as store:
         hits = judged_hits(ir.Qrels(QRELS), ir.Run(RUN))
-        key = store.add(ir.evaluate(QRELS, RUN, ["RR", "nDCG@10"]), hits=hits, record=Record(notes=("seen",)))
+        key = store.add(
+            ir.evaluate(QRELS, RUN, ["RR", "nDCG@10"]), hits=hits, record=Record(notes=("seen",))
+        )
         store.export_file(key, tmp_path / "one.zip")
     return tmp_path / "one.zip"
 
@@ -38,7 +40,10 @@ def changed(exported: Path, change: Change) -> Path:
     change(fields)
     record = canonical(fields).encode()
     digest = hashlib.sha256(record).hexdigest()
-    contents |= {"record.json": record, "words.json": canonical(words | {"id": digest[:12], "digest": digest}).encode()}
+    contents |= {
+        "record.json": record,
+        "words.json": canonical(words | {"id": digest[:12], "digest": digest}).encode(),
+    }
     other = exported.with_name("other.zip")
     with zipfile.ZipFile(other, "w") as archive:
         for name, content in contents.items():
@@ -52,13 +57,22 @@ def changed(exported: Path, change: Change) -> Path:
         (lambda fields: fields["means"].__setitem__(0, ["", 2]), r"means\.0"),
         (lambda fields: fields["means"].__setitem__(1, [0.5, 10**30]), r"means\.1"),
         (lambda fields: fields["convention"].pop("switches"), r"nothing as convention\.switches"),
-        (lambda fields: fields["convention"]["switches"].update(ties=None), r"convention\.switches\.ties"),
+        (
+            lambda fields: fields["convention"]["switches"].update(ties=None),
+            r"convention\.switches\.ties",
+        ),
         (lambda fields: fields["measures"].__setitem__(0, {}), r"measures\.0\.text"),
         (lambda fields: fields.update(coverage=None), "None as coverage"),
         (lambda fields: fields.update(n_queries=True), "True as n_queries"),
         (lambda fields: fields.update(inputs={}), "inputs"),
-        (lambda fields: fields.update(time=""), "found '' as time of its record, expected a time in ISO 8601"),
-        (lambda fields: fields.update(time="yesterday"), "found 'yesterday' as time of its record, expected a time in ISO 8601"),
+        (
+            lambda fields: fields.update(time=""),
+            "found '' as time of its record, expected a time in ISO 8601",
+        ),
+        (
+            lambda fields: fields.update(time="yesterday"),
+            "found 'yesterday' as time of its record, expected a time in ISO 8601",
+        ),
     ],
 )
 def test_a_record_that_is_built_otherwise_is_refused_before_it_is_stored(
@@ -74,7 +88,9 @@ def test_a_record_that_is_built_otherwise_is_refused_before_it_is_stored(
 
 def test_a_record_with_other_words_is_taken(exported: Path, tmp_path: Path) -> None:
     with Store.open(tmp_path / "second") as store:
-        key = store.import_file(changed(exported, lambda fields: fields.update(version="9\udcff", later={"more": 1})))
+        key = store.import_file(
+            changed(exported, lambda fields: fields.update(version="9\udcff", later={"more": 1}))
+        )
         assert store.entry(key).version == "9\\udcff"
         hits = store.evaluation(key).hits
         assert hits is not None
@@ -82,11 +98,27 @@ def test_a_record_with_other_words_is_taken(exported: Path, tmp_path: Path) -> N
 
 
 ODD: tuple[Any, ...] = (None, True, -1, 10**30, 0.5, "", "x", [], [1], {}, {"x": 1})
-FOREIGN = (b"", b"[]", b"{}", b"null", b"NaN", b"[" * 100_000, b"\xff", b"PK\x05\x06" + bytes(18), b"\x93NUMPY\x01\x00")
+FOREIGN = (
+    b"",
+    b"[]",
+    b"{}",
+    b"null",
+    b"NaN",
+    b"[" * 100_000,
+    b"\xff",
+    b"PK\x05\x06" + bytes(18),
+    b"\x93NUMPY\x01\x00",
+)
 
 
 def leaves(found: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    inside = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    inside = (
+        found.items()
+        if isinstance(found, dict)
+        else enumerate(found)
+        if isinstance(found, list)
+        else ()
+    )
     return [path, *(leaf for name, part in inside for leaf in leaves(part, (*path, name)))]
 
 
@@ -107,12 +139,19 @@ def taken_in_or_refused(store: Store, path: Path) -> None:
     assert said.startswith(f"{path}: ")
 
 
-def test_whatever_stands_in_a_record_or_beside_it_is_taken_or_refused_in_words(exported: Path, tmp_path: Path) -> None:
+def test_whatever_stands_in_a_record_or_beside_it_is_taken_or_refused_in_words(
+    exported: Path, tmp_path: Path
+) -> None:
     with zipfile.ZipFile(exported) as archive:
         contents = {name: archive.read(name) for name in archive.namelist()}
     fields, words = json.loads(contents["record.json"]), json.loads(contents["words.json"])
     with Store.open(tmp_path / "second") as store:
-        for number, (whole, path) in enumerate([*((fields, path) for path in leaves(fields)), *((words, path) for path in leaves(words))]):
+        for number, (whole, path) in enumerate(
+            [
+                *((fields, path) for path in leaves(fields)),
+                *((words, path) for path in leaves(words)),
+            ]
+        ):
             odd = ODD[number % len(ODD)]
             changed_ = copy.deepcopy(whole)
             if path:
@@ -122,13 +161,21 @@ def test_whatever_stands_in_a_record_or_beside_it_is_taken_or_refused_in_words(e
                 part[path[-1]] = odd
             record = canonical((changed_ if path else odd) if whole is fields else fields).encode()
             digest = hashlib.sha256(record).hexdigest()
-            beside = words | {"id": digest[:12], "digest": digest} if whole is fields else changed_ if path else odd
+            beside = (
+                words | {"id": digest[:12], "digest": digest}
+                if whole is fields
+                else changed_
+                if path
+                else odd
+            )
             other = contents | {"record.json": record, "words.json": canonical(beside).encode()}
             taken_in_or_refused(store, written(tmp_path / "other.zip", other))
         assert store.entries() == []
 
 
-def test_whatever_stands_in_a_value_file_is_taken_or_refused_in_words(exported: Path, tmp_path: Path) -> None:
+def test_whatever_stands_in_a_value_file_is_taken_or_refused_in_words(
+    exported: Path, tmp_path: Path
+) -> None:
     with zipfile.ZipFile(exported) as archive:
         contents = {name: archive.read(name) for name in archive.namelist()}
     fields = json.loads(contents["record.json"])
@@ -142,7 +189,11 @@ def test_whatever_stands_in_a_value_file_is_taken_or_refused_in_words(exported: 
                 digest = hashlib.sha256(record).hexdigest()
                 words = json.loads(contents["words.json"]) | {"id": digest[:12], "digest": digest}
                 other = {key: content for key, content in contents.items() if key != name}
-                other |= {own: foreign, "record.json": record, "words.json": canonical(words).encode()}
+                other |= {
+                    own: foreign,
+                    "record.json": record,
+                    "words.json": canonical(words).encode(),
+                }
                 path = written(tmp_path / "other.zip", other)
                 with pytest.raises(IdealrankError, match=r"other\.zip: ") as refused:
                     store.import_file(path)
@@ -151,12 +202,17 @@ def test_whatever_stands_in_a_value_file_is_taken_or_refused_in_words(exported: 
                 assert ", expected " in said
 
 
-def test_every_packing_and_member_that_no_store_writes_is_refused_in_words(exported: Path, tmp_path: Path) -> None:
+def test_every_packing_and_member_that_no_store_writes_is_refused_in_words(
+    exported: Path, tmp_path: Path
+) -> None:
     with zipfile.ZipFile(exported) as archive:
         contents = {name: archive.read(name) for name in archive.namelist()}
     with Store.open(tmp_path / "second") as store:
         for name in contents:
-            path = written(tmp_path / "other.zip", {key: content for key, content in contents.items() if key != name})
+            path = written(
+                tmp_path / "other.zip",
+                {key: content for key, content in contents.items() if key != name},
+            )
             with pytest.raises(InputError, match=f"found no '{name}'"):
                 store.import_file(path)
         with zipfile.ZipFile(tmp_path / "other.zip", "w", zipfile.ZIP_BZIP2) as archive:
@@ -166,12 +222,23 @@ def test_every_packing_and_member_that_no_store_writes_is_refused_in_words(expor
             store.import_file(tmp_path / "other.zip")
 
 
-GRADED = {f"q{i}": {f"d{j}": (i * j) % 5 - 1 for j in range(i % 4, 6)} for i in range(12)} | {"none": {"d1": 0}}
-RETURNED = {f"q{i}": {f"d{j}": float((i + j) % 3) for j in range(i % 5 + 2)} for i in range(9)} | {"extra": {"d1": 1.0}}
+GRADED = {f"q{i}": {f"d{j}": (i * j) % 5 - 1 for j in range(i % 4, 6)} for i in range(12)} | {
+    "none": {"d1": 0}
+}
+RETURNED = {f"q{i}": {f"d{j}": float((i + j) % 3) for j in range(i % 5 + 2)} for i in range(9)} | {
+    "extra": {"d1": 1.0}
+}
 JUDGMENTS = (
     ir.Qrels(GRADED),
-    ir.PreferenceQrels({"q1": {"ann": {"d0": 2.0, "d1": 1.0, "d2": 0.0}, "ben": {"d0": 0.0, "d2": 1.0}}, "q20": {"ann": {"d1": 1.0}}}),
-    ir.AssessorQrels({"q1": {"ann": {"d0": 2, "d1": 0}, "ben": {"d0": 1, "d5": 1}}, "q20": {"ann": {"d1": 1}}}),
+    ir.PreferenceQrels(
+        {
+            "q1": {"ann": {"d0": 2.0, "d1": 1.0, "d2": 0.0}, "ben": {"d0": 0.0, "d2": 1.0}},
+            "q20": {"ann": {"d1": 1.0}},
+        }
+    ),
+    ir.AssessorQrels(
+        {"q1": {"ann": {"d0": 2, "d1": 0}, "ben": {"d0": 1, "d5": 1}}, "q20": {"ann": {"d1": 1}}}
+    ),
 )
 
 
@@ -199,7 +266,9 @@ def evaluated(qrels: Any, convention: str) -> ir.Evaluation:
     ],
 )
 @pytest.mark.parametrize("qrels", JUDGMENTS, ids=["qrels", "preferences", "assessors"])
-def test_what_any_measure_and_convention_gives_is_taken_in(qrels: Any, convention: str, tmp_path: Path) -> None:
+def test_what_any_measure_and_convention_gives_is_taken_in(
+    qrels: Any, convention: str, tmp_path: Path
+) -> None:
     """Checks of what comes from elsewhere refuse nothing that is made here."""
     evaluation = evaluated(qrels, convention)
     assert len(evaluation.measures) > 3

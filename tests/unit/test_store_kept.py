@@ -46,10 +46,17 @@ def store(tmp_path: Path) -> Store:
 @pytest.mark.parametrize(
     ("folder", "kind"),
     [
-        ("/home/ann/results", "nfs4"), ("/home", "nfs4"), ("/mnt/share/x", "cifs"), ("/mnt/ssh/a/b", "fuse.sshfs"), ("/mnt/host", "9p"),
-        ("/home/ann/local disk/results", None), ("/homely/results", None), ("/var/x", None), ("/mnt/old/x", None),
+        ("/home/ann/results", "nfs4"),
+        ("/home", "nfs4"),
+        ("/mnt/share/x", "cifs"),
+        ("/mnt/ssh/a/b", "fuse.sshfs"),
+        ("/mnt/host", "9p"),
+        ("/home/ann/local disk/results", None),
+        ("/homely/results", None),
+        ("/var/x", None),
+        ("/mnt/old/x", None),
     ],
-)  # fmt: skip
+)
 def test_network_mounts_are_found(tmp_path: Path, folder: str, kind: str | None) -> None:
     table = tmp_path / "mounts"
     table.write_text(MOUNTS, encoding="utf-8")
@@ -59,8 +66,12 @@ def test_network_mounts_are_found(tmp_path: Path, folder: str, kind: str | None)
 
 def test_a_network_mount_is_refused_with_the_reason(tmp_path: Path) -> None:
     table = tmp_path / "mounts"
-    table.write_text(f"/dev/sda1 / ext4 rw 0 0\nserver:/x {tmp_path} nfs rw 0 0\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"network file system \(nfs, mounted at .*SQLite's locks.*export_file"):
+    table.write_text(
+        f"/dev/sda1 / ext4 rw 0 0\nserver:/x {tmp_path} nfs rw 0 0\n", encoding="utf-8"
+    )
+    with pytest.raises(
+        InputError, match=r"network file system \(nfs, mounted at .*SQLite's locks.*export_file"
+    ):
         usable_folder(tmp_path / "store", create=True, mounts=table)
     assert not (tmp_path / "store").exists()
     assert network_mount(tmp_path, tmp_path / "no such table") is None
@@ -68,18 +79,33 @@ def test_a_network_mount_is_refused_with_the_reason(tmp_path: Path) -> None:
 
 def test_a_store_of_an_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> None:
     folder = tmp_path / "old"
-    make_store_of_schema_1(folder, evaluations()[2], note="kept in the first version", tags=("a", "b"))
+    make_store_of_schema_1(
+        folder, evaluations()[2], note="kept in the first version", tags=("a", "b")
+    )
     with Store.open(folder) as store:
         entry = store.entries()[0]
-        assert (entry.record.notes, entry.record.tags) == (("kept in the first version",), ("a", "b"))
+        assert (entry.record.notes, entry.record.tags) == (
+            ("kept in the first version",),
+            ("a", "b"),
+        )
         same_evaluation(store.evaluation(entry.id).evaluation, evaluations()[2])
         store.add(evaluations()[0], record=Record(notes=("one", "two")))
         assert store.rows("SELECT count(*) FROM note") == [(3,)]
-    with sqlite3.connect(folder / "store.sqlite3") as migrated, sqlite3.connect(_new(tmp_path) / "store.sqlite3") as new:
-        schema = "SELECT m.name, p.cid, p.name, p.type FROM sqlite_master m, pragma_table_info(m.name) p ORDER BY 1, 2"
+    with (
+        sqlite3.connect(folder / "store.sqlite3") as migrated,
+        sqlite3.connect(_new(tmp_path) / "store.sqlite3") as new,
+    ):
+        schema = (
+            "SELECT m.name, p.cid, p.name, p.type FROM sqlite_master m, pragma_table_info(m.name) "
+            "p ORDER BY 1, 2"
+        )
         assert migrated.execute(schema).fetchall() == new.execute(schema).fetchall()
         assert migrated.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        assert migrated.execute("PRAGMA user_version").fetchone() == new.execute("PRAGMA user_version").fetchone() == (3,)
+        assert (
+            migrated.execute("PRAGMA user_version").fetchone()
+            == new.execute("PRAGMA user_version").fetchone()
+            == (3,)
+        )
     migrated.close()
     new.close()
 
@@ -92,11 +118,15 @@ def _new(folder: Path) -> Path:
 def test_a_store_of_a_newer_schema_is_refused(store: Store) -> None:
     store.close()
     _execute(store.folder, "PRAGMA user_version=99")
-    with pytest.raises(InputError, match=r"found a store of schema 99, expected 3 or earlier.*upgrade idealrank"):
+    with pytest.raises(
+        InputError, match=r"found a store of schema 99, expected 3 or earlier.*upgrade idealrank"
+    ):
         Store.open(store.folder)
 
 
-def test_a_store_that_another_makes_meanwhile_is_no_database_of_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_another_makes_meanwhile_is_no_database_of_something_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     number = Database._number
     other = threading.Thread(target=lambda: Store.open(tmp_path).close())
 
@@ -141,9 +171,15 @@ def test_a_damaged_or_missing_file_is_named(store: Store) -> None:
     path = store.files.path(store.evaluation(key).fields["files"]["values"])
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    with pytest.raises(InputError, match=rf"{path.name}: is damaged: .* SHA-256 in its name; evaluation {key} needs it"):
+    with pytest.raises(
+        InputError,
+        match=rf"{path.name}: is damaged: .* SHA-256 in its name; evaluation {key} needs it",
+    ):
         _ = store.evaluation(key).evaluation
-    with pytest.raises(InputError, match=rf"{path.name}: is damaged: .* SHA-256 in its name; evaluation {key} needs it"):
+    with pytest.raises(
+        InputError,
+        match=rf"{path.name}: is damaged: .* SHA-256 in its name; evaluation {key} needs it",
+    ):
         store.history("AP", query="q1")
     path.write_bytes(content[:-8])
     with pytest.raises(InputError, match="is damaged: its"):
@@ -160,12 +196,18 @@ def test_a_damaged_record_is_found(store: Store) -> None:
     key = store.add(evaluations()[0])
     store.close()
     _execute(store.folder, "UPDATE entry SET record = replace(record, 'run 0', 'run 9')")
-    with Store.open(store.folder) as again, pytest.raises(InputError, match=f"the record of {key} is damaged"):
+    with (
+        Store.open(store.folder) as again,
+        pytest.raises(InputError, match=f"the record of {key} is damaged"),
+    ):
         again.evaluation(key)
 
 
 def test_an_evaluation_goes_from_store_to_store_under_one_id(store: Store, tmp_path: Path) -> None:
-    keys = [store.add(evaluation, record=Record(tags=("t",), notes=("n",), commit="c", dirty=False)) for evaluation in evaluations()]
+    keys = [
+        store.add(evaluation, record=Record(tags=("t",), notes=("n",), commit="c", dirty=False))
+        for evaluation in evaluations()
+    ]
     with Store.open(tmp_path / "second") as second:
         for key, evaluation in zip(keys, evaluations(), strict=True):
             store.export_file(key, tmp_path / "one.zip")
@@ -187,9 +229,14 @@ def test_a_damaged_export_is_refused_wherever_it_is_damaged(store: Store, tmp_pa
     content = (tmp_path / "good.zip").read_bytes()
     with Store.open(tmp_path / "second") as second:
         for place in range(0, len(content), max(1, len(content) // 150)):
-            (tmp_path / "bad.zip").write_bytes(content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :])
+            (tmp_path / "bad.zip").write_bytes(
+                content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :]
+            )
             with contextlib.suppress(InputError):  # a byte may say nothing, such as one of a date
-                same_evaluation(second.evaluation(second.import_file(tmp_path / "bad.zip")).evaluation, evaluations()[2])
+                same_evaluation(
+                    second.evaluation(second.import_file(tmp_path / "bad.zip")).evaluation,
+                    evaluations()[2],
+                )
         (tmp_path / "bad.zip").write_bytes(content[:-30])
         with pytest.raises(InputError, match=r"bad\.zip: "):
             second.import_file(tmp_path / "bad.zip")
@@ -220,7 +267,11 @@ def test_gc_frees_what_nobody_needs_and_nothing_else(store: Store) -> None:
 
 
 def _files(store: Store) -> dict[str, int]:
-    return {path.name: path.stat().st_size for path in (store.folder / "values").rglob("*") if path.is_file()}
+    return {
+        path.name: path.stat().st_size
+        for path in (store.folder / "values").rglob("*")
+        if path.is_file()
+    }
 
 
 def test_gc_removes_leftovers_of_the_dead_after_an_hour(store: Store) -> None:
@@ -300,17 +351,23 @@ def test_a_file_that_is_swept_away_while_a_writer_looks_at_it_is_written_anew(
         (errno.EIO, "store it again"),
     ],
 )
-def test_a_refusal_says_what_to_do_about_its_reason(store: Store, monkeypatch: pytest.MonkeyPatch, number: int, advice: str) -> None:
+def test_a_refusal_says_what_to_do_about_its_reason(
+    store: Store, monkeypatch: pytest.MonkeyPatch, number: int, advice: str
+) -> None:
     def fail(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("idealrank.store.value_files.to_disk", fail)
-    with pytest.raises(InputError, match=f"{os.strerror(number)}; nothing was stored: .*{advice}") as refused:
+    with pytest.raises(
+        InputError, match=f"{os.strerror(number)}; nothing was stored: .*{advice}"
+    ) as refused:
         store.add(evaluations()[0])
     assert ("free space" in str(refused.value)) == (number in (errno.ENOSPC, errno.EDQUOT))
 
 
-def test_a_gate_that_the_judgments_do_not_reach_is_made_again_without_rankings(store: Store) -> None:
+def test_a_gate_that_the_judgments_do_not_reach_is_made_again_without_rankings(
+    store: Store,
+) -> None:
     """A store keeps no rankings, so that the tipping point of a gate made again is the one that was
     found with them.
     """
@@ -323,13 +380,18 @@ def test_a_gate_that_the_judgments_do_not_reach_is_made_again_without_rankings(s
         key = store.add_gate(found, keys)
         assert store.gate_again(key).as_dict() == found.as_dict()
     rows = store.sql("SELECT outcome, passed, decides, p_two_sided FROM gates ORDER BY time")
-    assert list(rows.rows) == [(outcome, outcome == "passed", True, 2.0**-16) for outcome in ("too few judgments", "failed", "passed")]
+    assert list(rows.rows) == [
+        (outcome, outcome == "passed", True, 2.0**-16)
+        for outcome in ("too few judgments", "failed", "passed")
+    ]
 
 
 def without_answerable(result: Any) -> dict[str, Any]:
     """The record without the answerable queries of its margins, which a store does not keep."""
     found: dict[str, Any] = result.as_dict()
-    for row in found.get("checks") or (row for pair in found["pairs"] for row in pair["measures"].values()):
+    for row in found.get("checks") or (
+        row for pair in found["pairs"] for row in pair["measures"].values()
+    ):
         row.get("margin", {}).pop("answerable", None)
     return found
 
@@ -339,19 +401,38 @@ def test_comparisons_and_gates_are_made_again(store: Store) -> None:
     keys = [store.add(one), store.add(other)]
     weights = {query: 1.0 + number % 3 for number, query in enumerate(one.queries)}
     slices = {query: "odd" if number % 2 else "even" for number, query in enumerate(one.queries)}
-    compared = ir.compare(one, other, measures=["AP", "RR"], weights=weights, slices=slices, margin=0.02, rng=7, n_resamples=500)
+    compared = ir.compare(
+        one,
+        other,
+        measures=["AP", "RR"],
+        weights=weights,
+        slices=slices,
+        margin=0.02,
+        rng=7,
+        n_resamples=500,
+    )
     key = store.add_comparison(compared, keys, options={"weights": weights, "slices": slices})
     assert without_answerable(store.compare_again(key)) == without_answerable(compared)
     gated = ir.gate(
-        one, other, measures="AP", contracts=[ir.Contract(query="q1"), ir.Contract(query="q2", measure="RR", at_least=0.1)], tolerance=0.01
+        one,
+        other,
+        measures="AP",
+        contracts=[ir.Contract(query="q1"), ir.Contract(query="q2", measure="RR", at_least=0.1)],
+        tolerance=0.01,
     )
-    assert without_answerable(store.gate_again(store.add_gate(gated, keys))) == without_answerable(gated)
+    assert without_answerable(store.gate_again(store.add_gate(gated, keys))) == without_answerable(
+        gated
+    )
     named = ir.gate(other, one, measures=["RR", "AP", "P@5"], also="AP")
     assert store.gate_again(store.add_gate(named, keys[::-1])).as_dict() == named.as_dict()
     turned = ir.compare(one, other, measures=["RR", "AP"], rng=7, n_resamples=500)
     kept = store.add_comparison(turned, keys)
     # the first one decides
-    assert list(store.comparison(kept).result["means"]) == list(store.compare_again(kept).means) == ["RR", "AP"]
+    assert (
+        list(store.comparison(kept).result["means"])
+        == list(store.compare_again(kept).means)
+        == ["RR", "AP"]
+    )
     unkept = store.add_comparison(compared, keys)
     with pytest.raises(InputError, match="its queries had weights, which were not kept"):
         store.compare_again(unkept)
@@ -381,7 +462,9 @@ def test_a_store_stays_in_its_thread(store: Store) -> None:
 
 def test_an_old_sqlite_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 26, 0))
-    with pytest.raises(InputError, match=r"found SQLite 3\.26\.0 in this Python, expected 3\.38\.0 or later"):
+    with pytest.raises(
+        InputError, match=r"found SQLite 3\.26\.0 in this Python, expected 3\.38\.0 or later"
+    ):
         Store.open(tmp_path / "new")
 
 
@@ -390,7 +473,10 @@ def test_only_questions_are_asked_of_the_tables(store: Store) -> None:
     with pytest.raises(OptionError, match="expected a SELECT"):
         store.rows("DELETE FROM entry")
     key = store.add(evaluations()[0], record=Record(tags=("kept",)))
-    for words in ("WITH one AS (SELECT 1) DELETE FROM tag", "with one as (select 1) UPDATE entry SET name = 'other'"):
+    for words in (
+        "WITH one AS (SELECT 1) DELETE FROM tag",
+        "with one as (select 1) UPDATE entry SET name = 'other'",
+    ):
         with pytest.raises(InputError, match="expected a question that changes nothing"):
             store.rows(words)
     assert store.entry(key).record.tags == ("kept",)
@@ -401,7 +487,9 @@ def test_a_list_is_of_one_moment(store: Store, monkeypatch: pytest.MonkeyPatch) 
     store.add(evaluations()[0])
     rows = Database.rows
 
-    def after_another_writer(database: Database, sql: str, parameters: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+    def after_another_writer(
+        database: Database, sql: str, parameters: tuple[object, ...] = ()
+    ) -> list[tuple[object, ...]]:
         found = rows(database, sql, parameters)
         monkeypatch.setattr(Database, "rows", rows)
         with Store.open(store.folder) as other:  # between the means and the names
@@ -414,7 +502,9 @@ def test_a_list_is_of_one_moment(store: Store, monkeypatch: pytest.MonkeyPatch) 
     assert [bool(entry.means) for entry in store.entries()] == [True, True]
 
 
-def test_a_store_stays_in_its_place_when_the_program_goes_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_stays_in_its_place_when_the_program_goes_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for folder in ("here", "there"):
         (tmp_path / folder / "store").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here")
@@ -432,7 +522,12 @@ def test_what_is_no_utf_8_is_kept_and_found_by_it(store: Store) -> None:
     one = ir.evaluate({"q": {"a": 1}}, ir.Run({"q": ["a"]}, name=odd), "RR")
     one = dataclasses.replace(one, path=f"runs/{odd}.run")
 
-    key = store.add(one, record=Record(command=f"idealrank evaluate {odd}.run", tags=("tag\udcff",), notes=("note\udcff",)))
+    key = store.add(
+        one,
+        record=Record(
+            command=f"idealrank evaluate {odd}.run", tags=("tag\udcff",), notes=("note\udcff",)
+        ),
+    )
     store.note(key, "later\udcff")
     verdict = store.add_comparison(ir.compare(one, one), [key, key])
 

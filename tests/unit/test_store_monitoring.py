@@ -15,8 +15,20 @@ from idealrank.store.database import MIGRATIONS
 from idealrank.store.monitoring import AlarmChange, Monitoring, RoundStep
 
 TIME = "2026-01-01T00:00:00.000000+00:00"
-OPENED = AlarmChange(id="shop/floor//1", event="opened", rule="floor", slice="", record={"text": "low", "severity": "page"})
-CLOSED = AlarmChange(id="shop/floor//1", event="recovered", rule="floor", slice="", record={"text": "high", "severity": "page"})
+OPENED = AlarmChange(
+    id="shop/floor//1",
+    event="opened",
+    rule="floor",
+    slice="",
+    record={"text": "low", "severity": "page"},
+)
+CLOSED = AlarmChange(
+    id="shop/floor//1",
+    event="recovered",
+    rule="floor",
+    slice="",
+    record={"text": "high", "severity": "page"},
+)
 
 
 @pytest.fixture
@@ -27,7 +39,9 @@ def store(tmp_path: Path) -> Iterator[ir.Store]:
 
 def _finish(rounds: Monitoring, *changes: AlarmChange, **more: Any) -> None:
     number = rounds.begin(TIME)
-    step = RoundStep(state={"round": number}, record={"value": 0.5}, changes=changes, channels=["log", "hook"])
+    step = RoundStep(
+        state={"round": number}, record={"value": 0.5}, changes=changes, channels=["log", "hook"]
+    )
     rounds.finish(number, TIME, "complete", lambda state, number: step, **more)
 
 
@@ -43,7 +57,10 @@ def test_a_round_is_stored_with_its_evaluation_state_alarms_and_messages(store: 
     assert store.evaluation(str(one.evaluation)).evaluation.mean()["RR"] == 0.5
     assert shop.state() == {"round": 1}
     assert [(alarm.id, alarm.is_open) for alarm in shop.alarms()] == [("shop/floor//1", True)]
-    assert [notice.id for notice in shop.waiting()] == ["shop/floor//1/opened/hook", "shop/floor//1/opened/log"]
+    assert [notice.id for notice in shop.waiting()] == [
+        "shop/floor//1/opened/hook",
+        "shop/floor//1/opened/log",
+    ]
 
 
 def test_nothing_of_a_round_is_stored_if_any_part_fails(store: ir.Store) -> None:
@@ -61,7 +78,10 @@ def test_a_round_that_never_ended_was_interrupted_when_the_next_begins(store: ir
     shop = store.monitoring("shop")
     shop.begin(TIME)
     _finish(shop)
-    assert [(one.number, one.outcome) for one in shop.rounds()] == [(1, "interrupted"), (2, "complete")]
+    assert [(one.number, one.outcome) for one in shop.rounds()] == [
+        (1, "interrupted"),
+        (2, "complete"),
+    ]
 
 
 def test_a_round_is_stored_once(store: ir.Store) -> None:
@@ -74,7 +94,9 @@ def test_a_round_is_stored_once(store: ir.Store) -> None:
 def test_a_round_whose_start_was_not_stored_gets_the_next_number(store: ir.Store) -> None:
     shop = store.monitoring("shop")
     _finish(shop)
-    found = shop.finish(None, TIME, "failed", lambda state, number: RoundStep(state=state, record={"n": number}))
+    found = shop.finish(
+        None, TIME, "failed", lambda state, number: RoundStep(state=state, record={"n": number})
+    )
     assert (found.number, found.record) == (2, {"n": 2})
 
 
@@ -85,7 +107,12 @@ def test_closing_an_alarm_tells_when_it_opened(store: ir.Store) -> None:
     (alarm,) = shop.alarms()
     assert (alarm.opened, alarm.closed, alarm.closing, alarm.is_open) == (1, 2, "recovered", False)
     assert [notice.content["opened"] for notice in shop.waiting()] == [1, 1, 1, 1]
-    assert [notice.event for notice in shop.waiting()] == ["opened", "opened", "recovered", "recovered"]
+    assert [notice.event for notice in shop.waiting()] == [
+        "opened",
+        "opened",
+        "recovered",
+        "recovered",
+    ]
 
 
 def test_a_message_waits_until_it_is_sent(store: ir.Store) -> None:
@@ -113,7 +140,9 @@ def test_a_round_outlives_its_evaluation(store: ir.Store) -> None:
     assert [(one.outcome, one.evaluation) for one in shop.rounds()] == [("complete", None)]
 
 
-def test_a_store_of_the_schema_before_gets_the_tables_and_keeps_its_entries(store: ir.Store, tmp_path: Path) -> None:
+def test_a_store_of_the_schema_before_gets_the_tables_and_keeps_its_entries(
+    store: ir.Store, tmp_path: Path
+) -> None:
     key = store.add(_evaluation())
     store.close()
     connection = sqlite3.connect(tmp_path / "store" / "store.sqlite3")
@@ -128,7 +157,9 @@ def test_a_store_of_the_schema_before_gets_the_tables_and_keeps_its_entries(stor
         assert [entry.id for entry in again.entries()] == [key]
 
 
-def test_a_read_only_store_shows_rounds_and_refuses_new_ones(store: ir.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_store_shows_rounds_and_refuses_new_ones(
+    store: ir.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _finish(store.monitoring("shop"), OPENED)
     monkeypatch.setattr("idealrank.store.database.is_read_only", lambda path: True)
     with ir.Store.open(store.folder) as reader:

@@ -24,7 +24,10 @@ from tests.conftest import ROOT
 from tests.in_process import run
 from tests.unit.store_schema_1 import make_store_of_schema_1
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "setresuid"), reason="needs the permissions of Unix, and to give up those of root")
+pytestmark = pytest.mark.skipif(
+    not hasattr(os, "setresuid"),
+    reason="needs the permissions of Unix, and to give up those of root",
+)
 NOBODY = 65534
 
 
@@ -43,7 +46,9 @@ def without_power() -> Iterator[None]:
 
 def set_writable(folder: Path, *, writable: bool) -> None:
     for path in (folder, *folder.rglob("*")):
-        path.chmod((0o755 if path.is_dir() else 0o644) if writable else (0o555 if path.is_dir() else 0o444))
+        path.chmod(
+            (0o755 if path.is_dir() else 0o644) if writable else (0o555 if path.is_dir() else 0o444)
+        )
 
 
 @pytest.fixture
@@ -68,26 +73,43 @@ def reading(ids: list[str], store: Path, out: Path) -> list[list[str]]:
     return [
         [*command, *at]
         for command in [
-            ["history", "-m", "AP"], ["history", "-m", "AP", "--query", "q1"], ["show", ids[0], "--per-query"], ["show", ids[6]],
-            ["show", ids[7], "--format", "json"], ["diff", ids[0], ids[1]], ["sql", "select * from values order by all"],
-            ["sql", "select * from hits order by all"], ["report", ids[0], "-o", str(out / "one.html")],
-            ["report", ids[0], ids[1], "-o", str(out / "two.html")], ["report", ids[6], "-o", str(out / "three.html")],
-            ["store", "export", ids[0], str(out / "one.zip")], ["store", "parquet", str(out / "tables")],
+            ["history", "-m", "AP"],
+            ["history", "-m", "AP", "--query", "q1"],
+            ["show", ids[0], "--per-query"],
+            ["show", ids[6]],
+            ["show", ids[7], "--format", "json"],
+            ["diff", ids[0], ids[1]],
+            ["sql", "select * from values order by all"],
+            ["sql", "select * from hits order by all"],
+            ["report", ids[0], "-o", str(out / "one.html")],
+            ["report", ids[0], ids[1], "-o", str(out / "two.html")],
+            ["report", ids[6], "-o", str(out / "three.html")],
+            ["store", "export", ids[0], str(out / "one.zip")],
+            ["store", "parquet", str(out / "tables")],
         ]
-    ]  # fmt: skip
+    ]
 
 
 def writing(ids: list[str], store: Path, exported: Path) -> list[list[str]]:
     at = ["--store", str(store)]
-    qrels, bm25, neural = (shutil.copy(DATA / name, exported.parent) for name in ("qrels.txt", "bm25.run", "neural.run"))
+    qrels, bm25, neural = (
+        shutil.copy(DATA / name, exported.parent)
+        for name in ("qrels.txt", "bm25.run", "neural.run")
+    )
     return [
         [*command, *at]
         for command in [
-            ["tag", ids[0], "later"], ["tag", ids[0], "main", "--remove"], ["tag", ids[0], "--note", "seen"], ["gc"],
-            ["store", "remove", ids[7]], ["store", "import", str(exported)], ["evaluate", qrels, bm25], ["compare", qrels, bm25, neural],
+            ["tag", ids[0], "later"],
+            ["tag", ids[0], "main", "--remove"],
+            ["tag", ids[0], "--note", "seen"],
+            ["gc"],
+            ["store", "remove", ids[7]],
+            ["store", "import", str(exported)],
+            ["evaluate", qrels, bm25],
+            ["compare", qrels, bm25, neural],
             ["gate", qrels, neural, "--baseline", bm25],
         ]
-    ]  # fmt: skip
+    ]
 
 
 def without_sizes(code: int, out: str, err: str) -> tuple[int, str, str]:
@@ -96,7 +118,9 @@ def without_sizes(code: int, out: str, err: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.slow
-def test_every_reading_command_says_what_it_says_of_a_store_that_may_be_written(place: Path) -> None:
+def test_every_reading_command_says_what_it_says_of_a_store_that_may_be_written(
+    place: Path,
+) -> None:
     pytest.importorskip("duckdb")
     store, out = place / "results", place / "out"
     ids = example_store(store)
@@ -131,13 +155,18 @@ def test_every_writing_command_says_that_the_store_is_read_only(place: Path) -> 
         with without_power():
             code, out, err = run(command)
         assert (code, out) == (2, ""), (command, err)
-        assert f"error: {store}: found a store that is read-only here, expected one that may be written; nothing was stored" in err
+        assert (
+            f"error: {store}: found a store that is read-only here, expected one that may be "
+            f"written; nothing was stored" in err
+        )
     assert listing(store) == before
 
 
 def mounted(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """A command that sees the folder as on a read-only medium."""
-    script = f'mount --bind "{folder}" "{folder}" && mount -o remount,bind,ro "{folder}" && exec "$@"'
+    script = (
+        f'mount --bind "{folder}" "{folder}" && mount -o remount,bind,ro "{folder}" && exec "$@"'
+    )
     words = ["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh", *command]
     return subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
 
@@ -149,7 +178,17 @@ def test_a_read_only_mount_is_read_by_root_too(place: Path) -> None:
     command = ["history", "-m", "AP", "--store", str(place / "results")]
     said = mounted(place / "results", sys.executable, "-m", "idealrank", *command)
     assert (said.returncode, said.stdout) == run(command)[:2], said.stderr
-    said = mounted(place / "results", sys.executable, "-m", "idealrank", "tag", ids[0], "later", "--store", str(place / "results"))
+    said = mounted(
+        place / "results",
+        sys.executable,
+        "-m",
+        "idealrank",
+        "tag",
+        ids[0],
+        "later",
+        "--store",
+        str(place / "results"),
+    )
     assert said.returncode == 2
     assert "found a store that is read-only here" in said.stderr
 
@@ -173,7 +212,12 @@ def test_a_store_that_others_write_meanwhile_is_read_whole(place: Path) -> None:
     """
     store = place / "results"
     Store.open(store).close()
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(store), "25"], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(store), "25"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
     counts = [0]
     try:
         while writer.poll() is None:
@@ -214,7 +258,9 @@ def test_a_reader_beside_a_writer_sees_what_it_writes_and_leaves_nothing(place: 
 def test_what_a_killed_writer_left_in_its_log_is_read(place: Path, kept: tuple[str, ...]) -> None:
     store, copy = place / "results", place / "copy"
     with Store.open(store) as writer:
-        key = writer.add(ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]), record=Record(tags=("late",)))
+        key = writer.add(
+            ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]), record=Record(tags=("late",))
+        )
         shutil.copytree(store, copy)
         assert (copy / "store.sqlite3-wal").stat().st_size
     for ending in {"-wal", "-shm"} - set(kept):
@@ -228,11 +274,16 @@ def test_what_a_killed_writer_left_in_its_log_is_read(place: Path, kept: tuple[s
 
 def test_a_store_of_an_earlier_version_is_brought_up_to_date_in_memory(place: Path) -> None:
     store = place / "results"
-    key = make_store_of_schema_1(store, ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]), note="seen", tags=("old",))
+    key = make_store_of_schema_1(
+        store, ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]), note="seen", tags=("old",)
+    )
     set_writable(store, writable=False)
     before = listing(store)
     with without_power(), Store.open(store) as reader:
-        assert (reader.entry(key).record.notes, reader.entry(key).record.tags) == (("seen",), ("old",))
+        assert (reader.entry(key).record.notes, reader.entry(key).record.tags) == (
+            ("seen",),
+            ("old",),
+        )
     assert listing(store) == before
 
 
@@ -241,7 +292,10 @@ def test_a_store_that_may_not_be_read_is_said(place: Path) -> None:
     Store.open(store).close()
     (store / "store.sqlite3").chmod(0)
     store.chmod(0o555)
-    with without_power(), pytest.raises(InputError, match=r"store\.sqlite3: cannot be read: Permission denied"):
+    with (
+        without_power(),
+        pytest.raises(InputError, match=r"store\.sqlite3: cannot be read: Permission denied"),
+    ):
         Store.open(store)
 
 
@@ -260,11 +314,15 @@ def test_a_read_only_file_that_is_no_store_is_said(place: Path, content: bytes) 
     assert found == [] if not content else "store.sqlite3: " in found
 
 
-def test_a_store_that_never_stands_still_is_an_error(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_never_stands_still_is_an_error(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = place / "results"
     Store.open(store).close()
     monkeypatch.setattr(database, "_PATIENCE", 0.0)
     monkeypatch.setattr(database, "_copied", lambda _: None)
     monkeypatch.setattr(database, "is_read_only", lambda _: True)
-    with pytest.raises(InputError, match="the store changed for 0 seconds, so it could not be read"):
+    with pytest.raises(
+        InputError, match="the store changed for 0 seconds, so it could not be read"
+    ):
         Database(store)

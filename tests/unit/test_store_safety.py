@@ -37,7 +37,10 @@ def run(*options: str, code: int = 0) -> list[list[str]]:
     command = [sys.executable, ROOT / "experiments" / "store_kill.py", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
     assert done.returncode == code, done.stdout + done.stderr
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines()[2:]]
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in done.stdout.splitlines()[2:]
+    ]
 
 
 def holds(rows: list[list[str]], kills: int) -> None:
@@ -86,10 +89,17 @@ def test_the_check_sees_what_is_lost(writers: Any, tmp_path: Path) -> None:
         store.remove(said[2][0])
         said[3] = (said[3][0], "another digest")
     writers.check(tmp_path, said, checked)
-    assert (checked.acknowledged, checked.found, checked.clean, len(checked.problems)) == (4, 3, 0, 3)
+    assert (checked.acknowledged, checked.found, checked.clean, len(checked.problems)) == (
+        4,
+        3,
+        0,
+        3,
+    )
 
 
-def test_a_writer_that_fails_between_file_and_row_leaves_the_store_as_it_was(writers: Any, tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_writer_that_fails_between_file_and_row_leaves_the_store_as_it_was(
+    writers: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
     with Store.open(tmp_path) as store:
         kept = store.add(writers.base())
         placed = Prepared.place
@@ -127,20 +137,33 @@ def test_files_are_on_the_disk_under_their_names_before_the_row_is_committed(
 
         monkeypatch.setattr(os, "fsync", traced_fsync)
         monkeypatch.setattr(Path, "replace", traced_rename)
-        store._database._connection.set_trace_callback(lambda statement: events.append(("sql", statement.split()[0])))
+        store._database._connection.set_trace_callback(
+            lambda statement: events.append(("sql", statement.split()[0]))
+        )
         names = set(store.evaluation(store.add(evaluation)).fields["files"].values())
     commit = events.index(("sql", "COMMIT"))
     assert events.index(("sql", "BEGIN")) < commit
     for name in names:
-        (renamed,) = (place for place, (what, words) in enumerate(events) if what == "rename" and words.endswith(f" {name}"))
+        (renamed,) = (
+            place
+            for place, (what, words) in enumerate(events)
+            if what == "rename" and words.endswith(f" {name}")
+        )
         unfinished = events[renamed][1].split()[0]
-        assert events.index(("fsync", unfinished)) < renamed < events.index(("fsync", name[:2]), renamed) < commit
+        assert (
+            events.index(("fsync", unfinished))
+            < renamed
+            < events.index(("fsync", name[:2]), renamed)
+            < commit
+        )
         # where the folder of the file, and that of all values, may be new
         for folder in ("values", tmp_path.name):
             assert renamed < events.index(("fsync", folder), renamed) < commit
     inserts = [place for place, event in enumerate(events) if event == ("sql", "INSERT")]
     assert inserts
-    assert max(place for place, (what, _) in enumerate(events[:commit]) if what == "fsync") < min(inserts)
+    assert max(place for place, (what, _) in enumerate(events[:commit]) if what == "fsync") < min(
+        inserts
+    )
 
 
 def test_a_damaged_record_of_a_comparison_is_named_by_sql(tmp_path: Path) -> None:
@@ -148,14 +171,22 @@ def test_a_damaged_record_of_a_comparison_is_named_by_sql(tmp_path: Path) -> Non
     pytest.importorskip("duckdb")
     with ir.Store.open(tmp_path / "results") as store:
         qrels = {f"q{number}": {"a": 1} for number in range(4)}
-        runs = [ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["a"], ["b", "a"])]
+        runs = [
+            ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR")
+            for ranking in (["a"], ["b", "a"])
+        ]
         store.add_comparison(ir.compare(*runs), [store.add(run) for run in runs])
         assert store.sql("select * from comparisons").rows
     connection = sqlite3.connect(tmp_path / "results" / "store.sqlite3")
-    connection.execute("UPDATE entry SET record = replace(record, ':', ';') WHERE kind = 'comparison'")
+    connection.execute(
+        "UPDATE entry SET record = replace(record, ':', ';') WHERE kind = 'comparison'"
+    )
     connection.commit()
     connection.close()
-    with ir.Store.open(tmp_path / "results") as store, pytest.raises(ir.InputError, match=r"the record of .* is damaged"):
+    with (
+        ir.Store.open(tmp_path / "results") as store,
+        pytest.raises(ir.InputError, match=r"the record of .* is damaged"),
+    ):
         store.sql("select * from comparisons")
 
 

@@ -31,14 +31,30 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("senseless")
     hits = judged_hits(ir.Qrels(QRELS), ir.Run(RUN), CONVENTION)
     with Store.open(folder / "first") as store:
-        record = Record(notes=("seen",), tags=("main",), command="idealrank evaluate q r", commit="0" * 40, dirty=False)
+        record = Record(
+            notes=("seen",),
+            tags=("main",),
+            command="idealrank evaluate q r",
+            commit="0" * 40,
+            dirty=False,
+        )
         key = store.add(ir.evaluate(QRELS, RUN, MEASURES, CONVENTION), hits=hits, record=record)
         store.export_file(key, folder / "one.zip")
-    assert set(Archive.read(folder / "one.zip").files) == {"queries", "values", "scored", "missing", "texts", "hits", "coverage"}
+    assert set(Archive.read(folder / "one.zip").files) == {
+        "queries",
+        "values",
+        "scored",
+        "missing",
+        "texts",
+        "hits",
+        "coverage",
+    }
     return folder / "one.zip", key
 
 
-def check(exported: tuple[Path, str], tried: Sequence[Mutation], folder: Path, asked: int) -> Counter[str]:
+def check(
+    exported: tuple[Path, str], tried: Sequence[Mutation], folder: Path, asked: int
+) -> Counter[str]:
     """Import each mutation, and ask so many questions, in turn, of every one that is taken in."""
     path, kept = exported
     counts: Counter[str] = Counter()
@@ -57,12 +73,18 @@ def check(exported: tuple[Path, str], tried: Sequence[Mutation], folder: Path, a
             continue
         key = out.strip()
         commands = [
-            ["history"], ["history", "-m", "RR", "--query", "q1"], ["show", key], ["show", key, "--per-query", "--intervals"],
-            ["show", key, "--format", "json"], ["diff", kept, key, "--different-judgments"], ["sql", "select * from values"],
-            ["sql", "select * from hits"], ["sql", "select * from evaluations, means, tags"],
+            ["history"],
+            ["history", "-m", "RR", "--query", "q1"],
+            ["show", key],
+            ["show", key, "--per-query", "--intervals"],
+            ["show", key, "--format", "json"],
+            ["diff", kept, key, "--different-judgments"],
+            ["sql", "select * from values"],
+            ["sql", "select * from hits"],
+            ["sql", "select * from evaluations, means, tags"],
             ["report", key, "-o", str(folder / "one.html")],
             ["report", kept, key, "-o", str(folder / "two.html"), "--different-judgments"],
-        ]  # fmt: skip
+        ]
         begin = asked * counts["taken in"]
         for command in [commands[number % len(commands)] for number in range(begin, begin + asked)]:
             code, _, err = run([*command, *at])
@@ -77,15 +99,21 @@ def check(exported: tuple[Path, str], tried: Sequence[Mutation], folder: Path, a
 
 
 @pytest.mark.slow
-def test_some_senseless_changes_of_every_place_are_refused_or_do_no_harm(exported: tuple[Path, str], tmp_path: Path) -> None:
+def test_some_senseless_changes_of_every_place_are_refused_or_do_no_harm(
+    exported: tuple[Path, str], tmp_path: Path
+) -> None:
     pytest.importorskip("duckdb")
-    counts = check(exported, some(list(mutations(Archive.read(exported[0]))), 40, seed=11), tmp_path, asked=3)
+    counts = check(
+        exported, some(list(mutations(Archive.read(exported[0]))), 40, seed=11), tmp_path, asked=3
+    )
     assert counts["refused"] > 30
     assert counts["taken in"] > 2
 
 
 @pytest.mark.slow
-def test_all_senseless_changes_of_every_place_are_refused_or_do_no_harm(exported: tuple[Path, str], tmp_path: Path) -> None:
+def test_all_senseless_changes_of_every_place_are_refused_or_do_no_harm(
+    exported: tuple[Path, str], tmp_path: Path
+) -> None:
     pytest.importorskip("duckdb")
     counts = check(exported, list(mutations(Archive.read(exported[0]))), tmp_path, asked=11)
     assert counts["refused"] > 4500

@@ -17,7 +17,9 @@ from tests.unit.store_samples import evaluations
 
 def git(folder: Path, *words: str) -> str:
     names = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false"]
-    return subprocess.run(["git", *names, *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        ["git", *names, *words], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 @pytest.fixture
@@ -44,7 +46,9 @@ def test_the_commit_is_what_git_says(alone: Path) -> None:
     assert checkout().dirty is True
 
 
-def test_a_build_server_without_a_repository_says_the_commit(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_server_without_a_repository_says_the_commit(
+    alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CI_COMMIT_SHA", "ab" * 20)
     assert checkout() == Checkout("ab" * 20, None)
     monkeypatch.setenv("CI_COMMIT_SHA", "$(rm -rf)")
@@ -57,16 +61,34 @@ def test_a_build_server_without_a_repository_says_the_commit(alone: Path, monkey
 def test_results_go_in_with_their_files_and_the_line_names_them(alone: Path) -> None:
     (alone / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n", encoding="utf-8")
     (alone / "my.run").write_text("q1 Q0 a 1 1.0 my\n", encoding="utf-8")
-    one, other = (ir.evaluate(ir.read_qrels("qrels.txt"), ir.read_run("my.run"), ["AP"]) for _ in range(2))
-    kept = storage.keep("s", [one, other], ir.compare(one, other), judgments=["qrels.txt"], command="idealrank x", tags=["t"], notes=["n"])
-    assert re.fullmatch(r"stored as (\w{12}), made of (\w{12}), (\w{12}); idealrank show \w{4,12}", kept.line)
+    one, other = (
+        ir.evaluate(ir.read_qrels("qrels.txt"), ir.read_run("my.run"), ["AP"]) for _ in range(2)
+    )
+    kept = storage.keep(
+        "s",
+        [one, other],
+        ir.compare(one, other),
+        judgments=["qrels.txt"],
+        command="idealrank x",
+        tags=["t"],
+        notes=["n"],
+    )
+    assert re.fullmatch(
+        r"stored as (\w{12}), made of (\w{12}), (\w{12}); idealrank show \w{4,12}", kept.line
+    )
     assert kept.ids == (kept.verdict, *kept.evaluations)
     with Store.open("s") as store:
         entry = store.entry(kept.line.rpartition(" ")[2])
-        assert (entry.kind, entry.parts, entry.record.tags, entry.record.notes) == ("comparison", kept.evaluations, ("t",), ("n",))
+        assert (entry.kind, entry.parts, entry.record.tags, entry.record.notes) == (
+            "comparison",
+            kept.evaluations,
+            ("t",),
+            ("n",),
+        )
         inputs = store.evaluation(kept.evaluations[0]).evaluation.provenance.inputs
         assert [(one.path, one.sha256) for one in inputs] == [
-            (name, hashlib.sha256(Path(name).read_bytes()).hexdigest()) for name in ("qrels.txt", "my.run")
+            (name, hashlib.sha256(Path(name).read_bytes()).hexdigest())
+            for name in ("qrels.txt", "my.run")
         ]
 
 
@@ -75,7 +97,9 @@ def test_a_gate_goes_in(alone: Path) -> None:
     kept = storage.keep("s", [one, other], ir.gate(one, other, measures="AP"))
     with Store.open("s") as store:
         # Tuples are lists once they were JSON.
-        assert store.gate(kept.verdict).result == json.loads(json.dumps(ir.gate(one, other, measures="AP").as_dict()))
+        assert store.gate(kept.verdict).result == json.loads(
+            json.dumps(ir.gate(one, other, measures="AP").as_dict())
+        )
         assert store.entry(kept.verdict).name == "run 0 against run 1"
 
 

@@ -27,10 +27,19 @@ one.exec(sys.argv[1]) if hasattr(one, "exec") else found.run_string(one, sys.arg
 
 
 def test_a_subinterpreter_is_refused_and_does_not_wait_for_ever() -> None:
-    done = subprocess.run([sys.executable, "-c", _SCRIPT, _WORK], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", _SCRIPT, _WORK],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
     assert done.returncode == 0, done.stderr
     # NumPy, or the interpreter where it has a GIL of its own, may refuse first.
     assert done.stdout.startswith("ImportError: "), done.stderr
     if sys.version_info < (3, 12):
-        assert "idealrank cannot run in a subinterpreter; import it in the main interpreter" in done.stdout
+        assert (
+            "idealrank cannot run in a subinterpreter; import it in the main interpreter"
+            in done.stdout
+        )

@@ -30,7 +30,10 @@ def copy(rng, deepest, *, name="run", queries=QUERIES):
 
 def evaluated(deepest, n, seed, convention="standard", measures=MEASURES):
     rng = np.random.default_rng(seed)
-    return [ir.evaluate(QRELS, copy(rng, deepest, name=f"s{number}"), measures, convention) for number in range(n)]
+    return [
+        ir.evaluate(QRELS, copy(rng, deepest, name=f"s{number}"), measures, convention)
+        for number in range(n)
+    ]
 
 
 def test_every_number_is_that_of_replicated_difference_on_the_values():
@@ -44,18 +47,31 @@ def test_every_number_is_that_of_replicated_difference_on_the_values():
         expected = replicated_difference(*tables, level=1 - 0.1 / tests)
         row = found[measure]
         assert (row.found.difference, row.found.p) == (expected.difference, expected.p)
-        assert (row.found.low, row.found.high) == pytest.approx((expected.low, expected.high), rel=1e-9)
+        assert (row.found.low, row.found.high) == pytest.approx(
+            (expected.low, expected.high), rel=1e-9
+        )
         assert row.copies_a == pytest.approx([one.mean()[measure] for one in a], abs=1e-15)
         assert row.mean_b - row.mean_a == pytest.approx(expected.difference, abs=1e-12)
-        assert row.standard_error(40, lambda seeds: seeds) == pytest.approx(expected.standard_error_with(), rel=1e-12)
-        assert row.standard_error(80, lambda seeds: 5) == pytest.approx(expected.standard_error_with(n_queries=80, n_seeds=5), rel=1e-12)
+        assert row.standard_error(40, lambda seeds: seeds) == pytest.approx(
+            expected.standard_error_with(), rel=1e-12
+        )
+        assert row.standard_error(80, lambda seeds: 5) == pytest.approx(
+            expected.standard_error_with(n_queries=80, n_seeds=5), rel=1e-12
+        )
         assert row.p_corrected == pytest.approx(min(1.0, tests * expected.p), rel=1e-12)
         assert row.verdict == ("better" if row.p_corrected <= 0.1 else "undecided")
         assert (row.found.low > 0 or row.found.high < 0) == (row.p_corrected <= 0.1)
-    assert (found.a, found.b, found.runs_a, found.runs_b[-1]) == ("old", "new", ("s0", "s1", "s2"), "s3")
+    assert (found.a, found.b, found.runs_a, found.runs_b[-1]) == (
+        "old",
+        "new",
+        ("s0", "s1", "s2"),
+        "s3",
+    )
 
 
-def normal_systems(queries: int, share: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def normal_systems(
+    queries: int, share: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Values of five copies of two systems, which differ on some of the queries."""
     own = rng.normal(0, 0.1, (queries, 1))
     copies = rng.normal(0, 0.02, (2, 1, 5)) + rng.normal(0, 0.05, (2, queries, 5))
@@ -87,11 +103,20 @@ def test_no_power_is_stated_where_few_queries_differ():
     same = evaluated(6, 5, 2)
     values = np.zeros((40, 5)), np.zeros((40, 5))
     values[1][:11] = np.random.default_rng(1).normal(0, 0.1, (11, 5))
-    assert detectable_between(replicated_difference(*values), values, 0.05).reason == "11 queries differ, fewer than 12"
+    assert (
+        detectable_between(replicated_difference(*values), values, 0.05).reason
+        == "11 queries differ, fewer than 12"
+    )
     constant = values[0], values[0] + 0.25
-    assert detectable_between(replicated_difference(*constant), constant, 0.05).reason == "the differences do not vary"
+    assert (
+        detectable_between(replicated_difference(*constant), constant, 0.05).reason
+        == "the differences do not vary"
+    )
     row = ir.compare_systems(same, same)["RR"]
-    assert (row.as_dict()["detectable"], row.detectable_reason) == (None, "0 queries differ, fewer than 15")
+    assert (row.as_dict()["detectable"], row.detectable_reason) == (
+        None,
+        "0 queries differ, fewer than 15",
+    )
 
 
 def test_fewer_than_five_copies_of_a_trained_system_have_no_detectable_difference():
@@ -101,8 +126,9 @@ def test_fewer_than_five_copies_of_a_trained_system_have_no_detectable_differenc
     assert 0 < ir.compare_systems(one, five, single="fixed")["RR"].detectable < 1
     assert 0 < ir.compare_systems(one, five, single="alike")["RR"].detectable < 1
     text = str(ir.compare_systems(four, five, measures="RR"))
-    assert "No power is stated, since 4 copies of a trained system, fewer than 5, hardly show how much training varies." in " ".join(
-        text.split()
+    assert (
+        "No power is stated, since 4 copies of a trained system, fewer than 5, hardly show "
+        "how much training varies." in " ".join(text.split())
     )
 
 
@@ -110,7 +136,11 @@ def test_one_more_copy_is_worth_the_fewest_queries_that_do_as_much():
     row = ir.compare_systems(evaluated(8, 4, 3), evaluated(6, 4, 2))["nDCG@5"]
 
     wanted = row.standard_error(row.n, lambda seeds: seeds + 1)
-    by_hand = next(more for more in range(10_000) if row.standard_error(row.n + more, lambda seeds: seeds) <= wanted * (1 + 1e-12))
+    by_hand = next(
+        more
+        for more in range(10_000)
+        if row.standard_error(row.n + more, lambda seeds: seeds) <= wanted * (1 + 1e-12)
+    )
 
     assert row.queries_worth_one_copy() == by_hand > 0
 
@@ -127,7 +157,10 @@ def test_crossed_copies_and_single_ones_are_what_they_are_said_to_be():
     assert fixed.found == replicated_difference(values[0][:, :1], values[1], single="fixed")
     assert alike.found == replicated_difference(values[0], values[1][:, :1], single="alike")
     assert (crossed.trained, fixed.trained, alike.trained) == (("difference",), ("b",), ("a", "b"))
-    with pytest.raises(OptionError, match=r'a has one copy, expected several.*; set single="fixed" if it is not trained'):
+    with pytest.raises(
+        OptionError,
+        match=r'a has one copy, expected several.*; set single="fixed" if it is not trained',
+    ):
         ir.compare_systems(a[:1], b)
 
 
@@ -149,7 +182,11 @@ def test_folds_are_told_from_copies_and_read_as_one_run(tmp_path):
         queries = QUERIES[fold::4]
         rankings = {query: whole.ranking(query).documents for query in queries}
         path.write_text(
-            "".join(f"{query} Q0 {doc} {at} {99 - at} t\n" for query, ranking in rankings.items() for at, doc in enumerate(ranking))
+            "".join(
+                f"{query} Q0 {doc} {at} {99 - at} t\n"
+                for query, ranking in rankings.items()
+                for at, doc in enumerate(ranking)
+            )
         )
         paths.append(path)
     folds = [ir.evaluate(QRELS, path, MEASURES) for path in paths]
@@ -158,18 +195,30 @@ def test_folds_are_told_from_copies_and_read_as_one_run(tmp_path):
     joined = ir.evaluate(QRELS, ir.read_run(paths, name="joined"), MEASURES)
     assert joined.mean() == ir.evaluate(QRELS, whole, MEASURES).mean()
     with pytest.raises(
-        InputError, match=r"A: found 4 runs without common queries, which are folds of one copy, .* read_run\(\[fold1, fold2\]\)"
+        InputError,
+        match=r"A: found 4 runs without common queries, which are folds of one copy, .* "
+        r"read_run\(\[fold1, fold2\]\)",
     ):
         ir.compare_systems(folds, evaluated(6, 3, 2))
 
 
 def test_runs_that_share_some_queries_are_neither_and_a_few_unanswered_ones_do_not_matter():
     rng = np.random.default_rng(5)
-    some = [ir.evaluate(QRELS, copy(rng, 6, name=name, queries=part), "RR") for name, part in (("x", QUERIES[:25]), ("y", QUERIES[15:]))]
-    with pytest.raises(InputError, match="x and y share 10 queries, and x answers 25 of the 40 that the runs of its system answer"):
+    some = [
+        ir.evaluate(QRELS, copy(rng, 6, name=name, queries=part), "RR")
+        for name, part in (("x", QUERIES[:25]), ("y", QUERIES[15:]))
+    ]
+    with pytest.raises(
+        InputError,
+        match="x and y share 10 queries, and x answers 25 of the 40 that the runs of its system "
+        "answer",
+    ):
         relation_of(some)
 
-    nearly = [ir.evaluate(QRELS, copy(rng, 6, queries=QUERIES[place:]), "RR", "standard,missing=left-out") for place in (0, 3)]
+    nearly = [
+        ir.evaluate(QRELS, copy(rng, 6, queries=QUERIES[place:]), "RR", "standard,missing=left-out")
+        for place in (0, 3)
+    ]
     assert relation_of(nearly) == "copies"
     row = ir.compare_systems(nearly, evaluated(6, 2, 2, "standard,missing=left-out", ["RR"]))["RR"]
     assert (row.n, row.excluded_queries) == (37, 3)
@@ -182,7 +231,10 @@ def test_judgments_and_runs_give_the_result_of_their_evaluations() -> None:
     expected = ir.compare_systems(evaluations[:2], evaluations[2:], names=("old", "new"))
     found = ir.seeds(qrels, runs[:2], runs[2:], measures=["nDCG@10", "AP"], names=("old", "new"))
     assert json.dumps(found.as_dict()["measures"]) == json.dumps(expected.as_dict()["measures"])
-    with pytest.raises(ir.InputError, match=r"A: found one dict, expected a list with one for each trained copy; or seeds\(qrels"):
+    with pytest.raises(
+        ir.InputError,
+        match=r"A: found one dict, expected a list with one for each trained copy; or seeds\(qrels",
+    ):
         ir.seeds(qrels, runs[0], runs[2:])
     with pytest.raises(ir.InputError, match="A: found one dict"):
         ir.seeds(runs[0], runs[1:])

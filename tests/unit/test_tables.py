@@ -37,18 +37,34 @@ NAMES = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size
 
 def table_of(names: list[str], **options: object) -> Table:
     rows = [
-        [Cell(name), Cell(f"{place / 10:.2f}", place / 10, strong=place == 1, mark="*" * (place % 2))] for place, name in enumerate(names)
+        [
+            Cell(name),
+            Cell(f"{place / 10:.2f}", place / 10, strong=place == 1, mark="*" * (place % 2)),
+        ]
+        for place, name in enumerate(names)
     ]
-    return Table(columns=[Column(title="run"), Column(title="AP", kind="number")], rows=rows, **options)  # type: ignore[arg-type]
+    return Table(
+        columns=[Column(title="run"), Column(title="AP", kind="number")], rows=rows, **options
+    )  # type: ignore[arg-type]
 
 
 # --- plain text -----------------------------------------------------------------------------------
 
 
 def test_points_stand_below_each_other_whatever_the_digits_and_marks() -> None:
-    cells = [Cell("1"), Cell("0.00006", mark="**"), Cell("-12.5"), Cell("0.25", mark="*"), Cell("-"), Cell("<0.000001")]
+    cells = [
+        Cell("1"),
+        Cell("0.00006", mark="**"),
+        Cell("-12.5"),
+        Cell("0.25", mark="*"),
+        Cell("-"),
+        Cell("<0.000001"),
+    ]
     lines = forms.as_text(
-        Table(columns=[Column(title="run"), Column(title="p", kind="number")], rows=[[Cell("r"), cell] for cell in cells])
+        Table(
+            columns=[Column(title="run"), Column(title="p", kind="number")],
+            rows=[[Cell("r"), cell] for cell in cells],
+        )
     ).splitlines()[1:]
 
     numbers = [line for line, cell in zip(lines, cells, strict=True) if "." in cell.text]
@@ -59,7 +75,10 @@ def test_points_stand_below_each_other_whatever_the_digits_and_marks() -> None:
 
 def test_a_table_that_is_too_wide_turns_its_rows_into_columns() -> None:
     wide = Table(
-        columns=[Column(title="run"), *(Column(title="m" * 40 + str(i), kind="number") for i in range(4))],
+        columns=[
+            Column(title="run"),
+            *(Column(title="m" * 40 + str(i), kind="number") for i in range(4)),
+        ],
         rows=[[Cell(f"run{j}"), *[Cell("0.5")] * 4] for j in range(9)],
     )
 
@@ -106,7 +125,10 @@ def test_any_name_is_read_back_from_markdown(names: list[str]) -> None:
     shown = [forms.printable(name).strip(" ") for name in names]
 
     # A joiner, which takes no room, keeps mentions and links from being made.
-    assert [cell.replace("\u2060", "") for cell in markdown_cells(forms.as_markdown(table_of(names)))[2::2]] == shown
+    assert [
+        cell.replace("\u2060", "")
+        for cell in markdown_cells(forms.as_markdown(table_of(names)))[2::2]
+    ] == shown
 
 
 # --- HTML -----------------------------------------------------------------------------------------
@@ -146,50 +168,103 @@ def html_elements(text: str) -> list[dict[str, str | None]]:
 def test_html_is_a_table_with_a_caption_and_scopes_and_escapes_everything() -> None:
     found = html_elements(forms.as_html(table_of(HOSTILE, title="<b>t</b>", notes=["<i>n</i>"])))
 
-    by_tag = {tag: [one for one in found if one["tag"] == tag] for tag in ("caption", "th", "td", "p", "sup", "strong")}
+    by_tag = {
+        tag: [one for one in found if one["tag"] == tag]
+        for tag in ("caption", "th", "td", "p", "sup", "strong")
+    }
     assert {one["tag"] for one in found} == {"table", "thead", "tbody", "tr", *by_tag}
     assert [one["text"] for one in by_tag["caption"] + by_tag["p"]] == ["<b>t</b>", "<i>n</i>"]
-    assert [(one["scope"], one["text"]) for one in by_tag["th"]] == [("col", "run"), ("col", "AP"), *(("row", name) for name in HOSTILE)]
-    assert [float(one["data-value"] or "nan") for one in by_tag["td"]] == [place / 10 for place in range(len(HOSTILE))]
+    assert [(one["scope"], one["text"]) for one in by_tag["th"]] == [
+        ("col", "run"),
+        ("col", "AP"),
+        *(("row", name) for name in HOSTILE),
+    ]
+    assert [float(one["data-value"] or "nan") for one in by_tag["td"]] == [
+        place / 10 for place in range(len(HOSTILE))
+    ]
     assert [one["class"] for one in by_tag["td"]][:2] == ["number", "number strong"]
 
 
 @given(NAMES, NAMES)
 def test_no_text_gets_out_of_html(name: str, value: str) -> None:
     table = Table(
-        columns=[Column(title=name), Column(title=name)], rows=[[Cell(name), Cell("x", value, mark=name)]], title=name, notes=[name]
+        columns=[Column(title=name), Column(title=name)],
+        rows=[[Cell(name), Cell("x", value, mark=name)]],
+        title=name,
+        notes=[name],
     )
 
     found = html_elements(forms.as_html(table))
 
-    assert {one["tag"] for one in found} == {"table", "caption", "thead", "tr", "th", "tbody", "td", "sup", "p"}
+    assert {one["tag"] for one in found} == {
+        "table",
+        "caption",
+        "thead",
+        "tr",
+        "th",
+        "tbody",
+        "td",
+        "sup",
+        "p",
+    }
     assert next(one for one in found if one["tag"] == "caption")["text"] == forms.printable(name)
     assert next(one for one in found if one["tag"] == "td")["data-value"] == forms.printable(value)
 
 
 def test_what_is_no_number_has_no_value_in_html() -> None:
-    row = [Cell("r"), Cell("-", float("nan")), Cell("-", (0.0, float("inf"))), Cell("[0, 1]", (0.0, 1.0)), Cell("1", 1)]
-    found = html_elements(forms.as_html(Table(columns=[Column(title="run"), *[Column(title="x", kind="number")] * 4], rows=[row])))
+    row = [
+        Cell("r"),
+        Cell("-", float("nan")),
+        Cell("-", (0.0, float("inf"))),
+        Cell("[0, 1]", (0.0, 1.0)),
+        Cell("1", 1),
+    ]
+    found = html_elements(
+        forms.as_html(
+            Table(
+                columns=[Column(title="run"), *[Column(title="x", kind="number")] * 4], rows=[row]
+            )
+        )
+    )
 
-    data = [{key: value for key, value in one.items() if key.startswith("data-")} for one in found if one["tag"] == "td"]
+    data = [
+        {key: value for key, value in one.items() if key.startswith("data-")}
+        for one in found
+        if one["tag"] == "td"
+    ]
     assert data == [{}, {}, {"data-low": "0.0", "data-high": "1.0"}, {"data-value": "1"}]
 
 
 def test_numbers_with_unlike_digits_are_padded_in_html() -> None:
     rows = [[Cell("a"), Cell("1")], [Cell("b"), Cell("0.031")]]
-    found = html_elements(forms.as_html(Table(columns=[Column(title="run"), Column(title="p", kind="number")], rows=rows)))
+    found = html_elements(
+        forms.as_html(
+            Table(columns=[Column(title="run"), Column(title="p", kind="number")], rows=rows)
+        )
+    )
 
-    assert [one["text"] for one in found if one["tag"] == "td"] == ["1\u2008\u2007\u2007\u2007", "0.031"]
+    assert [one["text"] for one in found if one["tag"] == "td"] == [
+        "1\u2008\u2007\u2007\u2007",
+        "0.031",
+    ]
 
 
 # --- LaTeX ----------------------------------------------------------------------------------------
 
 
 def test_latex_escapes_names_and_pads_numbers() -> None:
-    text = forms.as_latex(table_of(["50%_a&b", "[x]", "*y", "a\\b{c}", "-0.5"], notes=["* p < 0.05"]))
+    text = forms.as_latex(
+        table_of(["50%_a&b", "[x]", "*y", "a\\b{c}", "-0.5"], notes=["* p < 0.05"])
+    )
 
     lines = text.splitlines()
-    assert lines[:5] == ["% needs \\usepackage{booktabs}", "\\begin{tabular}{lr}", "\\toprule", "run & AP \\\\", "\\midrule"]
+    assert lines[:5] == [
+        "% needs \\usepackage{booktabs}",
+        "\\begin{tabular}{lr}",
+        "\\toprule",
+        "run & AP \\\\",
+        "\\midrule",
+    ]
     assert lines[5] == r"50\%\_a\&b & 0.00\phantom{\textsuperscript{*}} \\"
     assert lines[6] == r"{[}x] & \textbf{0.10}\textsuperscript{*} \\"
     assert lines[7].startswith("{*}y & ")
@@ -203,17 +278,32 @@ FORMULAS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 # --- CSV and records ------------------------------------------------------------------------------
 
 
-@given(st.lists(st.tuples(NAMES, st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=4))
+@given(
+    st.lists(
+        st.tuples(NAMES, st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=4
+    )
+)
 def test_csv_and_records_keep_every_digit_and_every_name(found: list[tuple[str, float]]) -> None:
     rows = [[Cell(name), Cell("-", value), Cell("-", (value, 1.0))] for name, value in found]
-    table = Table(columns=[Column(title="run"), Column(title="AP", kind="number"), Column(title="interval", kind="number")], rows=rows)
+    table = Table(
+        columns=[
+            Column(title="run"),
+            Column(title="AP", kind="number"),
+            Column(title="interval", kind="number"),
+        ],
+        rows=rows,
+    )
 
     records = json.loads(json.dumps(forms.as_records(table)))
     lines = list(csv.reader(io.StringIO("".join(delimited(forms.as_rows(table))), newline="")))
 
-    assert [(one["run"], one["AP"], one["interval"]) for one in records] == [(name, value, [value, 1.0]) for name, value in found]
+    assert [(one["run"], one["AP"], one["interval"]) for one in records] == [
+        (name, value, [value, 1.0]) for name, value in found
+    ]
     assert lines[0] == ["run", "AP", "interval low", "interval high"]
-    assert [(float(value), float(low)) for _, value, low, _ in lines[1:]] == [(value, value) for _, value in found]
+    assert [(float(value), float(low)) for _, value, low, _ in lines[1:]] == [
+        (value, value) for _, value in found
+    ]
     for (shown, *_), (name, _) in zip(lines[1:], found, strict=True):
         assert shown == name or (shown == f"'{name}" and name.startswith(FORMULAS))
 

@@ -31,7 +31,9 @@ def test_queries_that_agree_by_luck_are_worth_no_more_than_their_documents() -> 
     """
     relevant = np.tile(np.arange(10) % 2 == 0, 10)
     relevant[0] = False
-    documents = PlacedDocuments(score=np.zeros(100), relevant=relevant, query=np.repeat(np.arange(10), 10), n_queries=10)
+    documents = PlacedDocuments(
+        score=np.zeros(100), relevant=relevant, query=np.repeat(np.arange(10), 10), n_queries=10
+    )
 
     found = worth(documents, np.zeros(100, np.int64), np.ones((1, 1)), np.array([relevant.mean()]))
 
@@ -47,7 +49,10 @@ def test_where_all_documents_agree_as_much_is_lost_to_queries_as_elsewhere() -> 
     relevant = (code == 1) | (query % 4 == 0)
 
     found = worth(
-        PlacedDocuments(score=np.zeros(800), relevant=relevant, query=query, n_queries=40), code, np.eye(2), np.array([0.25, 1.0])
+        PlacedDocuments(score=np.zeros(800), relevant=relevant, query=query, n_queries=40),
+        code,
+        np.eye(2),
+        np.array([0.25, 1.0]),
     )
 
     assert found == pytest.approx([39, 39], rel=1e-12)
@@ -59,7 +64,11 @@ def test_blocks_of_queries_change_no_bit(monkeypatch: pytest.MonkeyPatch, held: 
     last.
     """
     rng = np.random.default_rng(3)
-    query, code, relevant = rng.integers(0, 300, 5000), rng.integers(0, 40, 5000), rng.random(5000) < 0.3
+    query, code, relevant = (
+        rng.integers(0, 300, 5000),
+        rng.integers(0, 40, 5000),
+        rng.random(5000) < 0.3,
+    )
     hits, count = np.zeros((300, 40)), np.zeros((300, 40))
     np.add.at(hits, (query, code), relevant)
     np.add.at(count, (query, code), 1)
@@ -70,8 +79,14 @@ def test_blocks_of_queries_change_no_bit(monkeypatch: pytest.MonkeyPatch, held: 
     near = np.maximum(0.3 - abs(np.linspace(0, 1, 101)[:, None] - np.linspace(0, 1, 40)), 0)
     monkeypatch.setattr("idealrank.theory.estimation.bands._HELD", held)
 
-    for weights, given, share in ((near, near, near @ own / near.sum(axis=1)), (np.eye(40), np.eye(40), own), (np.eye(40), None, own)):
-        of_hits, of_all = (np.cumsum(table[:, None] * weights, axis=2)[:, :, -1] for table in (hits, count))
+    for weights, given, share in (
+        (near, near, near @ own / near.sum(axis=1)),
+        (np.eye(40), np.eye(40), own),
+        (np.eye(40), None, own),
+    ):
+        of_hits, of_all = (
+            np.cumsum(table[:, None] * weights, axis=2)[:, :, -1] for table in (hits, count)
+        )
         squares = np.cumsum((of_hits - of_all * share) ** 2, axis=0)[-1]
         assert np.array_equal(_between_queries(documents, code, given, share), squares * 300 / 299)
 
@@ -81,8 +96,15 @@ def test_shares_of_a_cell_each_have_the_worth_of_weights_of_one() -> None:
     code, relevant = rng.integers(0, 7, 400), rng.random(400) < 0.3
     share = np.bincount(code, weights=relevant) / np.bincount(code)
     for queries in (1, 2, 50):
-        documents = PlacedDocuments(score=np.zeros(400), relevant=relevant, query=np.arange(400) % queries, n_queries=queries)
-        assert np.array_equal(worth(documents, code, None, share), worth(documents, code, np.eye(7), share))
+        documents = PlacedDocuments(
+            score=np.zeros(400),
+            relevant=relevant,
+            query=np.arange(400) % queries,
+            n_queries=queries,
+        )
+        assert np.array_equal(
+            worth(documents, code, None, share), worth(documents, code, np.eye(7), share)
+        )
 
 
 def test_a_band_is_wider_where_ybar_is_steep() -> None:
@@ -99,14 +121,18 @@ def test_a_band_is_wider_where_ybar_is_steep() -> None:
     spread = share * (1 - share)
     size = spread / (spread / 200 + slope**2 * 0.475 * 0.525 / 4000)
 
-    assert (found.low[steep], found.high[steep]) == pytest.approx(np.ravel(wilson(share, size, 0.95)), rel=1e-12)
+    assert (found.low[steep], found.high[steep]) == pytest.approx(
+        np.ravel(wilson(share, size, 0.95)), rel=1e-12
+    )
     plain = wilson(share, np.float64(200.0), 0.95)
     assert found.high[steep] - found.low[steep] > 1.2 * (plain[1] - plain[0])
 
 
 def test_samples_without_a_relevant_document_are_drawn_anew() -> None:
     """Of four documents with one relevant, a third of the samples have none."""
-    found = estimate_ybar([1, 0, 0, 0], [4, 3, 2, 1], method="binned", bins=1).pseudo_expectation(100, resamples=100, rng=0)
+    found = estimate_ybar([1, 0, 0, 0], [4, 3, 2, 1], method="binned", bins=1).pseudo_expectation(
+        100, resamples=100, rng=0
+    )
     assert 0 < found.low <= found.value <= found.high <= 1
 
 

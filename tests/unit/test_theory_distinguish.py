@@ -13,7 +13,13 @@ from idealrank.errors import InputError, OptionError
 from idealrank.theory import distinguish, distinguish_many
 from idealrank.theory.distinguishability import sign_of
 
-PAIRS = [("log2", None), ("zipf(0.5)", "0.2n"), ("geometric(2)", None), ("log2", 10), ("linear", "sqrt(n)")]
+PAIRS = [
+    ("log2", None),
+    ("zipf(0.5)", "0.2n"),
+    ("geometric(2)", None),
+    ("log2", 10),
+    ("linear", "sqrt(n)"),
+]
 
 
 def lin(s: Any) -> Any:
@@ -49,12 +55,21 @@ def test_models_agree_with_documents_drawn_one_by_one() -> None:
     relevant = rng.random((runs, 40)) < 0.5
     scores = [drawn_by_rejection(ybar, relevant, rng) for ybar in (lin, half)]
     pairs = PAIRS[:3]
-    for table, (discount, cutoff) in zip(distinguish_many(lin, half, pairs, sizes=sizes, runs=2000, rng=2), pairs, strict=True):
+    for table, (discount, cutoff) in zip(
+        distinguish_many(lin, half, pairs, sizes=sizes, runs=2000, rng=2), pairs, strict=True
+    ):
         options: dict[str, Any] = {"discount": discount, "cutoff": cutoff}
-        values = [[ir.ndcg(relevant[:, :n].astype(int), score[:, :n], **options) for n in sizes] for score in scores]
+        values = [
+            [ir.ndcg(relevant[:, :n].astype(int), score[:, :n], **options) for n in sizes]
+            for score in scores
+        ]
         signs = np.sign(np.round(np.subtract(*values), 13)).T
         always = np.logical_and.accumulate(signs[:, ::-1] > 0, axis=1)[:, ::-1]
-        for column, seen in (("a_better", signs > 0), ("b_better", signs < 0), ("a_always", always)):
+        for column, seen in (
+            ("a_better", signs > 0),
+            ("b_better", signs < 0),
+            ("a_always", always),
+        ):
             expected = table.share(column)  # type: ignore[arg-type]
             error = np.sqrt(expected * (1 - expected) * (1 / runs + 1 / 2000))
             assert (np.abs(seen.mean(axis=0) - expected) < 5 * error).all(), (discount, column)
@@ -67,7 +82,12 @@ def test_graded_models_count_all_grades() -> None:
     """
     top = {1: lambda s: 0.3 + 0 * s, 2: lambda s: 0.4 * s}
     low = {1: lambda s: 0.6 * s, 2: lambda s: 0.2 + 0 * s}
-    assert distinguish(top, low, discount="zipf(0.5)", gain="exp2", sizes=[3000], runs=100, rng=1).share("a_better")[0] == 1
+    assert (
+        distinguish(
+            top, low, discount="zipf(0.5)", gain="exp2", sizes=[3000], runs=100, rng=1
+        ).share("a_better")[0]
+        == 1
+    )
     same = distinguish(top, top, sizes=[100], runs=800, rng=1).share("a_better")[0]
     assert same == pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(800))
 
@@ -80,15 +100,22 @@ def test_scores_agree_with_the_measure_on_each_first_part(tied: bool) -> None:
     if tied:
         a, b = a.round(), b.round()
     sizes, runs = [5, 20, 60], 12
-    tables = distinguish_many(a, b, PAIRS, labels=labels, sizes=sizes, runs=runs, rng=9, gain="exp2")
+    tables = distinguish_many(
+        a, b, PAIRS, labels=labels, sizes=sizes, runs=runs, rng=9, gain="exp2"
+    )
     seed = np.random.default_rng(9)
-    orders = [(seed if run == 0 else child).permutation(60) for run, child in enumerate(seed.spawn(runs))]
+    orders = [
+        (seed if run == 0 else child).permutation(60) for run, child in enumerate(seed.spawn(runs))
+    ]
     for table, (discount, cutoff) in zip(tables, PAIRS, strict=True):
         above = np.zeros(3, int)
         for arrival in orders:
             for at, size in enumerate(sizes):
                 part = arrival < size
-                first, second = (ir.ndcg(labels[part], s[part], cutoff, discount=discount, gain="exp2")[0] for s in (a, b))
+                first, second = (
+                    ir.ndcg(labels[part], s[part], cutoff, discount=discount, gain="exp2")[0]
+                    for s in (a, b)
+                )
                 above[at] += first > second + 1e-13
         assert table.counts["a_better"].tolist() == above.tolist()
 
@@ -96,7 +123,9 @@ def test_scores_agree_with_the_measure_on_each_first_part(tied: bool) -> None:
 def test_all_documents_are_one_list() -> None:
     rng = np.random.default_rng(5)
     labels = rng.integers(0, 2, 200)
-    table = distinguish(labels + rng.normal(0, 1, 200), rng.normal(0, 1, 200), labels=labels, runs=20, rng=1)
+    table = distinguish(
+        labels + rng.normal(0, 1, 200), rng.normal(0, 1, 200), labels=labels, runs=20, rng=1
+    )
     assert table.largest == 200
     assert table.sizes[0] == 10
     assert table.share("a_better")[-1] == 1
@@ -107,7 +136,10 @@ def test_exchanging_the_rankers_exchanges_the_columns() -> None:
     rng = np.random.default_rng(6)
     labels = rng.integers(0, 2, 50)
     a, b = rng.normal(size=50), rng.normal(size=50)
-    one, other = distinguish(a, b, labels=labels, runs=50, rng=1), distinguish(b, a, labels=labels, runs=50, rng=1)
+    one, other = (
+        distinguish(a, b, labels=labels, runs=50, rng=1),
+        distinguish(b, a, labels=labels, runs=50, rng=1),
+    )
     assert np.array_equal(one.counts["a_always"], other.counts["b_always"])
     assert np.array_equal(one.counts["constant"], other.counts["constant"])
 
@@ -127,14 +159,24 @@ def test_threads_do_not_change_a_count(scored: bool) -> None:
     rng = np.random.default_rng(8)
     given = (rng.normal(size=300), rng.normal(size=300)) if scored else (lin, mild)
     options: dict[str, Any] = {"labels": rng.integers(0, 2, 300)} if scored else {}
-    tables = [distinguish_many(*given, PAIRS, sizes=[10, 100, 300], runs=40, rng=3, threads=threads, **options) for threads in (1, 2, 5)]
+    tables = [
+        distinguish_many(
+            *given, PAIRS, sizes=[10, 100, 300], runs=40, rng=3, threads=threads, **options
+        )
+        for threads in (1, 2, 5)
+    ]
     for other in tables[1:]:
         for one, two in zip(tables[0], other, strict=True):
-            assert all(np.array_equal(one.counts[column], two.counts[column]) for column in one.counts)
+            assert all(
+                np.array_equal(one.counts[column], two.counts[column]) for column in one.counts
+            )
 
 
 def test_a_generator_gives_what_its_seed_gives() -> None:
-    one, two = (distinguish(lin, mild, sizes=[100], runs=30, rng=rng) for rng in (4, np.random.default_rng(4)))
+    one, two = (
+        distinguish(lin, mild, sizes=[100], runs=30, rng=rng)
+        for rng in (4, np.random.default_rng(4))
+    )
     assert one.counts["a_better"] == two.counts["a_better"]
 
 
@@ -189,7 +231,13 @@ def test_frames_have_a_row_for_each_size() -> None:
         ([1.0, 2.0], [2.0, 1.0], {"labels": [-1, 1]}, InputError, "a gain is -1"),
         ([1.0, 2.0], [2.0], {"labels": [0, 1]}, InputError, "expected one length"),
         ([1.0, np.nan], [2.0, 1.0], {"labels": [0, 1]}, InputError, r"a\[1\] is nan"),
-        ([1.0, 2.0], [2.0, 1.0], {"labels": [0, 1], "sizes": [3]}, OptionError, "more than the 2 documents"),
+        (
+            [1.0, 2.0],
+            [2.0, 1.0],
+            {"labels": [0, 1], "sizes": [3]},
+            OptionError,
+            "more than the 2 documents",
+        ),
         (lin, mild, {"sizes": [0]}, OptionError, "n=0"),
         (lin, mild, {"runs": 0}, OptionError, "runs=0"),
         (lin, mild, {"level": 1.0}, OptionError, "level=1.0"),
@@ -198,6 +246,8 @@ def test_frames_have_a_row_for_each_size() -> None:
         (lin, mild, {"rng": "x"}, OptionError, "rng='x'"),
     ],
 )
-def test_what_cannot_be_compared_is_said(a: Any, b: Any, options: dict[str, Any], error: type[Exception], named: str) -> None:
+def test_what_cannot_be_compared_is_said(
+    a: Any, b: Any, options: dict[str, Any], error: type[Exception], named: str
+) -> None:
     with pytest.raises(error, match=named):
         distinguish(a, b, **{"sizes": [2], "runs": 2, "rng": 1, **options})

@@ -22,7 +22,9 @@ from idealrank.theory.estimation.smoothing import Cells, Isotonic, Kernel
 from tests.docs.blocks import ROOT
 
 
-def sampled(n: int, seed: int, low: float = 0.1, rise: float = 0.8) -> tuple[FloatArray, FloatArray]:
+def sampled(
+    n: int, seed: int, low: float = 0.1, rise: float = 0.8
+) -> tuple[FloatArray, FloatArray]:
     """Labels and scores where ybar = low + rise s."""
     rng = np.random.default_rng(seed)
     scores = rng.random(n)
@@ -57,8 +59,14 @@ def test_canonical_scores_take_what_ndcg_takes() -> None:
 
 def test_bins_by_hand() -> None:
     """Four documents a bin; at the top three of four are relevant."""
-    found = estimate_ybar([0, 1, 0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6, 7, 8], method="binned", bins=[0, 0.5, 1])
-    assert (found.score.tolist(), found.value.tolist(), found.points) == ([0.25, 0.75], [0.25, 0.75], (0.5,))
+    found = estimate_ybar(
+        [0, 1, 0, 0, 1, 0, 1, 1], [1, 2, 3, 4, 5, 6, 7, 8], method="binned", bins=[0, 0.5, 1]
+    )
+    assert (found.score.tolist(), found.value.tolist(), found.points) == (
+        [0.25, 0.75],
+        [0.25, 0.75],
+        (0.5,),
+    )
     assert found([[0.0, 0.49], [0.5, 1.0]]).tolist() == [[0.25, 0.25], [0.75, 0.75]]
     low, high = found.band([0.2, 0.9])
     assert (low.tolist(), high.tolist()) == (found.low.tolist(), found.high.tolist())
@@ -69,7 +77,9 @@ def test_one_bin_is_the_share_of_relevant_documents_with_the_interval_of_wilson(
     labels, scores = sampled(120, 3)
     found = estimate_ybar(labels, scores, method="binned", bins=1, level=0.9)
     expected = stats.binomtest(int(labels.sum()), 120).proportion_ci(0.9, method="wilson")
-    assert (found.value[0], found.low[0], found.high[0]) == pytest.approx((labels.mean(), expected.low, expected.high), abs=1e-14)
+    assert (found.value[0], found.low[0], found.high[0]) == pytest.approx(
+        (labels.mean(), expected.low, expected.high), abs=1e-14
+    )
 
 
 def test_the_kernel_is_local_linear_regression() -> None:
@@ -98,7 +108,9 @@ def test_the_ends_of_isotonic_estimates_are_pooled() -> None:
     place, ends = canonical_scores(scores), 400 ** (-1 / 3) / 2
     x = np.where(place < ends, 0.0, np.where(place > 1 - ends, 1.0, place))
     expected = IsotonicRegression().fit(x, labels).predict(x)
-    assert estimate_ybar(labels, scores, method="isotonic")(place) == pytest.approx(expected, abs=1e-12)
+    assert estimate_ybar(labels, scores, method="isotonic")(place) == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 def test_grades_have_a_chance_each() -> None:
@@ -110,9 +122,15 @@ def test_grades_have_a_chance_each() -> None:
     bins = np.minimum((canonical_scores(scores) * 4).astype(int), 3)
     assert found.grades == (2.0, 1.0)
     for grade, chance in found.ybar.items():
-        assert chance(found.score) == pytest.approx([(labels[bins == b] == grade).mean() for b in range(4)], abs=1e-14)
-    assert found.value == pytest.approx([(labels[bins == b] > 0).mean() for b in range(4)], abs=1e-14)
-    assert estimate_ybar(labels, scores, method="binned", bins=4, rel=2)(0.9) == pytest.approx(found.ybar[2.0](0.9))
+        assert chance(found.score) == pytest.approx(
+            [(labels[bins == b] == grade).mean() for b in range(4)], abs=1e-14
+        )
+    assert found.value == pytest.approx(
+        [(labels[bins == b] > 0).mean() for b in range(4)], abs=1e-14
+    )
+    assert estimate_ybar(labels, scores, method="binned", bins=4, rel=2)(0.9) == pytest.approx(
+        found.ybar[2.0](0.9)
+    )
 
 
 @pytest.mark.parametrize("method", ["kernel", "binned", "isotonic"])
@@ -152,8 +170,12 @@ def test_intervals_of_shares_are_those_of_scipy() -> None:
 def test_documents_that_repeat_their_query_are_worth_one() -> None:
     """Each query has one label, ten times: Q queries are worth Q - 1, for the mean is estimated."""
     relevant = np.repeat(np.arange(40) % 4 == 0, 10)
-    documents = PlacedDocuments(score=np.zeros(400), relevant=relevant, query=np.repeat(np.arange(40), 10), n_queries=40)
-    assert worth(documents, np.zeros(400, np.int64), np.ones((1, 1)), np.array([0.25])) == pytest.approx(39)
+    documents = PlacedDocuments(
+        score=np.zeros(400), relevant=relevant, query=np.repeat(np.arange(40), 10), n_queries=40
+    )
+    assert worth(
+        documents, np.zeros(400, np.int64), np.ones((1, 1)), np.array([0.25])
+    ) == pytest.approx(39)
 
 
 def test_variance_between_queries_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +206,9 @@ def test_queries_that_differ_make_the_band_wider() -> None:
 
 def experiment(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The script as a module; its dataclasses look it up by name."""
-    spec = importlib.util.spec_from_file_location("ybar_bands", ROOT / "experiments" / "ybar_bands.py")
+    spec = importlib.util.spec_from_file_location(
+        "ybar_bands", ROOT / "experiments" / "ybar_bands.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -211,7 +235,9 @@ def test_bands_hold_the_truth_where_queries_differ() -> None:
     for seed in range(60):
         rng = np.random.default_rng(seed)
         scores, level = rng.random((30, 50)), rng.uniform(-0.1, 0.1, (30, 1))
-        low, high = estimate_ybar(rng.random((30, 50)) < 0.1 + 0.8 * scores + level, scores, method="binned").band(grid)
+        low, high = estimate_ybar(
+            rng.random((30, 50)) < 0.1 + 0.8 * scores + level, scores, method="binned"
+        ).band(grid)
         held += (low <= 0.1 + 0.8 * grid) & (0.1 + 0.8 * grid <= high)
     assert held.mean() / 60 > 0.92
     assert held.min() / 60 > 0.8
@@ -230,7 +256,10 @@ def test_implied_values_are_those_of_the_functions(method: str) -> None:
         assert one.low <= one.value <= one.high
         at_infinity = found.limit(discount, cutoff, resamples=20, rng=1)
         stated = ir.theory.limit(found, discount=discount, cutoff=cutoff, points=found.points)
-        assert (at_infinity.value, at_infinity.theorem) == (pytest.approx(stated.value, abs=1e-13), stated.theorem)
+        assert (at_infinity.value, at_infinity.theorem) == (
+            pytest.approx(stated.value, abs=1e-13),
+            stated.theorem,
+        )
 
 
 def test_implied_mean_is_that_of_simulated_lists() -> None:
@@ -241,7 +270,9 @@ def test_implied_mean_is_that_of_simulated_lists() -> None:
     values = simulate(found, 10_000, 200, discount="zipf(0.5)", points=found.points, rng=14)
     implied = found.pseudo_expectation(10_000, "zipf(0.5)", resamples=10, rng=0).value
     plain = pseudo_expectation(found, 10_000, "zipf(0.5)", None, False, points=found.points)
-    assert abs(values.mean() - implied) < 5 * np.hypot(values.std() / np.sqrt(200), 0.1 * abs(implied - plain))
+    assert abs(values.mean() - implied) < 5 * np.hypot(
+        values.std() / np.sqrt(200), 0.1 * abs(implied - plain)
+    )
 
 
 @pytest.mark.slow
@@ -249,10 +280,14 @@ def test_implied_intervals_hold_the_truth_and_depend_on_the_seed_alone() -> None
     truth = pseudo_expectation(lambda s: 0.1 + 0.8 * s, 10**5)
     held = 0
     for seed in range(20):
-        found = estimate_ybar(*sampled(500, 100 + seed), method="binned").pseudo_expectation(10**5, resamples=60, rng=seed)
+        found = estimate_ybar(*sampled(500, 100 + seed), method="binned").pseudo_expectation(
+            10**5, resamples=60, rng=seed
+        )
         held += found.low <= truth <= found.high
     assert held >= 15  # 0.95 nominal: 14 or fewer has a chance below 1e-3
-    again = estimate_ybar(*sampled(500, 119), method="binned").pseudo_expectation(10**5, resamples=60, rng=19)
+    again = estimate_ybar(*sampled(500, 119), method="binned").pseudo_expectation(
+        10**5, resamples=60, rng=19
+    )
     assert again == found
 
 
@@ -262,7 +297,9 @@ def test_graded_estimates_imply_graded_ndcg() -> None:
     draw = rng.random(3000)
     two, one = 0.05 + 0.35 * scores**2, 0.2 + 0.2 * scores
     labels = np.where(draw < two, 2, np.where(draw < two + one, 1, 0))
-    found = estimate_ybar(labels, scores, rel="graded").pseudo_expectation(10**6, "zipf(0.5)", gain="exp2", resamples=100, rng=1)
+    found = estimate_ybar(labels, scores, rel="graded").pseudo_expectation(
+        10**6, "zipf(0.5)", gain="exp2", resamples=100, rng=1
+    )
     assert found.low < 0.695966 < found.high  # N* of the true model, Theorem 14, gain 2^y - 1
     assert found.high - found.low < 0.08
 
@@ -272,13 +309,20 @@ def test_a_sample_drawn_again_varies_as_a_new_one_would() -> None:
     several.
     """
     labels, scores = sampled(300, 16)
-    one = [cells.reached.sum() / 300 for cells in Sample.of(labels, scores, 1.0).resampled(np.random.default_rng(1), 2000)]
+    one = [
+        cells.reached.sum() / 300
+        for cells in Sample.of(labels, scores, 1.0).resampled(np.random.default_rng(1), 2000)
+    ]
     p = labels.mean()
     assert np.mean(one) == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 300 / 2000))
     assert np.std(one) == pytest.approx(np.sqrt(p * (1 - p) / 300), rel=0.1)
     by_query = labels.reshape(30, 10)
-    several = Sample.of(by_query, scores.reshape(30, 10), 1.0).resampled(np.random.default_rng(2), 2000)
-    assert np.std([cells.reached.sum() / 300 for cells in several]) == pytest.approx(by_query.mean(1).std() / np.sqrt(30), rel=0.1)
+    several = Sample.of(by_query, scores.reshape(30, 10), 1.0).resampled(
+        np.random.default_rng(2), 2000
+    )
+    assert np.std([cells.reached.sum() / 300 for cells in several]) == pytest.approx(
+        by_query.mean(1).std() / np.sqrt(30), rel=0.1
+    )
 
 
 @pytest.mark.slow
@@ -288,9 +332,14 @@ def test_500_documents_of_a_query_foretell_its_ndcg_at_5000(ranker: str) -> None
     documents, from the first tenth.
     """
     collection = ir.theory.paper_rankers()
-    labels, scores = collection.grades.reshape(40, 5000), collection.scores[ranker].reshape(40, 5000)
+    labels, scores = (
+        collection.grades.reshape(40, 5000),
+        collection.scores[ranker].reshape(40, 5000),
+    )
     actual = ir.ndcg((labels >= 1).astype(float), scores).mean()
-    found = estimate_ybar(labels[:, :500], scores[:, :500]).pseudo_expectation(5000, resamples=100, rng=0)
+    found = estimate_ybar(labels[:, :500], scores[:, :500]).pseudo_expectation(
+        5000, resamples=100, rng=0
+    )
     assert found.low < actual < found.high
     assert found.high - found.low < 0.03
     assert abs(found.value - actual) < 0.008
@@ -303,7 +352,10 @@ def test_the_default_bandwidth_follows_the_data() -> None:
     """
     labels, scores = sampled(2000, 18)
     step = np.random.default_rng(19).random(2000) < np.where(scores < 0.7, 0.1, 0.8)
-    wide, narrow = chosen_bandwidth(Sample.of(labels, scores, 1.0)), chosen_bandwidth(Sample.of(step, scores, 1.0))
+    wide, narrow = (
+        chosen_bandwidth(Sample.of(labels, scores, 1.0)),
+        chosen_bandwidth(Sample.of(step, scores, 1.0)),
+    )
     assert wide > 0.05 > 0.03 > narrow
     rows = np.random.default_rng(20).random((100, 3))
     assert chosen_bandwidth(Sample.of(rows > 0.5, rows, 1.0)) > 1 / 3
@@ -338,13 +390,20 @@ def test_text_of_what_is_implied() -> None:
         ([0, 1], [1, 2], {"bins": 2}, "only the binned method"),
         ([0, 1], [1, 2], {"method": "binned", "bins": 0}, "from 1 on"),
         ([0, 1], [1, 2], {"method": "binned", "bins": [0, 2]}, "rising edges"),
-        ([0, 1], [1, 2], {"method": "binned", "bins": 5}, "no document has a canonical score from 0 to 0.2"),
+        (
+            [0, 1],
+            [1, 2],
+            {"method": "binned", "bins": 5},
+            "no document has a canonical score from 0 to 0.2",
+        ),
         ([0, 1], [1, 2], {"method": "binned", "bandwidth": 0.1}, "only the kernel method"),
         ([0, 1], [1, 2], {"method": "kernel", "bandwidth": 2}, "at most 1"),
         ([0, 1], [1, 2], {"method": "kernel", "bandwidth": 0.1}, "fewer than two canonical scores"),
     ],
 )
-def test_what_cannot_be_estimated_is_refused(labels: object, scores: object, options: dict[str, object], message: str) -> None:
+def test_what_cannot_be_estimated_is_refused(
+    labels: object, scores: object, options: dict[str, object], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         estimate_ybar(labels, scores, **options)  # type: ignore[arg-type]
 
@@ -363,15 +422,20 @@ def test_a_kernel_between_samples_fills_no_gap_with_nan() -> None:
 
 def test_an_estimate_prints_what_it_stands_on() -> None:
     """Two bins of four by hand: one relevant of four, and three of four."""
-    found = estimate_ybar([0, 0, 1, 0, 1, 1, 0, 1], [1, 2, 3, 4, 5, 6, 7, 8], method="binned", bins=2)
+    found = estimate_ybar(
+        [0, 0, 1, 0, 1, 1, 0, 1], [1, 2, 3, 4, 5, 6, 7, 8], method="binned", bins=2
+    )
     assert str(found).splitlines() == [
         "ybar of 8 documents of 1 query, binned (2 bins)",
-        "  0.250 [0.034, 0.761] at s = 0, 0.750 [0.239, 0.966] at s = 0.5, 0.750 [0.239, 0.966] at s = 1 (95 %)",
+        "  0.250 [0.034, 0.761] at s = 0, 0.750 [0.239, 0.966] at s = 0.5, 0.750 [0.239, "
+        "0.966] at s = 1 (95 %)",
         "  rising ybar not tested: too few documents",
     ]
 
 
-def test_weights_of_a_kernel_are_the_same_however_many_are_made_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_of_a_kernel_are_the_same_however_many_are_made_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """At each place they are those of the line with the least weighted squares, but for a
     factor.
     """
@@ -382,7 +446,9 @@ def test_weights_of_a_kernel_are_the_same_however_many_are_made_at_a_time(monkey
         heavy = np.maximum(1 - ((cells.score - at) / 0.3) ** 2, 0) * cells.count
         line = np.column_stack([np.ones(90), cells.score - at])
         level = np.linalg.solve(line.T @ (heavy[:, None] * line), (heavy[:, None] * line).T)[0]
-        assert row * cells.count / (row * cells.count).sum() == pytest.approx(level, rel=1e-8, abs=1e-12)
+        assert row * cells.count / (row * cells.count).sum() == pytest.approx(
+            level, rel=1e-8, abs=1e-12
+        )
     for held in (1, 200, 1 << 20):
         monkeypatch.setattr("idealrank.theory.estimation.smoothing._HELD", held)
         assert np.array_equal(Kernel(0.3).weights(cells), found)

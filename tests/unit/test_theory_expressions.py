@@ -127,7 +127,9 @@ _NUMBERS = st.integers(0, 99).map(lambda number: f"{number / 10:g}")
 _EXPRESSIONS = st.recursive(
     _NUMBERS | st.just("s"),
     lambda inner: (
-        st.tuples(inner, st.sampled_from("+-*"), inner).map(lambda parts: f"({parts[0]}{parts[1]}{parts[2]})")
+        st.tuples(inner, st.sampled_from("+-*"), inner).map(
+            lambda parts: f"({parts[0]}{parts[1]}{parts[2]})"
+        )
         | st.tuples(inner, st.integers(0, 4)).map(lambda parts: f"({parts[0]})^{parts[1]}")
     ),
     max_leaves=9,
@@ -140,4 +142,6 @@ def test_an_expression_has_the_value_that_python_gives_it(text: str) -> None:
     expected = [float(eval(text.replace("^", "**"), {"s": float(s)})) for s in S]
     if all(map(math.isfinite, expected)):
         found = parse_curve(text).chance(S)
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-9 * max(1.0, np.abs(expected).max()))
+        np.testing.assert_allclose(
+            found, expected, rtol=1e-12, atol=1e-9 * max(1.0, np.abs(expected).max())
+        )

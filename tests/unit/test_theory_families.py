@@ -14,7 +14,18 @@ from idealrank.theory.decay import decay_of, growth_of
 from idealrank.theory.quadrature import integrate
 from idealrank.theory.relevance import RelevanceModel
 
-SMOOTH = ["log2", "log(10)", "jarvelin(2)", "jarvelin(10)", "zipf(0.25)", "zipf(0.5)", "zipf(0.8)", "zipf(1)", "zipf(2)", "geometric(2)"]
+SMOOTH = [
+    "log2",
+    "log(10)",
+    "jarvelin(2)",
+    "jarvelin(10)",
+    "zipf(0.25)",
+    "zipf(0.5)",
+    "zipf(0.8)",
+    "zipf(1)",
+    "zipf(2)",
+    "geometric(2)",
+]
 
 
 @pytest.mark.parametrize("text", SMOOTH)
@@ -49,7 +60,11 @@ def test_kappa_of_zipf_is_the_zeta_function(beta: float) -> None:
     value = (
         zeta(beta)
         if beta > 1
-        else 2**beta * math.pi ** (beta - 1) * math.sin(math.pi * beta / 2) * math.gamma(1 - beta) * _zeta_above(beta)
+        else 2**beta
+        * math.pi ** (beta - 1)
+        * math.sin(math.pi * beta / 2)
+        * math.gamma(1 - beta)
+        * _zeta_above(beta)
     )
     assert decay_of(f"zipf({beta})").kappa == pytest.approx(value + 1 / (1 - beta), abs=2e-13)
 
@@ -75,8 +90,18 @@ def test_kappa_of_the_others() -> None:
 
 def test_which_discounts_have_a_finite_sum() -> None:
     """A function of the user's might or might not."""
-    sums = {text: decay_of(text).summable for text in ("log2", "zipf(0.5)", "zipf(1)", "zipf(1.1)", "geometric(2)", "linear")}
-    assert sums == {"log2": False, "zipf(0.5)": False, "zipf(1)": False, "zipf(1.1)": True, "geometric(2)": True, "linear": False}
+    sums = {
+        text: decay_of(text).summable
+        for text in ("log2", "zipf(0.5)", "zipf(1)", "zipf(1.1)", "geometric(2)", "linear")
+    }
+    assert sums == {
+        "log2": False,
+        "zipf(0.5)": False,
+        "zipf(1)": False,
+        "zipf(1.1)": True,
+        "geometric(2)": True,
+        "linear": False,
+    }
     assert decay_of([1, 0.5]).summable is True
     assert decay_of(lambda rank: 1 / rank).summable is None
     with pytest.raises(ir.OptionError, match="has no integral of its own"):
@@ -104,8 +129,12 @@ def test_how_cutoffs_grow() -> None:
 
 def test_integrals_settle_or_say_so() -> None:
     """Kinks that are named cost nothing; a singularity is an error."""
-    assert integrate(lambda s: np.abs(s - 1 / 3), 0, 1, points=[1 / 3]) == pytest.approx(5 / 18, abs=1e-15)
-    assert integrate(lambda s: np.sin(50 * s), 0, 1) == pytest.approx((1 - math.cos(50)) / 50, abs=1e-13)
+    assert integrate(lambda s: np.abs(s - 1 / 3), 0, 1, points=[1 / 3]) == pytest.approx(
+        5 / 18, abs=1e-15
+    )
+    assert integrate(lambda s: np.sin(50 * s), 0, 1) == pytest.approx(
+        (1 - math.cos(50)) / 50, abs=1e-13
+    )
     with pytest.raises(ir.InputError, match=r"name the kinks in points="):
         integrate(lambda s: s**-0.9, 0, 1)
 
@@ -113,7 +142,9 @@ def test_integrals_settle_or_say_so() -> None:
 def test_a_model_of_relevance() -> None:
     """Binary and graded; shares by hand."""
     assert RelevanceModel.of(lambda s: s**2).share == pytest.approx(1 / 3, abs=1e-15)
-    graded = RelevanceModel.of({2: lambda s: 0.05 + 0.35 * s**2, 1: lambda s: 0.2 + 0.2 * s}, gain="exp2")
+    graded = RelevanceModel.of(
+        {2: lambda s: 0.05 + 0.35 * s**2, 1: lambda s: 0.2 + 0.2 * s}, gain="exp2"
+    )
     assert graded.gains == (3.0, 1.0)
     assert graded.reached == pytest.approx((1 / 6, 7 / 15), abs=1e-15)
     assert graded.at_top == pytest.approx(3 * 0.4 + 0.4, abs=1e-15)
@@ -126,16 +157,24 @@ def test_a_model_of_relevance() -> None:
         (lambda s: 2 * s, {}, "ybar is 1.0.* at s = 0.50.*, expected probabilities from 0 to 1"),
         (lambda s: s[:3], {}, "gave shape"),
         (0.5, {}, "expected a vectorised function"),
-        (lambda s: 0.9 if s > 0.5 else 0.1, {}, r"single numbers only, expected a vectorised function.*numpy\.where in place of if"),
+        (
+            lambda s: 0.9 if s > 0.5 else 0.1,
+            {},
+            r"single numbers only, expected a vectorised function.*numpy\.where in place of if",
+        ),
         (lambda s: math.exp(-s), {}, r"numpy\.exp in place of math\.exp"),
         ({1: lambda s: 0.7, 2: lambda s: 0.7}, {}, "sum to 1.4"),
         ({0: lambda s: 0.7}, {}, "expected grades above 0"),
         ({}, {}, "at least one grade"),
-        ({grade: lambda s: 0.001 for grade in range(1, 257)}, {}, "found 256 grades, expected at most 255"),
+        (
+            {grade: lambda s: 0.001 for grade in range(1, 257)},
+            {},
+            "found 256 grades, expected at most 255",
+        ),
         (lambda s: s, {"points": [1.0]}, "between 0 and 1"),
         (lambda s: s * np.nan, {}, "expected probabilities from 0 to 1"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_model(ybar: object, options: dict[str, object], message: str) -> None:
     """Named when built."""
     with pytest.raises((ir.InputError, ir.OptionError), match=message):

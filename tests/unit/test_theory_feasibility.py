@@ -53,7 +53,14 @@ THEOREMS = {
 def test_named_discounts_are_decided_by_theorem(discount: str) -> None:
     found = [feasibility(discount, cutoff) for cutoff in CUTOFFS]
     assert tuple(one.verdict for one in found) == TABLE[discount]
-    assert all(one.theorem and one.reason and one.distinguishes and not one.evidence and one.resembles is None for one in found)
+    assert all(
+        one.theorem
+        and one.reason
+        and one.distinguishes
+        and not one.evidence
+        and one.resembles is None
+        for one in found
+    )
 
 
 @pytest.mark.parametrize(("discount", "cutoff"), THEOREMS)
@@ -77,7 +84,9 @@ def test_a_table_of_weights_is_finite() -> None:
         ("log2", 10, "ybar(1) = 1"),
     ],
 )
-def test_what_the_paper_states_otherwise_is_named(discount: str, cutoff: str | int | None, erratum: str) -> None:
+def test_what_the_paper_states_otherwise_is_named(
+    discount: str, cutoff: str | int | None, erratum: str
+) -> None:
     assert erratum in feasibility(discount, cutoff).errata
 
 
@@ -93,7 +102,12 @@ def test_what_is_seen_names_the_share_and_the_power() -> None:
 
 
 def test_a_function_is_undecided_but_at_a_constant_cutoff() -> None:
-    for cutoff, verdict in ((None, "undecided"), ("0.2n", "undecided"), ("sqrt(n)", "undecided"), (10, "infeasible")):
+    for cutoff, verdict in (
+        (None, "undecided"),
+        ("0.2n", "undecided"),
+        ("sqrt(n)", "undecided"),
+        (10, "infeasible"),
+    ):
         found = feasibility(lambda rank: 1 / np.log1p(rank), cutoff, largest=1000)
         assert found.verdict == verdict
         assert [row.n for row in found.evidence] == [10, 100, 1000]
@@ -118,7 +132,9 @@ def test_a_function_is_undecided_but_at_a_constant_cutoff() -> None:
         (lambda rank, length: length + 1.0 - rank, None),  # depends on the length
     ],
 )
-def test_what_a_function_resembles(function: Callable[..., np.ndarray], resembles: str | None) -> None:
+def test_what_a_function_resembles(
+    function: Callable[..., np.ndarray], resembles: str | None
+) -> None:
     found = feasibility(function, largest=10**5)
     assert (found.verdict, found.resembles) == ("undecided", resembles)
     assert (f"it is {resembles}" in found.reason) == bool(resembles)
@@ -138,7 +154,9 @@ def test_the_evidence_of_a_power() -> None:
     assert (row.n, row.cutoff) == (100, 10)
     assert row.exponent == pytest.approx(1, abs=1e-14)
     assert row.total == pytest.approx(total, rel=1e-14)
-    assert row.effective == pytest.approx(total**2 / math.fsum(r**-2 for r in range(1, 11)), rel=1e-14)
+    assert row.effective == pytest.approx(
+        total**2 / math.fsum(r**-2 for r in range(1, 11)), rel=1e-14
+    )
     assert row.top == pytest.approx(1 / total, rel=1e-14)
 
 
@@ -146,7 +164,9 @@ def test_text_of_a_result_names_everything() -> None:
     text = str(feasibility(lambda rank: 1 / rank, "0.2n", largest=100))
     assert "@0.2n: undecided" in text
     assert "exponent" in text.splitlines()[-3]
-    assert str(feasibility("zipf(0.5)")).startswith("zipf(0.5): feasible (Theorem 7 and Theorem 8, condition 1)\nWhy: ")
+    assert str(feasibility("zipf(0.5)")).startswith(
+        "zipf(0.5): feasible (Theorem 7 and Theorem 8, condition 1)\nWhy: "
+    )
     assert isinstance(ir.theory.feasibility("log2", 10), Feasibility)
 
 
@@ -161,7 +181,9 @@ def test_text_of_a_result_names_everything() -> None:
         (lambda rank: 0.0 * rank, {}, "no weight"),
     ],
 )
-def test_what_is_no_discount_or_cutoff_is_refused(discount: object, options: dict[str, object], message: str) -> None:
+def test_what_is_no_discount_or_cutoff_is_refused(
+    discount: object, options: dict[str, object], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         feasibility(discount, **options)  # type: ignore[arg-type]
 
@@ -178,7 +200,9 @@ def test_a_discount_is_infeasible_where_ndcg_has_no_limit(discount: str) -> None
         except ir.errors.OptionError:
             assert verdict == "infeasible"
         else:
-            assert verdict == ("borderline" if value == pytest.approx(0.9, abs=1e-9) else "feasible")
+            assert verdict == (
+                "borderline" if value == pytest.approx(0.9, abs=1e-9) else "feasible"
+            )
 
 
 @pytest.mark.slow
@@ -190,7 +214,9 @@ def test_deep_powers_see_different_slopes_at_the_top() -> None:
     ratios = []
     for n in (10**4, 10**6):
         one = ir.theory.simulate_many(lambda s: 0.1 + 0.8 * s, n, 60, pairs, rng=1)
-        two = ir.theory.simulate_many(lambda s: 0.9 - 0.6 * (1 - s) - 0.3 * (1 - s) ** 2, n, 60, pairs, rng=2)
+        two = ir.theory.simulate_many(
+            lambda s: 0.9 - 0.6 * (1 - s) - 0.3 * (1 - s) ** 2, n, 60, pairs, rng=2
+        )
         difference = two - one
         ratios.append(difference.mean(axis=0) / difference.std(axis=0))
     assert np.abs([ratio[0] for ratio in ratios]).max() < 0.7  # a mean of 60: 5 standard errors

@@ -13,23 +13,37 @@ import idealrank as ir
 from idealrank.errors import InputError, OptionError
 from idealrank.theory.growth import RankedCollection, growing_ndcg, growing_sizes, read_rankers
 
-MEASURES = ["nDCG", "nDCG(discount=zipf(0.5))", "nDCG(discount=geometric(2))", "nDCG@0.2n", "nDCG(gain=exp2)@3", "nDCG(discount=linear)"]
+MEASURES = [
+    "nDCG",
+    "nDCG(discount=zipf(0.5))",
+    "nDCG(discount=geometric(2))",
+    "nDCG@0.2n",
+    "nDCG(gain=exp2)@3",
+    "nDCG(discount=linear)",
+]
 
 
 def of_prefix(measure: str, labels: np.ndarray, scores: np.ndarray) -> float:
     """NDCG of a list by the ordinary way; NaN where it is undefined."""
     asked = ir.parse_measure(measure)
-    value = ir.ndcg(labels, scores, asked.cutoff, gain=asked.gain, discount=asked.discount, no_relevant="nan")
+    value = ir.ndcg(
+        labels, scores, asked.cutoff, gain=asked.gain, discount=asked.discount, no_relevant="nan"
+    )
     return float(value[0])
 
 
 @given(
     st.integers(1, 25).flatmap(
-        lambda n: st.tuples(st.lists(st.integers(0, 3), min_size=n, max_size=n), st.lists(st.integers(0, 6), min_size=n, max_size=n))
+        lambda n: st.tuples(
+            st.lists(st.integers(0, 3), min_size=n, max_size=n),
+            st.lists(st.integers(0, 6), min_size=n, max_size=n),
+        )
     ),
     st.sampled_from(MEASURES),
 )
-def test_every_value_is_that_of_the_first_documents_ties_included(lists: tuple[list[int], list[int]], measure: str) -> None:
+def test_every_value_is_that_of_the_first_documents_ties_included(
+    lists: tuple[list[int], list[int]], measure: str
+) -> None:
     labels, scores = (np.array(values, np.float64) for values in lists)
 
     grown = growing_ndcg(labels, scores, measures=measure)
@@ -49,12 +63,17 @@ def test_long_lists_and_many_measures_at_once() -> None:
     for row, measure in enumerate(MEASURES):
         for column in (0, 150, 230, -1):
             n = int(grown.sizes[column])
-            expected = [of_prefix(measure, label[:n], score[:n]) for label, score in zip(labels, scores, strict=True)]
+            expected = [
+                of_prefix(measure, label[:n], score[:n])
+                for label, score in zip(labels, scores, strict=True)
+            ]
             np.testing.assert_allclose(grown.values[row, :, column], expected, rtol=0, atol=1e-12)
 
 
 def test_the_mean_is_over_the_queries_that_have_a_value() -> None:
-    grown = growing_ndcg([[0, 0, 1], [1, 0, 0], [0, 0, 0]], [[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
+    grown = growing_ndcg(
+        [[0, 0, 1], [1, 0, 0], [0, 0, 0]], [[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]
+    )
 
     assert grown.defined.tolist() == [[1, 1, 2]]
     np.testing.assert_allclose(grown.mean()[0], [1.0, 1 / np.log2(3), (1 + 0.5) / 2], rtol=1e-15)
@@ -70,7 +89,11 @@ def test_lists_of_several_lengths_have_no_value_beyond_their_end() -> None:
 
 def test_it_tells_how_far_it_is_and_stops_when_told() -> None:
     told: list[tuple[int, int]] = []
-    growing_ndcg([[1, 0], [0, 1]], [[1.0, 2.0], [2.0, 1.0]], progress=lambda done, total: told.append((done, total)))
+    growing_ndcg(
+        [[1, 0], [0, 1]],
+        [[1.0, 2.0], [2.0, 1.0]],
+        progress=lambda done, total: told.append((done, total)),
+    )
     assert told == [(1, 2), (2, 2)]
 
     def stop(*_: int) -> None:
@@ -113,7 +136,14 @@ def test_what_cannot_be_is_refused(labels: list, scores: list, options: dict, sa
 
 def test_a_file_of_ones_own_is_read_with_its_names(tmp_path: Path) -> None:
     about = json.dumps({"what": "mine", "rankers": {"a": "Ranker A"}})
-    np.savez(tmp_path / "mine.npz", grades=[1, 0, 2, 0, 1], a=[5, 4, 3, 2, 1], b=[1, 2, 3, 4, 5], offsets=[0, 2, 5], about=about)
+    np.savez(
+        tmp_path / "mine.npz",
+        grades=[1, 0, 2, 0, 1],
+        a=[5, 4, 3, 2, 1],
+        b=[1, 2, 3, 4, 5],
+        offsets=[0, 2, 5],
+        about=about,
+    )
 
     found = read_rankers(tmp_path / "mine.npz")
 
@@ -121,7 +151,11 @@ def test_a_file_of_ones_own_is_read_with_its_names(tmp_path: Path) -> None:
     assert found.lengths.tolist() == [2, 3]
     assert [row.tolist() for row in found.rows(found.grades)] == [[1, 0], [2, 0, 1]]
     cut = found.at_least(3)
-    assert (cut.n_queries, cut.grades.tolist(), cut.scores["b"].tolist()) == (1, [2, 0, 1], [3, 4, 5])
+    assert (cut.n_queries, cut.grades.tolist(), cut.scores["b"].tolist()) == (
+        1,
+        [2, 0, 1],
+        [3, 4, 5],
+    )
     assert found.at_least(2).grades.tolist() == [1, 0, 2, 0]
 
 
@@ -138,8 +172,14 @@ def test_a_file_of_ones_own_is_read_with_its_names(tmp_path: Path) -> None:
         ({"grades": [[1, 0]], "a": [[1, 2]], "about": "{"}, "JSON object"),
         ({"grades": [[1, 0]], "a": [[1, 2]], "about": "[" * 100_000}, "JSON object"),
         ({"grades": [[1, 0]], "a": [[1, 2]], "about": '{"rankers": {"a": 5}}'}, "object of names"),
-        ({"grades": [[1, 0]], "a": [[1, 2]], "about": '{"rankers": {"a": ["x"]}}'}, "object of names"),
-        ({"grades": [[1, 0]], "a": [[1, 2]], "b": [[2, 1]], "about": '{"rankers": {"a": "b"}}'}, "2 rankers with 1 names"),
+        (
+            {"grades": [[1, 0]], "a": [[1, 2]], "about": '{"rankers": {"a": ["x"]}}'},
+            "object of names",
+        ),
+        (
+            {"grades": [[1, 0]], "a": [[1, 2]], "b": [[2, 1]], "about": '{"rankers": {"a": "b"}}'},
+            "2 rankers with 1 names",
+        ),
         ({"grades": [[[1, 0]]], "a": [[[1, 2]]]}, "one dimension"),
         ({"grades": 1, "a": 1}, "one dimension"),
         ({"grades": [1, 0], "a": [1, 2], "offsets": [[0, 2]]}, "offsets: .*one dimension"),
@@ -150,7 +190,9 @@ def test_a_file_of_ones_own_is_read_with_its_names(tmp_path: Path) -> None:
         ({"grades": [["x", "y"]], "a": [["x", "y"]]}, "expected numbers"),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused_with_its_name(arrays: dict, said: str, tmp_path: Path) -> None:
+def test_a_file_that_does_not_fit_is_refused_with_its_name(
+    arrays: dict, said: str, tmp_path: Path
+) -> None:
     np.savez(tmp_path / "bad.npz", **arrays)
     with pytest.raises(InputError, match=rf"bad\.npz: .*({said})"):
         read_rankers(tmp_path / "bad.npz")
@@ -188,6 +230,11 @@ def test_nothing_in_a_file_is_run(tmp_path: Path) -> None:
 
 
 def test_a_collection_of_short_lists_has_none_of_many_documents() -> None:
-    mine = RankedCollection(grades=np.array([1.0, 0.0]), scores={"mine": np.array([0.2, 0.9])}, offsets=np.array([0, 2]))
-    with pytest.raises(InputError, match="found 2 documents in the longest list, expected at least 3; ask for fewer"):
+    mine = RankedCollection(
+        grades=np.array([1.0, 0.0]), scores={"mine": np.array([0.2, 0.9])}, offsets=np.array([0, 2])
+    )
+    with pytest.raises(
+        InputError,
+        match="found 2 documents in the longest list, expected at least 3; ask for fewer",
+    ):
         mine.at_least(3)

@@ -8,13 +8,20 @@ from scipy import stats
 from scipy.optimize import isotonic_regression
 
 from idealrank.theory import estimate_ybar
-from idealrank.theory.estimation.bands import PlacedDocuments, check_monotone, level_probabilities, monotone_bounds
+from idealrank.theory.estimation.bands import (
+    PlacedDocuments,
+    check_monotone,
+    level_probabilities,
+    monotone_bounds,
+)
 
 
 def listed(relevant: np.ndarray) -> PlacedDocuments:
     """One query, in order of canonical scores."""
     n = relevant.size
-    return PlacedDocuments(score=(np.arange(n) + 0.5) / n, relevant=relevant, query=np.zeros(n, np.int64), n_queries=1)
+    return PlacedDocuments(
+        score=(np.arange(n) + 0.5) / n, relevant=relevant, query=np.zeros(n, np.int64), n_queries=1
+    )
 
 
 @pytest.mark.parametrize("blocks", [2, 5, 10])
@@ -40,8 +47,12 @@ def test_the_p_value_of_two_and_of_three_blocks_by_hand() -> None:
     relevant = np.concatenate([np.arange(20) < hits for hits in (14, 9, 5)])
     two = 20 * (angle[0] - angle[1]) ** 2 / 2
     three = 20 * sum((each - sum(angle) / 3) ** 2 for each in angle)
-    assert check_monotone(listed(relevant[:40])).p == pytest.approx(stats.chi2.sf(two, 1) / 2, rel=1e-9)
-    assert check_monotone(listed(relevant)).p == pytest.approx(stats.chi2.sf(three, 2) / 3 + stats.chi2.sf(three, 1) / 2, rel=1e-9)
+    assert check_monotone(listed(relevant[:40])).p == pytest.approx(
+        stats.chi2.sf(two, 1) / 2, rel=1e-9
+    )
+    assert check_monotone(listed(relevant)).p == pytest.approx(
+        stats.chi2.sf(three, 2) / 3 + stats.chi2.sf(three, 1) / 2, rel=1e-9
+    )
 
 
 @pytest.mark.slow
@@ -53,7 +64,11 @@ def test_a_constant_ybar_is_refused_as_often_as_stated(queries: int) -> None:
     place = (np.arange(1000) // queries + 0.5) / (1000 // queries)
     p = np.array(
         [
-            check_monotone(PlacedDocuments(score=place, relevant=rng.random(1000) < 0.3, query=query, n_queries=queries)).p
+            check_monotone(
+                PlacedDocuments(
+                    score=place, relevant=rng.random(1000) < 0.3, query=query, n_queries=queries
+                )
+            ).p
             for _ in range(600)
         ]
     )
@@ -93,6 +108,8 @@ def test_bounds_are_those_of_the_documents_beside() -> None:
         expected = stats.binomtest(int(relevant[below].sum()), int(below.sum())).proportion_ci(0.95)
         assert low[knot] == pytest.approx(expected.low, abs=1e-12)
         if knot < 100:
-            expected = stats.binomtest(int(relevant[above].sum()), int(above.sum())).proportion_ci(0.95)
+            expected = stats.binomtest(int(relevant[above].sum()), int(above.sum())).proportion_ci(
+                0.95
+            )
             assert high[knot] == pytest.approx(expected.high, abs=1e-12)
     assert (low[0], high[100]) == (0.0, 1.0)

@@ -13,7 +13,14 @@ from idealrank.errors import InputError, OptionError
 from idealrank.theory import RelevanceModel, pseudo_expectation, simulate, simulate_many
 from idealrank.theory.simulation import drawn_levels, thinned
 
-PAIRS = [("log2", None), ("zipf(0.5)", "0.2n"), ("geometric(2)", None), ("linear", "sqrt(n)"), ("jarvelin(3)", 10), ([3.0, 1.0], None)]
+PAIRS = [
+    ("log2", None),
+    ("zipf(0.5)", "0.2n"),
+    ("geometric(2)", None),
+    ("linear", "sqrt(n)"),
+    ("jarvelin(3)", 10),
+    ([3.0, 1.0], None),
+]
 
 
 def lin(s: Any) -> Any:
@@ -31,14 +38,21 @@ def test_values_are_those_of_the_measure_on_the_same_lists(ybar: Any, gain: str)
     levels = drawn_levels(RelevanceModel.of(ybar), 300, 5, np.random.default_rng(7))
     for column, (discount, cutoff) in enumerate(PAIRS):
         for row in range(5):
-            expected = ir.ndcg(levels[row], -np.arange(300.0), cutoff, discount=discount, gain=gain)[0]
+            expected = ir.ndcg(
+                levels[row], -np.arange(300.0), cutoff, discount=discount, gain=gain
+            )[0]
             assert found[row, column] == pytest.approx(expected, rel=1e-13, abs=0)
 
 
 def test_functions_with_one_name_are_two_discounts() -> None:
     discounts: list[Callable[..., Any]] = [lambda rank: 1.0 / rank, lambda rank: 1.0 / rank**0.5]
     found = simulate_many(lin, 50, 4, [(discount, None) for discount in discounts], rng=3)
-    assert np.allclose(found, simulate_many(lin, 50, 4, [("reciprocal", None), ("zipf(0.5)", None)], rng=3), rtol=1e-13, atol=0)
+    assert np.allclose(
+        found,
+        simulate_many(lin, 50, 4, [("reciprocal", None), ("zipf(0.5)", None)], rng=3),
+        rtol=1e-13,
+        atol=0,
+    )
 
 
 @pytest.mark.parametrize("n", [700, [20, 700, 90], 200_000])
@@ -57,18 +71,28 @@ def test_a_seed_and_its_generator_give_the_same_and_a_generator_goes_on() -> Non
 
 @pytest.mark.parametrize("n", [100, [10, 100]])
 def test_the_first_samples_do_not_depend_on_how_many_there_are(n: int | list[int]) -> None:
-    assert np.array_equal(simulate(lin, n, 3000, rng=5)[:7], simulate(lin, n, 7, rng=5), equal_nan=True)
+    assert np.array_equal(
+        simulate(lin, n, 3000, rng=5)[:7], simulate(lin, n, 7, rng=5), equal_nan=True
+    )
 
 
 def test_each_measure_has_the_values_it_has_alone() -> None:
     many = simulate_many(lin, [10, 100], 20, PAIRS, rng=9)
     assert many.shape == (20, 2, len(PAIRS))
     for column, (discount, cutoff) in enumerate(PAIRS):
-        assert np.array_equal(many[..., column], simulate(lin, [10, 100], 20, discount=discount, cutoff=cutoff, rng=9), equal_nan=True)
+        assert np.array_equal(
+            many[..., column],
+            simulate(lin, [10, 100], 20, discount=discount, cutoff=cutoff, rng=9),
+            equal_nan=True,
+        )
 
 
 def test_sizes_stand_in_the_order_asked_for() -> None:
-    assert np.array_equal(simulate(lin, [100, 10, 100], 8, rng=2)[:, [1, 0]], simulate(lin, [10, 100], 8, rng=2), equal_nan=True)
+    assert np.array_equal(
+        simulate(lin, [100, 10, 100], 8, rng=2)[:, [1, 0]],
+        simulate(lin, [10, 100], 8, rng=2),
+        equal_nan=True,
+    )
 
 
 @pytest.mark.slow
@@ -106,7 +130,9 @@ def test_lists_without_a_relevant_document_are_undefined() -> None:
 
 def test_progress_counts_samples_in_the_thread_of_the_caller() -> None:
     seen: list[tuple[int, int]] = []
-    simulate(lin, 50_000, 9, rng=1, threads=2, progress=lambda done, total: seen.append((done, total)))
+    simulate(
+        lin, 50_000, 9, rng=1, threads=2, progress=lambda done, total: seen.append((done, total))
+    )
     assert seen == [(2, 9), (4, 9), (6, 9), (8, 9), (9, 9)]
 
     def refuse(done: int, total: int) -> None:
@@ -121,7 +147,10 @@ def test_progress_counts_samples_in_the_thread_of_the_caller() -> None:
     [
         ({"n": 0}, "n=0"),
         ({"n": 2.5}, "n=2.5"),
-        ({"n": [10, 1e10]}, "n=10,000,000,000: expected at most 1,000,000,000 documents.*pseudo_expectation"),
+        (
+            {"n": [10, 1e10]},
+            "n=10,000,000,000: expected at most 1,000,000,000 documents.*pseudo_expectation",
+        ),
         ({"n": []}, r"n=\[\]"),
         ({"n": [10, -1]}, "n=-1"),
         ({"n": True}, "n=True"),
@@ -159,10 +188,14 @@ def test_the_sample_of_seed_123() -> None:
     another program.
     """
     recorded = {
-        ("log2", None): 0.94129826510391, ("zipf(0.5)", None): 0.8657084319129654, ("reciprocal", None): 0.7596955281522383,
-        ("geometric(2)", None): 0.7577476501020328, ("log2", "0.2n"): 0.8055845191980905, ("log2", 10): 0.5582604437617528,
+        ("log2", None): 0.94129826510391,
+        ("zipf(0.5)", None): 0.8657084319129654,
+        ("reciprocal", None): 0.7596955281522383,
+        ("geometric(2)", None): 0.7577476501020328,
+        ("log2", "0.2n"): 0.8055845191980905,
+        ("log2", 10): 0.5582604437617528,
         ("log2", "sqrt(n)"): 0.7331180691851977,
-    }  # fmt: skip
+    }
     found = simulate_many(lin, 1000, 1, recorded, rng=123)[0]
     assert found == pytest.approx(list(recorded.values()), abs=1e-12)
 
@@ -175,18 +208,24 @@ def test_the_sample_of_seed_123() -> None:
         (lin, ("reciprocal", None), 0.8793256377378509, 0.8806378248132397),
     ],
 )
-def test_means_are_the_corrected_pseudo_expectation(ybar: Any, measure: Any, pseudo: float, corrected: float) -> None:
+def test_means_are_the_corrected_pseudo_expectation(
+    ybar: Any, measure: Any, pseudo: float, corrected: float
+) -> None:
     """At n = 10,000: within five standard errors, and a tenth of what the correction is for what it
     leaves out.
     """
     values = simulate_many(ybar, 10_000, 300, [measure], rng=8)[:, 0]
-    assert abs(values.mean() - corrected) < 5 * np.hypot(values.std() / np.sqrt(300), 0.1 * (pseudo - corrected))
+    assert abs(values.mean() - corrected) < 5 * np.hypot(
+        values.std() / np.sqrt(300), 0.1 * (pseudo - corrected)
+    )
 
 
 def test_each_grade_is_as_frequent_as_the_model_says() -> None:
     """R_1 = 1/6 and R_2 = 7/15; and the mean of graded lists is N*."""
     levels = drawn_levels(RelevanceModel.of(GRADED), 100_000, 2, np.random.default_rng(4))
-    assert [(levels >= level).mean() for level in (1, 2)] == pytest.approx([7 / 15, 1 / 6], abs=5 * 0.5 / np.sqrt(200_000))
+    assert [(levels >= level).mean() for level in (1, 2)] == pytest.approx(
+        [7 / 15, 1 / 6], abs=5 * 0.5 / np.sqrt(200_000)
+    )
     values = simulate(GRADED, 10_000, 100, discount="zipf(0.5)", gain="exp2", rng=4)
     expected = pseudo_expectation(GRADED, 10_000, "zipf(0.5)", gain="exp2")
     assert values.mean() == pytest.approx(expected, abs=5 * values.std() / 10)

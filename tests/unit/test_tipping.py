@@ -21,7 +21,9 @@ from idealrank.stats.design import Design
 Ranked = dict[str, list[str]]
 
 
-def collection(seed: int, n_queries: int = 40, depth: int = 6) -> tuple[dict[str, dict[str, int]], Ranked, Ranked]:
+def collection(
+    seed: int, n_queries: int = 40, depth: int = 6
+) -> tuple[dict[str, dict[str, int]], Ranked, Ranked]:
     """Two rankers, and judgments of the first ranks of one and the very first of the other."""
     rng = np.random.default_rng(seed)
     qrels: dict[str, dict[str, int]] = {}
@@ -30,13 +32,17 @@ def collection(seed: int, n_queries: int = 40, depth: int = 6) -> tuple[dict[str
         query = f"q{number:02d}"
         grades = rng.integers(1, 4, 30) * (rng.random(30) < 0.35)
         for run in runs:
-            run[query] = [f"d{place}" for place in np.argsort(-(grades + rng.normal(0, 1.5, 30)))[:depth]]
+            run[query] = [
+                f"d{place}" for place in np.argsort(-(grades + rng.normal(0, 1.5, 30)))[:depth]
+            ]
         pool = {*runs[0][query], *runs[1][query][:2]}
         qrels[query] = {document: int(grades[int(document[1:])]) for document in sorted(pool)}
     return qrels, *runs
 
 
-def tipping_of(qrels: Any, a: Ranked, b: Ranked, measure: str, question: Question | None = None) -> tuple[Tipping, np.ndarray[Any, Any]]:
+def tipping_of(
+    qrels: Any, a: Ranked, b: Ranked, measure: str, question: Question | None = None
+) -> tuple[Tipping, np.ndarray[Any, Any]]:
     evaluations = [ir.evaluate(qrels, run, measure, keep_unjudged=True) for run in (a, b)]
     queries = queries_of(evaluations)
     asked = evaluations[0].measures[0]
@@ -47,14 +53,21 @@ def tipping_of(qrels: Any, a: Ranked, b: Ranked, measure: str, question: Questio
     matched = matches(*(unjudged_keys(one, rows_in(one, queries)) for one in evaluations))
     reach = Reach.of(*places, n, matched)  # type: ignore[arg-type]
     asked_of = question or Question(critical_t(0.05, n - 1, 2))
-    return tipping_point(reach, second - first, np.ones(n, bool), Design.of(n), asked_of), second - first
+    return tipping_point(
+        reach, second - first, np.ones(n, bool), Design.of(n), asked_of
+    ), second - first
 
 
-def gain_by_rank(qrels: dict[str, dict[str, int]], runs: tuple[Ranked, Ranked], depth: int) -> list[float]:
+def gain_by_rank(
+    qrels: dict[str, dict[str, int]], runs: tuple[Ranked, Ranked], depth: int
+) -> list[float]:
     """Mean grade of the relevant judged documents at each rank of both runs, ranks with fewer than
     20 of them joined.
     """
-    judged = [[qrels[q][run[q][rank]] for run in runs for q in qrels if qrels[q].get(run[q][rank], 0) > 0] for rank in range(depth)]
+    judged = [
+        [qrels[q][run[q][rank]] for run in runs for q in qrels if qrels[q].get(run[q][rank], 0) > 0]
+        for rank in range(depth)
+    ]
     groups, current = [], []
     for rank in range(depth):
         current.append(rank)
@@ -77,7 +90,10 @@ def added_by_own(
     """nDCG that a run's own unjudged documents would add, query by query."""
     added = []
     for query in sorted(qrels):
-        ideal = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(sorted(qrels[query].values(), reverse=True)[:depth]))
+        ideal = sum(
+            grade / math.log2(rank + 2)
+            for rank, grade in enumerate(sorted(qrels[query].values(), reverse=True)[:depth])
+        )
         total = 0.0
         for rank, document in enumerate(mine[query][:depth]):
             if document not in qrels[query] and document not in other[query][:depth]:
@@ -113,7 +129,15 @@ def test_judged_side_first_or_second_the_shares_are_the_same() -> None:
     one, _ = tipping_of(qrels, a, b, "nDCG@6")
     other, _ = tipping_of(qrels, b, a, "nDCG@6")
     assert (one.side, other.side) in {("a", "b"), ("b", "a")}
-    for name in ("significance", "sign", "significance_both", "sign_both", "rate_judged", "rate_exclusive", "likely"):
+    for name in (
+        "significance",
+        "sign",
+        "significance_both",
+        "sign_both",
+        "rate_judged",
+        "rate_exclusive",
+        "likely",
+    ):
         assert getattr(one, name) == pytest.approx(getattr(other, name)), name
     assert (one.unjudged_a, one.unjudged_b) == (other.unjudged_b, other.unjudged_a)
 
@@ -124,7 +148,12 @@ def test_a_document_unjudged_on_both_sides_at_one_rank_cancels() -> None:
     b = {query: ["u", "x", "y"] for query in qrels}
     found, _ = tipping_of(qrels, a, b, "nDCG@3")
     assert (found.unjudged_a, found.unjudged_b, found.unjudged_both) == (0, 0, 12)
-    assert (found.significance, found.sign, found.significance_both, found.sign_both) == (None, None, None, None)
+    assert (found.significance, found.sign, found.significance_both, found.sign_both) == (
+        None,
+        None,
+        None,
+        None,
+    )
     assert found.reaches
 
 
@@ -140,7 +169,9 @@ def test_a_shared_document_counts_by_the_ranks_it_has_where_both_sides_have_one_
     assert found.sign is None  # neither run has unjudged documents of its own
 
 
-def expected_by_enumeration(measure: str, lists: dict[str, list[str]], qrels: dict[str, dict[str, int]], share: float) -> list[float]:
+def expected_by_enumeration(
+    measure: str, lists: dict[str, list[str]], qrels: dict[str, dict[str, int]], share: float
+) -> list[float]:
     """Mean value over all ways in which the unjudged documents may be relevant, each by its chance;
     what is divided by stays.
     """
@@ -151,8 +182,14 @@ def expected_by_enumeration(measure: str, lists: dict[str, list[str]], qrels: di
         mean = 0.0
         for chosen in itertools.product((0, 1), repeat=len(unjudged)):
             grades = dict(zip(unjudged, chosen, strict=True)) | qrels[query]
-            relevant = [rank for rank, document in enumerate(lists[query], 1) if grades[document] > 0]
-            value = sum((place + 1) / rank for place, rank in enumerate(relevant)) / total if measure == "AP" else 1 / min([*relevant, 1e9])
+            relevant = [
+                rank for rank, document in enumerate(lists[query], 1) if grades[document] > 0
+            ]
+            value = (
+                sum((place + 1) / rank for place, rank in enumerate(relevant)) / total
+                if measure == "AP"
+                else 1 / min([*relevant, 1e9])
+            )
             mean += math.prod(share if one else 1 - share for one in chosen) * value
         found.append(mean if total else 0.0)
     return found
@@ -160,7 +197,9 @@ def expected_by_enumeration(measure: str, lists: dict[str, list[str]], qrels: di
 
 @pytest.mark.parametrize("measure", ["AP", "RR"])
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_expected_values_of_measures_that_are_no_sums_agree_with_enumeration(measure: str, share: float) -> None:
+def test_expected_values_of_measures_that_are_no_sums_agree_with_enumeration(
+    measure: str, share: float
+) -> None:
     qrels, _, lists = collection(3, n_queries=12)
     one = ir.evaluate(qrels, lists, measure, keep_unjudged=True)
     judged, asked = one.judged, one.measures[0].under(one.convention)
@@ -169,7 +208,9 @@ def test_expected_values_of_measures_that_are_no_sums_agree_with_enumeration(mea
     curve = asked.expected(judged, judged.unjudged.as_hits())
     assert curve is not None
     values = curve(share)
-    oracle = dict(zip(sorted(qrels), expected_by_enumeration(measure, lists, qrels, share), strict=True))
+    oracle = dict(
+        zip(sorted(qrels), expected_by_enumeration(measure, lists, qrels, share), strict=True)
+    )
     # 1e-9 stands for no relevant document
     np.testing.assert_allclose(values, [oracle[query] for query in judged.queries], atol=1e-8)
 
@@ -185,7 +226,9 @@ def test_what_documents_add_sums_to_the_value_of_a_list_with_them_judged(measure
     weights, worth = asked.weights(judged, judged.hits), asked.worth(judged.hits.grade)
     assert weights is not None
     assert worth is not None
-    np.testing.assert_allclose(judged.sum_by_query(judged.hits.query, weights * worth), one[measure], rtol=1e-12)
+    np.testing.assert_allclose(
+        judged.sum_by_query(judged.hits.query, weights * worth), one[measure], rtol=1e-12
+    )
 
 
 def test_ranks_with_few_judged_documents_are_joined_to_their_neighbours() -> None:
@@ -203,7 +246,9 @@ def test_ranks_with_few_judged_documents_are_joined_to_their_neighbours() -> Non
         ("bpref", {"keep_unjudged": True}, "Bpref does not state"),
     ],
 )
-def test_where_nothing_can_be_said_the_reason_is(measure: str, options: dict[str, Any], words: str) -> None:
+def test_where_nothing_can_be_said_the_reason_is(
+    measure: str, options: dict[str, Any], words: str
+) -> None:
     qrels, a, b = collection(2, n_queries=8)
     first, second = (ir.evaluate(qrels, run, measure, **options) for run in (a, b))
     row = ir.compare(first, second, measures=measure)[measure]
@@ -230,7 +275,9 @@ def test_the_first_run_better_only_where_the_other_was_not_judged_is_out_of_reac
         query = f"q{number:02d}"
         grades = rng.integers(1, 4, 40) * (rng.random(40) < 0.3)
         for run in runs:
-            run[query] = [f"d{place}" for place in np.argsort(-(grades + rng.normal(0, 1.5, 40)))[:12]]
+            run[query] = [
+                f"d{place}" for place in np.argsort(-(grades + rng.normal(0, 1.5, 40)))[:12]
+            ]
         qrels[query] = {document: int(grades[int(document[1:])]) for document in runs[0][query]}
     a, b = ({query: documents[:10] for query, documents in run.items()} for run in runs)
     first, second = (ir.evaluate(qrels, run, "nDCG@10", keep_unjudged=True) for run in (a, b))
@@ -244,7 +291,10 @@ def test_the_first_run_better_only_where_the_other_was_not_judged_is_out_of_reac
 
 
 def ideal_by_hand(grades: dict[str, int], more: list[float], depth: int) -> float:
-    return sum(gain / math.log2(rank + 2) for rank, gain in enumerate(sorted([*grades.values(), *more], reverse=True)[:depth]))
+    return sum(
+        gain / math.log2(rank + 2)
+        for rank, gain in enumerate(sorted([*grades.values(), *more], reverse=True)[:depth])
+    )
 
 
 @pytest.mark.parametrize("options", ["", "gain=exp2"])
@@ -258,13 +308,19 @@ def test_an_ideal_with_more_documents_is_that_of_the_sorted_list(options: str) -
     found = asked.ideal_with(one.judged, gain, 8)
     assert found is not None
     for row, query in enumerate(one.judged.queries):
-        gains = {document: 2**grade - 1 if options else grade for document, grade in qrels[query].items()}
+        gains = {
+            document: 2**grade - 1 if options else grade for document, grade in qrels[query].items()
+        }
         for count in range(9):
-            assert found[row, count] == pytest.approx(ideal_by_hand(gains, [gain[row]] * count, 6), rel=1e-12)
+            assert found[row, count] == pytest.approx(
+                ideal_by_hand(gains, [gain[row]] * count, 6), rel=1e-12
+            )
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_where_the_ideal_moves_the_share_is_the_one_at_which_scipys_t_test_stops_to_reject(seed: int) -> None:
+def test_where_the_ideal_moves_the_share_is_the_one_at_which_scipys_t_test_stops_to_reject(
+    seed: int,
+) -> None:
     qrels, a, b = collection(seed)
     found, differences = tipping_of(qrels, a, b, "nDCG@6")
     gains = gain_by_rank(qrels, (a, b), 6)
@@ -274,12 +330,21 @@ def test_where_the_ideal_moves_the_share_is_the_one_at_which_scipys_t_test_stops
     def moved(share: float) -> np.ndarray[Any, np.dtype[np.float64]]:
         values = []
         for row, query in enumerate(sorted(qrels)):
-            own = [gains[at] for at, name in enumerate(mine[query]) if name not in qrels[query] and name not in other[query]]
+            own = [
+                gains[at]
+                for at, name in enumerate(mine[query])
+                if name not in qrels[query] and name not in other[query]
+            ]
             ideal, wanted = ideal_by_hand(qrels[query], [], 6), share * len(own)
             mean = sum(own) / max(len(own), 1)
-            low, high = (ideal_by_hand(qrels[query], [mean] * count, 6) for count in (math.floor(wanted), math.floor(wanted) + 1))
+            low, high = (
+                ideal_by_hand(qrels[query], [mean] * count, 6)
+                for count in (math.floor(wanted), math.floor(wanted) + 1)
+            )
             raised = low + (wanted - math.floor(wanted)) * (high - low) if own else ideal
-            values.append((differences[row] + share * added[row]) * (ideal / raised if ideal else 1.0))
+            values.append(
+                (differences[row] + share * added[row]) * (ideal / raised if ideal else 1.0)
+            )
         return np.array(values)
 
     shares = np.linspace(0, 1, 21)
@@ -303,28 +368,45 @@ def test_no_ideal_moves_of_measures_without_one() -> None:
         assert (found.significance_moved, found.sign_moved) == (None, None)
 
 
-def lists_of(rng: np.random.Generator, noises: tuple[float, ...], n_queries: int = 30) -> tuple[dict[str, dict[str, int]], list[Ranked]]:
+def lists_of(
+    rng: np.random.Generator, noises: tuple[float, ...], n_queries: int = 30
+) -> tuple[dict[str, dict[str, int]], list[Ranked]]:
     """Judged lists of ten, ranked by grade and noise."""
-    qrels = {f"q{i:02d}": {f"d{place}": int(grade) for place, grade in enumerate(rng.integers(0, 3, 10))} for i in range(n_queries)}
+    qrels = {
+        f"q{i:02d}": {f"d{place}": int(grade) for place, grade in enumerate(rng.integers(0, 3, 10))}
+        for i in range(n_queries)
+    }
     runs: list[Ranked] = []
     for noise in noises:
-        order = {q: np.argsort(-(np.array(list(grades.values())) + rng.normal(0, noise, 10))) for q, grades in qrels.items()}
+        order = {
+            q: np.argsort(-(np.array(list(grades.values())) + rng.normal(0, noise, 10)))
+            for q, grades in qrels.items()
+        }
         runs.append({query: [f"d{place}" for place in places] for query, places in order.items()})
     return qrels, runs
 
 
 @pytest.mark.parametrize(("test", "first"), [("t", 44), ("wilcoxon", 16)])
-def test_one_harmless_document_takes_no_verdict_that_holms_method_gives(test: Any, first: int) -> None:
+def test_one_harmless_document_takes_no_verdict_that_holms_method_gives(
+    test: Any, first: int
+) -> None:
     names, met = ["base", "one", "two", "three"], 0
     for seed in range(first, 80):
         qrels, runs = lists_of(np.random.default_rng(seed), (2.0, 0.5, 0.5, 1.4))
 
         def found(*, unjudged: bool, qrels: Any = qrels, runs: list[Ranked] = runs) -> list[Any]:
-            listed = [{**run, "q00": [*run["q00"][:9], f"x{number}"]} if unjudged else run for number, run in enumerate(runs)]
-            every = [
-                ir.evaluate(qrels, ir.Run(run, name=name), "nDCG@10", keep_unjudged=True) for name, run in zip(names, listed, strict=True)
+            listed = [
+                {**run, "q00": [*run["q00"][:9], f"x{number}"]} if unjudged else run
+                for number, run in enumerate(runs)
             ]
-            return [pair["nDCG@10"] for pair in ir.compare(*every, baseline="base", correction="holm", test=test).pairs]
+            every = [
+                ir.evaluate(qrels, ir.Run(run, name=name), "nDCG@10", keep_unjudged=True)
+                for name, run in zip(names, listed, strict=True)
+            ]
+            return [
+                pair["nDCG@10"]
+                for pair in ir.compare(*every, baseline="base", correction="holm", test=test).pairs
+            ]
 
         for before, after in zip(found(unjudged=False), found(unjudged=True), strict=True):
             # Significant after Holm's correction by more than a hair, and not after Bonferroni's.
@@ -344,10 +426,16 @@ def test_judgments_in_another_order_are_the_same_judgments() -> None:
         qrels[query] = dict.fromkeys(qrels[query], 1)
     turned = {query: dict(reversed(grades.items())) for query, grades in qrels.items()}
     expected, _ = tipping_of(Qrels(qrels), a, b, "nDCG@6")
-    evaluations = [ir.evaluate(judged, run, "nDCG@6", keep_unjudged=True) for judged, run in ((qrels, a), (turned, b))]
+    evaluations = [
+        ir.evaluate(judged, run, "nDCG@6", keep_unjudged=True)
+        for judged, run in ((qrels, a), (turned, b))
+    ]
     found = ir.compare(*evaluations, labels_are="pooled")["nDCG@6"].tipping
     assert found is not None
-    assert (found.rate_exclusive, found.n_exclusive) == (expected.rate_exclusive, expected.n_exclusive)
+    assert (found.rate_exclusive, found.n_exclusive) == (
+        expected.rate_exclusive,
+        expected.n_exclusive,
+    )
 
 
 def test_the_order_of_tied_documents_in_the_input_decides_nothing_where_all_orders_count() -> None:
@@ -357,9 +445,20 @@ def test_the_order_of_tied_documents_in_the_input_decides_nothing_where_all_orde
     def found(*, turned: bool) -> Tipping:
         runs = []
         for run in (a, b):
-            tied = {query: {doc: float(-(place // 3)) for place, doc in enumerate(listed)} for query, listed in run.items()}
-            runs.append({query: dict(reversed(scored.items())) if turned else scored for query, scored in tied.items()})
-        pair = [ir.evaluate(qrels, run, "nDCG@6", convention=convention, keep_unjudged=True) for run in runs]
+            tied = {
+                query: {doc: float(-(place // 3)) for place, doc in enumerate(listed)}
+                for query, listed in run.items()
+            }
+            runs.append(
+                {
+                    query: dict(reversed(scored.items())) if turned else scored
+                    for query, scored in tied.items()
+                }
+            )
+        pair = [
+            ir.evaluate(qrels, run, "nDCG@6", convention=convention, keep_unjudged=True)
+            for run in runs
+        ]
         tipping = ir.compare(*pair)["nDCG@6"].tipping
         assert tipping is not None
         return tipping
@@ -371,37 +470,60 @@ def test_the_order_of_tied_documents_in_the_input_decides_nothing_where_all_orde
 def test_a_document_listed_twice_meets_itself_place_by_place() -> None:
     qrels, a, b = collection(3)
     twice = {query: [*listed[:5], listed[0]] for query, listed in a.items()}
-    options: dict[str, Any] = {"convention": ir.Convention.of("standard", duplicates="twice"), "keep_unjudged": True}
-    one, other = (ir.evaluate({q: {"d0": 1} for q in qrels}, run, "P@6", **options) for run in (twice, b))
-    there, back = (ir.compare(*pair, labels_are="pooled")["P@6"].tipping for pair in ((one, other), (other, one)))
+    options: dict[str, Any] = {
+        "convention": ir.Convention.of("standard", duplicates="twice"),
+        "keep_unjudged": True,
+    }
+    one, other = (
+        ir.evaluate({q: {"d0": 1} for q in qrels}, run, "P@6", **options) for run in (twice, b)
+    )
+    there, back = (
+        ir.compare(*pair, labels_are="pooled")["P@6"].tipping
+        for pair in ((one, other), (other, one))
+    )
     assert there is not None
     assert back is not None
     assert there.unjudged_both
-    assert (there.unjudged_both, there.unjudged_a, there.unjudged_b) == (back.unjudged_both, back.unjudged_b, back.unjudged_a)
+    assert (there.unjudged_both, there.unjudged_a, there.unjudged_b) == (
+        back.unjudged_both,
+        back.unjudged_b,
+        back.unjudged_a,
+    )
 
 
 @pytest.mark.parametrize("measure", ["AP", "P@4", "nDCG@4"])
 @pytest.mark.parametrize("spread", [False, True])
-def test_a_difference_is_lost_before_it_turns_however_steep_its_path(measure: str, *, spread: bool) -> None:
+def test_a_difference_is_lost_before_it_turns_however_steep_its_path(
+    measure: str, *, spread: bool
+) -> None:
     """Of many queries that are alike one step of the shares leads from significant to significant
     with the other sign.
     """
     qrels = {f"q{i:03d}": {"x": 1, "y": 1, "n": 0, "z": 0} for i in range(400)}
     a = {query: ["n", "x", "z", "u"] for query in qrels}
-    b = {query: ["v", "w", "n", "y" if spread and number % 20 == 0 else "z"] for number, query in enumerate(qrels)}
+    b = {
+        query: ["v", "w", "n", "y" if spread and number % 20 == 0 else "z"]
+        for number, query in enumerate(qrels)
+    }
 
     found, differences = tipping_of(qrels, a, b, measure)
 
     assert (float(differences.std()) > 0.01) == spread
     assert (found.side, found.sign is None) == ("b", False)
-    for lost, turned in ((found.significance, found.sign), (found.significance_both, found.sign_both)):
+    for lost, turned in (
+        (found.significance, found.sign),
+        (found.significance_both, found.sign_both),
+    ):
         assert lost is not None
         assert turned is not None
         assert turned - 0.05 < lost <= turned
 
 
 def test_too_few_queries_for_any_significance_give_no_warning() -> None:
-    qrels, runs = {"u1": ["a", "b"], "u2": ["c"]}, ({"u1": ["a", "x", "b"], "u2": ["y", "c"]}, {"u1": ["x", "a"], "u2": ["c"]})
+    qrels, runs = (
+        {"u1": ["a", "b"], "u2": ["c"]},
+        ({"u1": ["a", "x", "b"], "u2": ["y", "c"]}, {"u1": ["x", "a"], "u2": ["c"]}),
+    )
     found = ir.compare(qrels, *runs)  # warnings are errors
     assert {row.verdict for _, row in found.rows()} == {"undecided"}
     assert all(row.tipping is None or row.tipping.significance == 0 for _, row in found.rows())

@@ -23,7 +23,9 @@ def test_the_pool_at_hand_is_found_by_its_labels() -> None:
 
 
 def test_pools_that_cannot_be_told_apart_are_refused() -> None:
-    with pytest.raises(ir.InputError, match="pools 0 and 1 have the same labels and different queries"):
+    with pytest.raises(
+        ir.InputError, match="pools 0 and 1 have the same labels and different queries"
+    ):
         eval_function(pools=[(LABELS, QID), (LABELS, np.array([7, 7, 3, 3, 3, 3]))])
     # the same lists under other ids give the same values
     eval_function(pools=[(LABELS, QID), (LABELS, QID + 100)])

@@ -16,16 +16,35 @@ from idealrank.integrations.sklearn import QueryKFold
 SIZES = np.random.default_rng(0).integers(4, 16, 60)
 N = int(SIZES.sum())
 X = np.random.default_rng(1).normal(size=(N, 5))
-Y = np.clip(np.round(X[:, 0] + X[:, 1] * X[:, 2] + np.random.default_rng(2).normal(0, 0.7, N)), 0, 4)
-PARAMS = {"num_leaves": 7, "min_data_in_leaf": 10, "learning_rate": 0.2, "verbose": -1, "num_threads": 1, "deterministic": True, "seed": 3}
+Y = np.clip(
+    np.round(X[:, 0] + X[:, 1] * X[:, 2] + np.random.default_rng(2).normal(0, 0.7, N)), 0, 4
+)
+PARAMS = {
+    "num_leaves": 7,
+    "min_data_in_leaf": 10,
+    "learning_rate": 0.2,
+    "verbose": -1,
+    "num_threads": 1,
+    "deterministic": True,
+    "seed": 3,
+}
 MEASURES = ["nDCG@10", "nDCG(gain=exp2)@5", "AP", "RR(rel=2)"]
 
 
-def train(objective_: Any = "lambdarank", rounds: int = 5, **options: Any) -> tuple[lgb.Booster, dict[str, list[float]]]:
+def train(
+    objective_: Any = "lambdarank", rounds: int = 5, **options: Any
+) -> tuple[lgb.Booster, dict[str, list[float]]]:
     data = lgb.Dataset(X, Y, group=SIZES)
     record: dict[str, Any] = {}
     params = {**PARAMS, "metric": "None", "objective": objective_, **options.pop("params", {})}
-    model = lgb.train(params, data, rounds, valid_sets=[data], callbacks=[lgb.record_evaluation(record)], **options)
+    model = lgb.train(
+        params,
+        data,
+        rounds,
+        valid_sets=[data],
+        callbacks=[lgb.record_evaluation(record)],
+        **options,
+    )
     return model, record.get("training", {})
 
 
@@ -36,11 +55,15 @@ def test_the_value_of_every_round_has_the_bits_of_evaluate(convention: str) -> N
     for rounds in (1, 3, 5):
         scores = model.predict(X, num_iteration=rounds)
         means = ir.evaluate(Y, scores, MEASURES, convention, group=SIZES).mean()
-        assert [record[measure][rounds - 1] for measure in MEASURES] == [means[measure] for measure in MEASURES]
+        assert [record[measure][rounds - 1] for measure in MEASURES] == [
+            means[measure] for measure in MEASURES
+        ]
 
 
 def test_the_convention_lightgbm_reports_the_values_of_its_own_metric() -> None:
-    _, record = train(feval=eval_function("nDCG@10", "lightgbm"), params={"metric": "ndcg", "eval_at": [10]})
+    _, record = train(
+        feval=eval_function("nDCG@10", "lightgbm"), params={"metric": "ndcg", "eval_at": [10]}
+    )
     # sums of 60 values in another order
     assert record["nDCG@10"] == pytest.approx(record["ndcg@10"], abs=1e-12)
 
@@ -54,11 +77,20 @@ def test_lambdarank_is_the_objective_at_its_truncation_level() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"cutoff": 10}, {"measure": "AP"}, {"measure": "ERR"}, {"measure": "RR"}, {"gain": "linear", "discount": "linear"}]
+    "options",
+    [
+        {"cutoff": 10},
+        {"measure": "AP"},
+        {"measure": "ERR"},
+        {"measure": "RR"},
+        {"gain": "linear", "discount": "linear"},
+    ],
 )
 def test_every_objective_learns(options: dict[str, Any]) -> None:
     _, record = train(objective(**options), 15, feval=eval_function("nDCG@10"))
-    chance = ir.evaluate(Y, np.zeros(N), "nDCG@10", "standard,ties=expected", group=SIZES).mean()["nDCG@10"]
+    chance = ir.evaluate(Y, np.zeros(N), "nDCG@10", "standard,ties=expected", group=SIZES).mean()[
+        "nDCG@10"
+    ]
     assert record["nDCG@10"][-1] > chance + 0.1
 
 
@@ -73,12 +105,28 @@ def test_row_weights_multiply_gradients_as_in_lambdarank() -> None:
 
 def test_the_scikit_learn_api_takes_callables_with_four_parameters() -> None:
     chosen = objective(cutoff=30, truncation=30, api="sklearn")
-    ranker = lgb.LGBMRanker(objective=chosen, n_estimators=5, **{k: v for k, v in PARAMS.items() if k != "num_threads"}, n_jobs=1)
-    ranker.fit(X, Y, group=SIZES, eval_X=(X,), eval_y=(Y,), eval_group=[SIZES], eval_metric=eval_function(MEASURES[:2], api="sklearn"))
+    ranker = lgb.LGBMRanker(
+        objective=chosen,
+        n_estimators=5,
+        **{k: v for k, v in PARAMS.items() if k != "num_threads"},
+        n_jobs=1,
+    )
+    ranker.fit(
+        X,
+        Y,
+        group=SIZES,
+        eval_X=(X,),
+        eval_y=(Y,),
+        eval_group=[SIZES],
+        eval_metric=eval_function(MEASURES[:2], api="sklearn"),
+    )
     native, _ = train(objective(cutoff=30, truncation=30))
     assert ranker.predict(X).tolist() == native.predict(X).tolist()
     (found,) = ranker.evals_result_.values()
-    assert found["nDCG@10"][-1] == ir.evaluate(Y, ranker.predict(X), "nDCG@10", group=SIZES).mean()["nDCG@10"]
+    assert (
+        found["nDCG@10"][-1]
+        == ir.evaluate(Y, ranker.predict(X), "nDCG@10", group=SIZES).mean()["nDCG@10"]
+    )
     again = pickle.loads(pickle.dumps(ranker))
     assert again.predict(X[:9]).tolist() == ranker.predict(X[:9]).tolist()
 
@@ -91,7 +139,9 @@ def test_early_stopping_follows_a_measure() -> None:
     stopped: dict[str, Any] = {}
     callbacks = [lgb.early_stopping(3, verbose=False), lgb.record_evaluation(stopped)]
     params = {**PARAMS, "metric": "None", "objective": "lambdarank"}
-    model = lgb.train(params, data, 60, valid_sets=[other], feval=eval_function("nDCG@5"), callbacks=callbacks)
+    model = lgb.train(
+        params, data, 60, valid_sets=[other], feval=eval_function("nDCG@5"), callbacks=callbacks
+    )
     assert model.best_iteration == int(np.argmax(stopped["valid_0"]["nDCG@5"])) + 1
 
 
@@ -101,9 +151,13 @@ def test_cross_validation_splits_by_query_or_is_refused() -> None:
 
     def cv(**options: Any) -> Any:
         data = lgb.Dataset(X, Y, group=SIZES, free_raw_data=False)
-        return lgb.cv(params, data, 3, feval=eval_function("nDCG@10"), return_cvbooster=True, **options)
+        return lgb.cv(
+            params, data, 3, feval=eval_function("nDCG@10"), return_cvbooster=True, **options
+        )
 
-    with pytest.raises(ir.OptionError, match=r"rows of query \d+: lightgbm.cv splits queries .* pass folds="):
+    with pytest.raises(
+        ir.OptionError, match=r"rows of query \d+: lightgbm.cv splits queries .* pass folds="
+    ):
         cv(nfold=3, stratified=False)
     folds = list(QueryKFold(3, seed=1).split(None, groups=qid))
     found = cv(folds=folds)

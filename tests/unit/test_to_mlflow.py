@@ -24,7 +24,9 @@ QRELS = {f"q{i}": {"x": 2, "y": 1} for i in range(8)}
 
 
 def evaluated(name: str, ranking: list[str]) -> ir.Evaluation:
-    return ir.evaluate(QRELS, ir.Run(dict.fromkeys(QRELS, ranking), name=name), ["nDCG(gain=exp2)@10", "RR"])
+    return ir.evaluate(
+        QRELS, ir.Run(dict.fromkeys(QRELS, ranking), name=name), ["nDCG(gain=exp2)@10", "RR"]
+    )
 
 
 OLD, NEW = ["u", "y", "x"], ["x", "y"]
@@ -43,7 +45,11 @@ def mlflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         before = package.get_tracking_uri()
         with no_network():
             package.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
-            package.set_experiment(experiment_id=package.create_experiment("ranking", artifact_location=(folder / "files").as_uri()))
+            package.set_experiment(
+                experiment_id=package.create_experiment(
+                    "ranking", artifact_location=(folder / "files").as_uri()
+                )
+            )
             yield package
         package.set_tracking_uri(before)
 
@@ -60,7 +66,11 @@ def test_an_evaluation_is_read_back_as_it_was(mlflow: Any) -> None:
 
     data = mlflow.get_run(run.info.run_id).data
     low, high = ir.intervals(evaluation)["RR"].interval
-    assert (data.metrics["RR"], data.metrics["RR_low"], data.metrics["RR_high"]) == (evaluation.mean()["RR"], low, high)
+    assert (data.metrics["RR"], data.metrics["RR_low"], data.metrics["RR_high"]) == (
+        evaluation.mean()["RR"],
+        low,
+        high,
+    )
     names = json.loads(data.tags["idealrank.measures"])
     assert {names[name] for name in data.metrics if name in names} == {"nDCG(gain=exp2)@10", "RR"}
     assert data.tags["idealrank.run"] == "new"
@@ -68,10 +78,14 @@ def test_an_evaluation_is_read_back_as_it_was(mlflow: Any) -> None:
     assert data.params["idealrank.convention_fingerprint"] == evaluation.convention.fingerprint
     files = files_of(mlflow, run.info.run_id)
     rows = list(csv.DictReader(io.StringIO(files["per_query.csv"].read_text(encoding="utf-8"))))
-    assert [float(row["value"]) for row in rows if row["measure"] == "RR"] == evaluation["RR"].tolist()
+    assert [float(row["value"]) for row in rows if row["measure"] == "RR"] == evaluation[
+        "RR"
+    ].tolist()
 
 
-def test_the_per_query_table_is_a_table_of_mlflow_where_pandas_is(mlflow: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_per_query_table_is_a_table_of_mlflow_where_pandas_is(
+    mlflow: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     evaluation = evaluated("new", NEW)
     with mlflow.start_run() as run:
         ir.log_to_mlflow(evaluation)
@@ -92,7 +106,9 @@ def test_steps_and_prefixes_share_a_run(mlflow: Any) -> None:
 
     history = mlflow.MlflowClient().get_metric_history(run.info.run_id, "dev/RR")
     assert [(one.step, one.value) for one in history] == [(1, 0.5), (2, 1.0)]
-    assert {"dev/step-1/per_query.csv", "dev/step-2/per_query.csv"} <= set(files_of(mlflow, run.info.run_id))
+    assert {"dev/step-1/per_query.csv", "dev/step-2/per_query.csv"} <= set(
+        files_of(mlflow, run.info.run_id)
+    )
 
 
 def test_comparisons_and_gates_go_into_a_run_that_is_named(mlflow: Any) -> None:
@@ -109,10 +125,19 @@ def test_comparisons_and_gates_go_into_a_run_that_is_named(mlflow: Any) -> None:
     assert data.tags["gate/idealrank.gate"] == "closed"
     assert "is better than old" in data.tags["idealrank.verdicts"]
     files = files_of(mlflow, run.info.run_id)
-    assert {"comparison.json", "comparison.csv", "per_query.parquet", "report.html", "gate/gate.txt"} <= set(files)
+    assert {
+        "comparison.json",
+        "comparison.csv",
+        "per_query.parquet",
+        "report.html",
+        "gate/gate.txt",
+    } <= set(files)
 
 
 def test_without_an_active_run_nothing_is_begun(mlflow: Any) -> None:
-    with pytest.raises(OptionError, match=r"found no active run of MLflow; expected a call within `with mlflow\.start_run"):
+    with pytest.raises(
+        OptionError,
+        match=r"found no active run of MLflow; expected a call within `with mlflow\.start_run",
+    ):
         ir.log_to_mlflow(evaluated("new", NEW))
     assert mlflow.active_run() is None

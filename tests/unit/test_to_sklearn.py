@@ -36,10 +36,14 @@ def test_no_query_is_in_training_and_in_testing() -> None:
 
 def test_groups_take_the_place_of_the_column() -> None:
     without = list(QueryKFold(4).split(FEATURES, Y, groups=QID))
-    assert [test.tolist() for _, test in without] == [test.tolist() for _, test in QueryKFold(4).split(X, Y)]
+    assert [test.tolist() for _, test in without] == [
+        test.tolist() for _, test in QueryKFold(4).split(X, Y)
+    ]
 
 
-@pytest.mark.parametrize("ranker", [lgb.LGBMRanker(**LGBM), xgb.XGBRanker(n_estimators=5, n_jobs=1), Ridge()])
+@pytest.mark.parametrize(
+    "ranker", [lgb.LGBMRanker(**LGBM), xgb.XGBRanker(n_estimators=5, n_jobs=1), Ridge()]
+)
 def test_a_ranker_gets_its_queries_and_scores_what_evaluate_does(ranker: Any) -> None:
     fitted = QueryRanker(ranker, measure="nDCG@5").fit(X, Y)
     scores = fitted.predict(X)
@@ -51,19 +55,26 @@ def test_a_ranker_gets_its_queries_and_scores_what_evaluate_does(ranker: Any) ->
 
 def test_a_search_of_parameters_goes_by_query() -> None:
     search = GridSearchCV(
-        QueryRanker(lgb.LGBMRanker(**LGBM)), {"estimator__num_leaves": [2, 7]}, cv=QueryKFold(3), scoring=query_scorer("AP")
+        QueryRanker(lgb.LGBMRanker(**LGBM)),
+        {"estimator__num_leaves": [2, 7]},
+        cv=QueryKFold(3),
+        scoring=query_scorer("AP"),
     )
     search.fit(X, Y)
     best = search.best_params_["estimator__num_leaves"]
     expected = []
     for train, test in QueryKFold(3).split(X):
         one = QueryRanker(lgb.LGBMRanker(**LGBM, num_leaves=best)).fit(X[train], Y[train])
-        expected.append(ir.evaluate(Y[test], one.predict(X[test]), "AP", qid=QID[test]).mean()["AP"])
+        expected.append(
+            ir.evaluate(Y[test], one.predict(X[test]), "AP", qid=QID[test]).mean()["AP"]
+        )
     assert search.best_score_ == pytest.approx(np.mean(expected), abs=1e-15)
 
 
 def test_dataframes_name_the_column_of_queries() -> None:
-    frame = pd.DataFrame({"a": FEATURES[:, 0], "query": [f"q{one}" for one in QID], "b": FEATURES[:, 1]})
+    frame = pd.DataFrame(
+        {"a": FEATURES[:, 0], "query": [f"q{one}" for one in QID], "b": FEATURES[:, 1]}
+    )
     ranker = QueryRanker(lgb.LGBMRanker(**LGBM), qid="query")
     values = cross_val_score(ranker, frame, Y, cv=QueryKFold(3, qid="query"))
     assert (values > 0.7).all()
@@ -73,7 +84,10 @@ def test_dataframes_name_the_column_of_queries() -> None:
 def test_a_measure_of_which_less_is_better_is_negated() -> None:
     fitted = QueryRanker(Ridge()).fit(X, Y)
     measure = "RankingLoss"
-    assert query_scorer(measure)(fitted, X, Y) == -ir.evaluate(Y, fitted.predict(X), measure, qid=QID).mean()[measure]
+    assert (
+        query_scorer(measure)(fitted, X, Y)
+        == -ir.evaluate(Y, fitted.predict(X), measure, qid=QID).mean()[measure]
+    )
 
 
 def test_impossible_splits_are_refused() -> None:

@@ -16,7 +16,9 @@ from tests.offline import no_network
 pytestmark = pytest.mark.slow  # its own library takes seconds to start
 QRELS = {f"q{i}": {"x": 2, "y": 1} for i in range(8)}
 OLD, NEW = (
-    ir.evaluate(QRELS, ir.Run(dict.fromkeys(QRELS, ranking), name=name), ["nDCG(gain=exp2)@10", "RR"])
+    ir.evaluate(
+        QRELS, ir.Run(dict.fromkeys(QRELS, ranking), name=name), ["nDCG(gain=exp2)@10", "RR"]
+    )
     for name, ranking in {"old": ("u", "y", "x"), "new": ("x", "y")}.items()
 )
 _BLOCK, _HEAD = 32768, 7
@@ -58,10 +60,21 @@ class Logged:
                 (self.summary, record.summary.update),
                 (self.config, record.config.update),
             ):
-                into.update({item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in items})
-            artefact = record.artifact if record.HasField("artifact") else record.request.log_artifact.artifact
+                into.update(
+                    {
+                        item.key or "/".join(item.nested_key): json.loads(item.value_json)
+                        for item in items
+                    }
+                )
+            artefact = (
+                record.artifact
+                if record.HasField("artifact")
+                else record.request.log_artifact.artifact
+            )
             if artefact.name:
-                self.artefacts[artefact.name] = {entry.path: entry.local_path for entry in artefact.manifest.contents}
+                self.artefacts[artefact.name] = {
+                    entry.path: entry.local_path for entry in artefact.manifest.contents
+                }
 
 
 @pytest.fixture
@@ -95,23 +108,39 @@ def test_everything_of_a_run_is_in_its_file(wandb: Any, tmp_path: Path) -> None:
     low, high = ir.intervals(NEW)["nDCG(gain=exp2)@10"].interval
     names = json.loads(logged.summary["idealrank_measures"])
     assert {names[name]: logged.history[name] for name in names} == dict(NEW.mean())
-    assert (logged.history["nDCG_gain_exp2_at_10_low"], logged.history["nDCG_gain_exp2_at_10_high"]) == (low, high)
+    assert (
+        logged.history["nDCG_gain_exp2_at_10_low"],
+        logged.history["nDCG_gain_exp2_at_10_high"],
+    ) == (low, high)
     assert logged.history["ab/RR_difference"] == 0.5
     assert logged.history["gate/gate_passed"] == 0
     assert logged.summary["gate/idealrank_gate"] == "closed"
     assert logged.config["idealrank"]["convention_fingerprint"] == NEW.convention.fingerprint
     artefact = logged.artefacts[f"idealrank-ab-{run.id}"]
-    assert {"comparison.json", "comparison.csv", "per_query.csv", "per_query.parquet", "report.html"} <= set(artefact)
+    assert {
+        "comparison.json",
+        "comparison.csv",
+        "per_query.csv",
+        "per_query.parquet",
+        "report.html",
+    } <= set(artefact)
     rows = Path(artefact["per_query.csv"]).read_text(encoding="utf-8").splitlines()
     assert rows[1].startswith(f"old,q0,nDCG(gain=exp2)@10,{OLD.values[0, 0].item()!r},")
     assert len(list(tmp_path.rglob("media/html/**/*.html"))) == 2  # a panel of each report
-    (table,) = (path for path in tmp_path.rglob("*.table.json") if "ab" not in str(path.relative_to(tmp_path)).split("/"))
+    (table,) = (
+        path
+        for path in tmp_path.rglob("*.table.json")
+        if "ab" not in str(path.relative_to(tmp_path)).split("/")
+    )
     held = json.loads(table.read_text(encoding="utf-8"))
     assert held["columns"] == ["run", "query", "nDCG(gain=exp2)@10", "RR"]
     assert held["data"][3] == ["new", "q3", 1.0, 1.0]
 
 
 def test_without_an_active_run_nothing_is_begun(wandb: Any) -> None:
-    with pytest.raises(OptionError, match=r"found no active run of Weights & Biases; expected a call within `with wandb\.init"):
+    with pytest.raises(
+        OptionError,
+        match=r"found no active run of Weights & Biases; expected a call within `with wandb\.init",
+    ):
         ir.log_to_wandb(NEW)
     assert wandb.run is None

@@ -17,11 +17,21 @@ Y = np.clip(np.round(X[:, 0] + X[:, 1] + np.random.default_rng(2).normal(0, 0.7,
 PARAMS = {"max_depth": 3, "eta": 0.2, "nthread": 1, "seed": 3, "disable_default_eval_metric": 1}
 
 
-def train(rounds: int = 5, matrix: Any = None, **options: Any) -> tuple[xgb.Booster, dict[str, list[float]], xgb.DMatrix]:
+def train(
+    rounds: int = 5, matrix: Any = None, **options: Any
+) -> tuple[xgb.Booster, dict[str, list[float]], xgb.DMatrix]:
     matrix = xgb.DMatrix(X, Y, qid=QID) if matrix is None else matrix
     record: dict[str, Any] = {}
     params = {**PARAMS, **options.pop("params", {})}
-    model = xgb.train(params, matrix, rounds, evals=[(matrix, "train")], evals_result=record, verbose_eval=False, **options)
+    model = xgb.train(
+        params,
+        matrix,
+        rounds,
+        evals=[(matrix, "train")],
+        evals_result=record,
+        verbose_eval=False,
+        **options,
+    )
     return model, record.get("train", {}), matrix
 
 
@@ -51,8 +61,15 @@ def test_the_convention_xgboost_reports_the_values_of_its_own_metric() -> None:
 
 @pytest.mark.parametrize("options", [{"cutoff": 10}, {"measure": "AP"}, {"measure": "ERR"}])
 def test_every_objective_learns(options: dict[str, Any]) -> None:
-    _, record, _ = train(15, obj=objective(**options), custom_metric=eval_function("nDCG@10"), params={"min_child_weight": 0.01})
-    chance = ir.evaluate(Y, np.zeros(N), "nDCG@10", "standard,ties=expected", group=SIZES).mean()["nDCG@10"]
+    _, record, _ = train(
+        15,
+        obj=objective(**options),
+        custom_metric=eval_function("nDCG@10"),
+        params={"min_child_weight": 0.01},
+    )
+    chance = ir.evaluate(Y, np.zeros(N), "nDCG@10", "standard,ties=expected", group=SIZES).mean()[
+        "nDCG@10"
+    ]
     assert record["nDCG@10"][-1] > chance + 0.1
 
 
@@ -79,7 +96,9 @@ def test_a_matrix_without_groups_is_refused() -> None:
 
 def test_positions_of_clicks_are_estimated_while_a_model_is_trained() -> None:
     positions = np.concatenate([np.arange(1, size + 1) for size in SIZES])
-    chosen = objective(positions=positions, bias="clicked", measure="pairs", gain="linear", damped=False)
+    chosen = objective(
+        positions=positions, bias="clicked", measure="pairs", gain="linear", damped=False
+    )
     train(3, xgb.DMatrix(X, (Y >= 3).astype(float), qid=QID), obj=chosen)
     assert chosen.lists.clicked.shape == (SIZES.max(),)
     assert chosen.lists.clicked[0] == 1

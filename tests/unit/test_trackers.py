@@ -37,7 +37,9 @@ def test_every_text_has_a_legal_name_of_its_own(texts: list[str]) -> None:
 
     assert list(names) == list(dict.fromkeys(texts))
     assert len(set(names.values())) == len(names)
-    assert all(re.fullmatch("[_a-zA-Z][_a-zA-Z0-9]*", name) and len(name) <= 150 for name in names.values())
+    assert all(
+        re.fullmatch("[_a-zA-Z][_a-zA-Z0-9]*", name) and len(name) <= 150 for name in names.values()
+    )
 
 
 def test_names_of_all_measures_are_readable_and_their_own() -> None:
@@ -48,16 +50,24 @@ def test_names_of_all_measures_are_readable_and_their_own() -> None:
     assert not [name for name in names.values() if re.search("_[0-9a-f]{8}$", name)]
 
 
-def test_an_evaluation_gives_means_intervals_and_coverage(runs: tuple[ir.Evaluation, ir.Evaluation]) -> None:
+def test_an_evaluation_gives_means_intervals_and_coverage(
+    runs: tuple[ir.Evaluation, ir.Evaluation],
+) -> None:
     content = content_of(runs[0])
 
     mean = runs[0].mean()
     low, high = ir.intervals(runs[0])["nDCG(gain=exp2)@10"].interval
     assert content.metrics["nDCG_at_10"] == mean["nDCG@10"]
     assert content.metrics["NumRet"] == 21
-    assert (content.metrics["nDCG_gain_exp2_at_10_low"], content.metrics["nDCG_gain_exp2_at_10_high"]) == (low, high)
+    assert (
+        content.metrics["nDCG_gain_exp2_at_10_low"],
+        content.metrics["nDCG_gain_exp2_at_10_high"],
+    ) == (low, high)
     assert content.metrics["coverage_unjudged_share"] == pytest.approx(8 / 21)
-    assert {name: str(ir.parse_measure(text)) for name, text in json.loads(content.words["measures"]).items()} == {
+    assert {
+        name: str(ir.parse_measure(text))
+        for name, text in json.loads(content.words["measures"]).items()
+    } == {
         "nDCG_at_10": "nDCG@10",
         "nDCG_gain_exp2_at_10": "nDCG(gain=exp2)@10",
         "P_rel_2_at_5": "P(rel=2)@5",
@@ -68,7 +78,12 @@ def test_an_evaluation_gives_means_intervals_and_coverage(runs: tuple[ir.Evaluat
 
 
 def test_the_table_says_which_queries_do_not_count() -> None:
-    evaluation = ir.evaluate(QRELS, {query: ["x"] for query in QRELS}, ["RR"], ir.Convention.of("standard", no_relevant="left-out"))
+    evaluation = ir.evaluate(
+        QRELS,
+        {query: ["x"] for query in QRELS},
+        ["RR"],
+        ir.Convention.of("standard", no_relevant="left-out"),
+    )
 
     columns = content_of(evaluation).columns
 
@@ -83,12 +98,17 @@ def test_files_read_back_as_the_values(runs: tuple[ir.Evaluation, ir.Evaluation]
     assert table["run"] == ["old run"] * 7 + ["neu/über"] * 7
     assert table["nDCG@10"] == [*runs[0]["nDCG@10"], *runs[1]["nDCG@10"]]
     assert (
-        str(content.files["per_query.csv"]).splitlines()[1] == f"old run,q0,nDCG@10,{float(runs[0]['nDCG@10'][0])!r},{runs[0].convention}"
+        str(content.files["per_query.csv"]).splitlines()[1]
+        == f"old run,q0,nDCG@10,{float(runs[0]['nDCG@10'][0])!r},{runs[0].convention}"
     )
-    assert json.loads(content.files["comparison.json"])["pairs"][0]["measures"]["nDCG@10"]["wins"] == 6
+    assert (
+        json.loads(content.files["comparison.json"])["pairs"][0]["measures"]["nDCG@10"]["wins"] == 6
+    )
 
 
-def test_a_comparison_gives_its_difference_with_interval_and_p(runs: tuple[ir.Evaluation, ir.Evaluation]) -> None:
+def test_a_comparison_gives_its_difference_with_interval_and_p(
+    runs: tuple[ir.Evaluation, ir.Evaluation],
+) -> None:
     comparison = ir.compare(*runs, measures=["nDCG@10"])
     row = comparison["nDCG@10"]
 
@@ -103,10 +123,14 @@ def test_a_comparison_gives_its_difference_with_interval_and_p(runs: tuple[ir.Ev
     assert "is better than old run" in content.words["verdicts"]
 
 
-def test_of_many_runs_the_pairs_are_told_apart_or_left_to_the_file(runs: tuple[ir.Evaluation, ir.Evaluation]) -> None:
+def test_of_many_runs_the_pairs_are_told_apart_or_left_to_the_file(
+    runs: tuple[ir.Evaluation, ir.Evaluation],
+) -> None:
     third = evaluated("third", ["x"])
     few = content_of(ir.compare(*runs, third, measures=["nDCG@10"]))
-    many = content_of(ir.compare(*(evaluated(f"r{i}", ["x", "y"]) for i in range(8)), measures=["nDCG@10"]))
+    many = content_of(
+        ir.compare(*(evaluated(f"r{i}", ["x", "y"]) for i in range(8)), measures=["nDCG@10"])
+    )
 
     assert {name for name in few.metrics if name.endswith("_difference")} == {
         "neu_ber_vs_old_run_nDCG_at_10_difference",
@@ -119,9 +143,15 @@ def test_of_many_runs_the_pairs_are_told_apart_or_left_to_the_file(runs: tuple[i
 
 def test_a_gate_gives_whether_it_is_open_and_why(runs: tuple[ir.Evaluation, ir.Evaluation]) -> None:
     old, new = runs
-    shut, opened = (content_of(ir.gate(*pair, measures=["nDCG@10"])) for pair in ((old, new), (new, old)))
+    shut, opened = (
+        content_of(ir.gate(*pair, measures=["nDCG@10"])) for pair in ((old, new), (new, old))
+    )
 
-    assert (opened.metrics["gate_passed"], opened.words["gate"], opened.words["gate_reasons"]) == (1.0, "open", "none")
+    assert (opened.metrics["gate_passed"], opened.words["gate"], opened.words["gate_reasons"]) == (
+        1.0,
+        "open",
+        "none",
+    )
     assert (shut.metrics["gate_passed"], shut.words["gate"]) == (0.0, "closed")
     assert "nDCG@10" in shut.words["gate_reasons"]
     assert shut.metrics["nDCG_at_10_difference"] < shut.metrics["nDCG_at_10_difference_bound"] < 0
@@ -144,22 +174,34 @@ def test_without_the_extra_the_error_says_what_to_install(
         getattr(ir, f"log_to_{name}")(runs[0])
 
 
-def test_without_pyarrow_the_table_is_csv_alone(monkeypatch: pytest.MonkeyPatch, runs: tuple[ir.Evaluation, ir.Evaluation]) -> None:
+def test_without_pyarrow_the_table_is_csv_alone(
+    monkeypatch: pytest.MonkeyPatch, runs: tuple[ir.Evaluation, ir.Evaluation]
+) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert set(content_of(runs[0], page="").files) == {"evaluation.json", "per_query.csv"}
 
 
-def test_the_report_goes_along_where_it_can_be_made(monkeypatch: pytest.MonkeyPatch, runs: tuple[ir.Evaluation, ir.Evaluation]) -> None:
+def test_the_report_goes_along_where_it_can_be_made(
+    monkeypatch: pytest.MonkeyPatch, runs: tuple[ir.Evaluation, ir.Evaluation]
+) -> None:
     comparison = ir.compare(*runs, measures=["nDCG@10"])
 
-    assert "neu/über is better than old run" in str(content_of(comparison, runs).files["report.html"])
+    assert "neu/über is better than old run" in str(
+        content_of(comparison, runs).files["report.html"]
+    )
     assert "report.html" not in content_of(comparison).files  # nobody said of which evaluations
     assert content_of(comparison, runs, "<p>mine</p>").files["report.html"] == "<p>mine</p>"
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.warns(ir.IdealrankWarning, match=rf"logged without a report: .* {re.escape(install_command('report'))}"):
+    with pytest.warns(
+        ir.IdealrankWarning,
+        match=rf"logged without a report: .* {re.escape(install_command('report'))}",
+    ):
         assert "report.html" not in content_of(runs[0]).files
 
 
 def test_another_result_is_refused() -> None:
-    with pytest.raises(OptionError, match="found a result of type dict, expected an Evaluation, a Comparison or a Gated"):
+    with pytest.raises(
+        OptionError,
+        match="found a result of type dict, expected an Evaluation, a Comparison or a Gated",
+    ):
         content_of({})  # type: ignore[arg-type]

@@ -25,8 +25,14 @@ def test_good_data_have_no_problem() -> None:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"labels": [0, 1.5, 0, 1], "library": "lightgbm"}, ("label-fraction", "error", "objective")),
-        ({"labels": [0, 1.5, 0, 1], "library": "xgboost"}, ("label-fraction", "error", "ndcg_exp_gain")),
+        (
+            {"labels": [0, 1.5, 0, 1], "library": "lightgbm"},
+            ("label-fraction", "error", "objective"),
+        ),
+        (
+            {"labels": [0, 1.5, 0, 1], "library": "xgboost"},
+            ("label-fraction", "error", "ndcg_exp_gain"),
+        ),
         ({"labels": [0, 31, 0, 1], "library": "lightgbm"}, ("label-high", "error", "label_gain")),
         ({"labels": [0, 32, 0, 1], "library": "xgboost"}, ("label-high", "error", "ndcg_exp_gain")),
         ({"labels": [0, 1024, 0, 1]}, ("label-high", "error", "gain")),
@@ -35,14 +41,22 @@ def test_good_data_have_no_problem() -> None:
         ({"group": [2, 3]}, ("group-sum", "error", "group")),
         ({"group": None, "qid": [7, 8, 7, 8]}, ("scattered", "error", "qid")),
         ({"group": None, "qid": [7, 7, 8]}, ("group-sum", "error", "qid")),
-        ({"group": None, "qid": [7, 7, 8, 8], "held_out": [9, 8, 8]}, ("shared-query", "error", "qid")),
+        (
+            {"group": None, "qid": [7, 7, 8, 8], "held_out": [9, 8, 8]},
+            ("shared-query", "error", "qid"),
+        ),
         ({"labels": [0, 0, 1, 0]}, ("no-positive", "warning", "no_relevant")),
         ({"labels": [2, 2, 1, 0]}, ("one-grade", "warning", "labels")),
-        ({"cutoff": 10, "truncation": 30, "library": "lightgbm"}, ("truncation", "warning", "lambdarank_truncation_level")),
+        (
+            {"cutoff": 10, "truncation": 30, "library": "lightgbm"},
+            ("truncation", "warning", "lambdarank_truncation_level"),
+        ),
         ({"cutoff": 20, "truncation": 10}, ("truncation", "warning", "truncation")),
     ],
 )
-def test_a_problem_names_the_option_to_change(options: dict[str, Any], expected: tuple[str, str, str]) -> None:
+def test_a_problem_names_the_option_to_change(
+    options: dict[str, Any], expected: tuple[str, str, str]
+) -> None:
     assert expected in kinds(**options)
 
 
@@ -78,6 +92,12 @@ def test_an_unknown_library_is_refused() -> None:
 @pytest.mark.parametrize("labels", [[0, 31, 0, 1], [0, 1.5, 0, 1], [0, -1, 0, 1]])
 def test_lightgbm_itself_refuses_what_is_an_error_here(labels: list[float]) -> None:
     assert kinds(labels=labels, library="lightgbm")[0][1] == "error"
-    data = lgb.Dataset(np.arange(8.0).reshape(4, 2), np.array(labels), group=[2, 2], params={"verbose": -1})
+    data = lgb.Dataset(
+        np.arange(8.0).reshape(4, 2), np.array(labels), group=[2, 2], params={"verbose": -1}
+    )
     with pytest.raises(lgb.basic.LightGBMError):
-        lgb.train({"objective": "lambdarank", "verbose": -1, "num_threads": 1, "min_data_in_leaf": 1}, data, 1)
+        lgb.train(
+            {"objective": "lambdarank", "verbose": -1, "num_threads": 1, "min_data_in_leaf": 1},
+            data,
+            1,
+        )

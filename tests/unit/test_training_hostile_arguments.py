@@ -33,14 +33,36 @@ from idealrank.training import (
 Call = Callable[[Any], Any]
 NAN, INF = float("nan"), float("inf")
 WRONG: dict[str, Any] = {
-    "text": "abc", "texts": ["a"], "nothing": None, "object": object(), "ragged": [[1], [2, 3]], "mapping": {"a": 1},
+    "text": "abc",
+    "texts": ["a"],
+    "nothing": None,
+    "object": object(),
+    "ragged": [[1], [2, 3]],
+    "mapping": {"a": 1},
     "table": [[1, 0], [0, 1]],
-    "complex": [1j, 2], "empty": [], "dates": np.array(["2020-01-01"], "M8[D]"), "nan": [NAN, 1], "inf": [1, INF], "huge": [10**400, 1],
-    "set": {1, 0}, "masked": np.ma.array([1, 0], mask=[True, False]), "long": [1, 0, 1], "one": True, "negative": -1, "fraction": 1.5,
+    "complex": [1j, 2],
+    "empty": [],
+    "dates": np.array(["2020-01-01"], "M8[D]"),
+    "nan": [NAN, 1],
+    "inf": [1, INF],
+    "huge": [10**400, 1],
+    "set": {1, 0},
+    "masked": np.ma.array([1, 0], mask=[True, False]),
+    "long": [1, 0, 1],
+    "one": True,
+    "negative": -1,
+    "fraction": 1.5,
     "bytes": b"x",
-    "not a number": NAN, "infinity": INF, "surrogate": "\ud800", "type": int,
-}  # fmt: skip
-LABELS, QID, X = np.tile([1, 0, 2], 6), np.repeat(np.arange(6), 3), np.array([[1, 0.2], [2, 0.7], [1, 0.9], [2, 0.1]])
+    "not a number": NAN,
+    "infinity": INF,
+    "surrogate": "\ud800",
+    "type": int,
+}
+LABELS, QID, X = (
+    np.tile([1, 0, 2], 6),
+    np.repeat(np.arange(6), 3),
+    np.array([[1, 0.2], [2, 0.7], [1, 0.9], [2, 0.1]]),
+)
 WORDS: Any = "ten"
 SEVERAL: Any = ["RR", "AP"]
 Y, FEATURES = [0, 1, 1, 0], [[1], [2]]
@@ -51,7 +73,14 @@ def zeros(_: Any, rows: Any) -> Any:
 
 
 def nested(**options: Any) -> Any:
-    given: dict[str, Any] = {"train": zeros, "configurations": {"a": 1}, "labels": LABELS, "qid": QID, "outer": 2, "inner": 2}
+    given: dict[str, Any] = {
+        "train": zeros,
+        "configurations": {"a": 1},
+        "labels": LABELS,
+        "qid": QID,
+        "outer": 2,
+        "inner": 2,
+    }
     return nested_cv(**(given | options))
 
 
@@ -83,8 +112,22 @@ def pools(one: Any) -> Any:
 
 LISTS = LambdaObjective().prepare([1, 0], [2])
 UNBIASED = UnbiasedObjective().prepare([1, 0], [2], positions=[1, 2])
-MEASURE, GRADIENT = with_lightgbm.eval_function("RR", api="sklearn"), with_lightgbm.objective(api="sklearn")
-OPTIONS = ("measure", "gain", "discount", "cutoff", "truncation", "beyond", "sigma", "damped", "rel", "max_rel")
+MEASURE, GRADIENT = (
+    with_lightgbm.eval_function("RR", api="sklearn"),
+    with_lightgbm.objective(api="sklearn"),
+)
+OPTIONS = (
+    "measure",
+    "gain",
+    "discount",
+    "cutoff",
+    "truncation",
+    "beyond",
+    "sigma",
+    "damped",
+    "rel",
+    "max_rel",
+)
 
 # By public name each of its arguments. What a call returns passes, too: some wrong values mean
 # something for some arguments.
@@ -94,11 +137,19 @@ CALLS: dict[str, dict[str, Call]] = {
         "group": lambda one: check_training([1, 0], group=one),
         "qid": lambda one: check_training([1, 0], qid=one),
         "held_out": lambda one: check_training([1, 0], qid=[1, 1], held_out=one),
-        "features": lambda one: check_training([1, 0], features=one, held_out_rows=([1, 0], [2], FEATURES)),
+        "features": lambda one: check_training(
+            [1, 0], features=one, held_out_rows=([1, 0], [2], FEATURES)
+        ),
         "held_out_rows": lambda one: check_training([1, 0], features=FEATURES, held_out_rows=one),
-        "held_out_rows, labels": lambda one: check_training([1, 0], features=FEATURES, held_out_rows=(one, [2], FEATURES)),
-        "held_out_rows, group": lambda one: check_training([1, 0], features=FEATURES, held_out_rows=([1, 0], one, FEATURES)),
-        "held_out_rows, features": lambda one: check_training([1, 0], features=FEATURES, held_out_rows=([1, 0], [2], one)),
+        "held_out_rows, labels": lambda one: check_training(
+            [1, 0], features=FEATURES, held_out_rows=(one, [2], FEATURES)
+        ),
+        "held_out_rows, group": lambda one: check_training(
+            [1, 0], features=FEATURES, held_out_rows=([1, 0], one, FEATURES)
+        ),
+        "held_out_rows, features": lambda one: check_training(
+            [1, 0], features=FEATURES, held_out_rows=([1, 0], [2], one)
+        ),
         "cutoff": lambda one: check_training([1, 0], cutoff=one),
         "truncation": lambda one: check_training([1, 0], truncation=one),
         "library": lambda one: check_training([1, 0], library=one),
@@ -110,10 +161,22 @@ CALLS: dict[str, dict[str, Call]] = {
         "level": lambda one: best_of(np.eye(2), ["a", "b"], level=one),
         "n_resamples": lambda one: best_of(np.eye(2), ["a", "b"], n_resamples=one),
         "rng": lambda one: best_of(np.eye(2), ["a", "b"], n_resamples=2, rng=one),
-        "higher_is_better": lambda one: best_of(np.eye(2), ["a", "b"], n_resamples=2, higher_is_better=one),
+        "higher_is_better": lambda one: best_of(
+            np.eye(2), ["a", "b"], n_resamples=2, higher_is_better=one
+        ),
     },
     "nested_cv": {
-        **each(nested, "configurations", "labels", "qid", "outer", "inner", "measure", "convention", "seed"),
+        **each(
+            nested,
+            "configurations",
+            "labels",
+            "qid",
+            "outer",
+            "inner",
+            "measure",
+            "convention",
+            "seed",
+        ),
         # what can be called raises what it likes
         "train": lambda one: None if one is int else nested(train=one),
         "a function": lambda one: None if one is int else nested(train=lambda _, rows: one),
@@ -145,7 +208,10 @@ CALLS: dict[str, dict[str, Call]] = {
         "labels": lambda one: UnbiasedObjective().prepare(one, [2], positions=[1, 2]),
         "positions": lambda one: UnbiasedObjective().prepare([1, 0], [2], positions=one),
     },
-    "UnbiasedLists": {"scores": UNBIASED.gradients, "weights": lambda one: UNBIASED.gradients([0, 1], weights=one)},
+    "UnbiasedLists": {
+        "scores": UNBIASED.gradients,
+        "weights": lambda one: UNBIASED.gradients([0, 1], weights=one),
+    },
     "lightgbm.eval_function": {
         "measures": with_lightgbm.eval_function,
         "convention": lambda one: with_lightgbm.eval_function("RR", one),
@@ -209,7 +275,9 @@ CALLS: dict[str, dict[str, Call]] = {
     "evaluate_once": {
         **each(once, "qrels", "run", "measures", "convention", "again", "name", "group"),
         # a text is a folder
-        "store": lambda one: once(store=one) if not isinstance(one, str) or one == "\ud800" else None,
+        "store": lambda one: (
+            once(store=one) if not isinstance(one, str) or one == "\ud800" else None
+        ),
     },
 }
 # Results, which no user makes.
@@ -217,7 +285,12 @@ RESULTS = {"TrainingProblem", "BestOf", "NestedResult"}
 
 
 def public() -> set[str]:
-    hosts = {"lightgbm": with_lightgbm, "xgboost": with_xgboost, "catboost": with_catboost, "sklearn": with_sklearn}
+    hosts = {
+        "lightgbm": with_lightgbm,
+        "xgboost": with_xgboost,
+        "catboost": with_catboost,
+        "sklearn": with_sklearn,
+    }
     own = set(vars(training)["__all__"])
     of_hosts = {f"{host}.{name}" for host, module in hosts.items() for name in module.__all__}
     return own | of_hosts | {"evaluate_once"}
@@ -246,36 +319,68 @@ def test_a_wrong_argument_has_an_error_of_this_library(name: str) -> None:
     [
         (lambda: check_training(["a"]), "labels: found values of type <U1, expected numbers"),
         (lambda: check_training(None), "labels: found a value of type NoneType, expected numbers"),
-        (lambda: check_training([1, 0], group=[1.5, 0.5]), "group: found 1.5 at place 0, expected whole numbers"),
-        (lambda: check_training([1, 0], cutoff=WORDS), "cutoff='ten': expected a whole number from 1 on"),
+        (
+            lambda: check_training([1, 0], group=[1.5, 0.5]),
+            "group: found 1.5 at place 0, expected whole numbers",
+        ),
+        (
+            lambda: check_training([1, 0], cutoff=WORDS),
+            "cutoff='ten': expected a whole number from 1 on",
+        ),
         (lambda: best_of("abc", ["a", "b"]), "values: found a value of type"),
-        (lambda: best_of(np.eye(2), "ab"), "names: found 'ab', expected a list of texts, one for each configuration"),
+        (
+            lambda: best_of(np.eye(2), "ab"),
+            "names: found 'ab', expected a list of texts, one for each configuration",
+        ),
         (lambda: once(store=None), "store=None: expected the folder of the store, a path"),
-        (lambda: once(again=True), "again=True: expected a text, the reason to open the test set again"),
+        (
+            lambda: once(again=True),
+            "again=True: expected a text, the reason to open the test set again",
+        ),
         (lambda: once(again="  "), "again='  ': expected a text, the reason"),
-        (lambda: LambdaObjective().prepare([NAN, 1]), "labels: found nan at row 0, expected finite numbers"),
+        (
+            lambda: LambdaObjective().prepare([NAN, 1]),
+            "labels: found nan at row 0, expected finite numbers",
+        ),
         (lambda: LISTS.gradients([0, INF]), "scores: found inf at row 1, expected finite numbers"),
         (lambda: LISTS.gradients([0, 1, 2]), "scores: found 3 entries, expected one per row, 2"),
         (
             lambda: LambdaObjective().prepare([1, 0], [2, -1, 1]),
             "group: the sizes sum to 2, expected the number of rows, 2, and none below 0",
         ),
-        (lambda: LambdaObjective().prepare([[1, 0], [0, 1]]), "labels: found shape (2, 2), expected one number for each row"),
-        (lambda: with_lightgbm.objective(cut=3), "cut: found an unknown option, expected one of measure, gain"),
+        (
+            lambda: LambdaObjective().prepare([[1, 0], [0, 1]]),
+            "labels: found shape (2, 2), expected one number for each row",
+        ),
+        (
+            lambda: with_lightgbm.objective(cut=3),
+            "cut: found an unknown option, expected one of measure, gain",
+        ),
         (lambda: nested(measure=SEVERAL), "measure: found 2, expected one, which chooses"),
         (lambda: nested(qid=QID[:-1]), "qid: found 17 ids, expected one per row, 18"),
-        (lambda: nested(labels=np.full(18, NAN)), "labels: found nan at row 0, expected finite numbers"),
-        (lambda: with_xgboost.eval_function(SEVERAL), "measure: found 2, expected one, as XGBoost takes one function"),
+        (
+            lambda: nested(labels=np.full(18, NAN)),
+            "labels: found nan at row 0, expected finite numbers",
+        ),
+        (
+            lambda: with_xgboost.eval_function(SEVERAL),
+            "measure: found 2, expected one, as XGBoost takes one function",
+        ),
         (lambda: ranker(qid="q"), "qid='q': found an array, which has no column names"),
         (lambda: ranker(qid=7), "qid=7: found 2 columns, expected the number of one of them"),
         (
             lambda: UnbiasedObjective().prepare([1, 0], positions=[1, 10**12]),
             "positions: found 1e+12 at row 1, expected whole numbers from 1",
         ),
-        (lambda: with_lightgbm.objective(propensity=[1e-30, 1]), "propensity: found 1e-30, expected above 0; clip it from below"),
+        (
+            lambda: with_lightgbm.objective(propensity=[1e-30, 1]),
+            "propensity: found 1e-30, expected above 0; clip it from below",
+        ),
     ],
 )
-def test_the_message_says_what_was_found_and_what_is_expected(call: Callable[[], Any], message: str) -> None:
+def test_the_message_says_what_was_found_and_what_is_expected(
+    call: Callable[[], Any], message: str
+) -> None:
     with pytest.raises(ir.IdealrankError) as refused:
         call()
     assert message in str(refused.value)
@@ -283,7 +388,10 @@ def test_the_message_says_what_was_found_and_what_is_expected(call: Callable[[],
 
 def test_empty_groups_are_lists_without_rows() -> None:
     gradients, _ = LambdaObjective().prepare([1, 0], [0, 2, 0]).gradients([0.0, 1.0])
-    assert gradients.tolist() == LambdaObjective().prepare([1, 0], [2]).gradients([0.0, 1.0])[0].tolist()
+    assert (
+        gradients.tolist()
+        == LambdaObjective().prepare([1, 0], [2]).gradients([0.0, 1.0])[0].tolist()
+    )
     assert check_training([1, 0], group=[0, 2, 0]) == []
     assert LambdaObjective().prepare([], []).gradients([])[0].size == 0
 
@@ -291,7 +399,9 @@ def test_empty_groups_are_lists_without_rows() -> None:
 def test_columns_and_objects_of_numbers_are_rows() -> None:
     assert LambdaObjective().prepare(np.array([[1], [0]]), [2]).gains.tolist() == [1.0, 0.0]
     assert LambdaObjective().prepare(np.array([1, 0], object), [2]).gains.tolist() == [1.0, 0.0]
-    data = lgb.Dataset(np.array(FEATURES), [1, 0], group=[2], params={"verbose": -1, "min_data_in_leaf": 1}).construct()
+    data = lgb.Dataset(
+        np.array(FEATURES), [1, 0], group=[2], params={"verbose": -1, "min_data_in_leaf": 1}
+    ).construct()
     assert with_lightgbm.eval_function("RR")(np.array([0.1, 0.2]), data) == [("RR", 0.5, True)]
 
 

@@ -45,14 +45,19 @@ def pair_weights(lists: LambdaLists) -> dict[tuple[int, int], float]:
     ("objective", "measure"),
     [
         ({"gain": "exp2", "cutoff": 3, "beyond": "zero"}, "nDCG(gain=exp2)@3"),
-        ({"gain": {1: 5, 2: 6, 3: 6, 4: 9}, "discount": "zipf(0.5)"}, "nDCG(gain={1:5,2:6,3:6,4:9},discount=zipf(0.5))"),
+        (
+            {"gain": {1: 5, 2: 6, 3: 6, 4: 9}, "discount": "zipf(0.5)"},
+            "nDCG(gain={1:5,2:6,3:6,4:9},discount=zipf(0.5))",
+        ),
         ({"measure": "AP"}, "AP"),
         ({"measure": "AP", "cutoff": 4, "rel": 2}, "AP(rel=2)@4"),
         ({"measure": "RR", "rel": 3}, "RR(rel=3)"),
         ({"measure": "ERR", "cutoff": 5}, "ERR@5"),
     ],
 )
-def test_a_pair_weighs_as_much_as_swapping_it_changes_the_measure(objective: dict[str, Any], measure: str) -> None:
+def test_a_pair_weighs_as_much_as_swapping_it_changes_the_measure(
+    objective: dict[str, Any], measure: str
+) -> None:
     lists = LambdaObjective(**objective, truncation=7, damped=False).prepare(LABELS)
     order = np.argsort(-SCORES, kind="stable")
     for (i, j), weight in pair_weights(lists).items():
@@ -68,7 +73,9 @@ def test_a_pair_weighs_as_much_as_swapping_it_changes_the_measure(objective: dic
         assert weight == pytest.approx(change, abs=1e-10), (i, j)
 
 
-def frozen_loss(lists: LambdaLists, weights: dict[tuple[int, int], float], scores: np.ndarray) -> float:
+def frozen_loss(
+    lists: LambdaLists, weights: dict[tuple[int, int], float], scores: np.ndarray
+) -> float:
     total = 0.0
     for (i, j), weight in weights.items():
         high, low = (i, j) if lists.gains[i] > lists.gains[j] else (j, i)
@@ -77,14 +84,18 @@ def frozen_loss(lists: LambdaLists, weights: dict[tuple[int, int], float], score
 
 
 @pytest.mark.parametrize("measure", ["nDCG", "AP", "RR", "ERR", "pairs"])
-def test_gradients_and_hessians_are_the_derivatives_of_the_loss_with_fixed_weights(measure: Any) -> None:
+def test_gradients_and_hessians_are_the_derivatives_of_the_loss_with_fixed_weights(
+    measure: Any,
+) -> None:
     lists = LambdaObjective(measure=measure, damped=False).prepare(LABELS)
     weights = pair_weights(lists)
     slope, bend = lists.gradients(SCORES, dtype="float64")
     for row in range(7):
         step = np.zeros(7)
         step[row] = 1e-4
-        above, here, below = (frozen_loss(lists, weights, SCORES + sign * step) for sign in (1, 0, -1))
+        above, here, below = (
+            frozen_loss(lists, weights, SCORES + sign * step) for sign in (1, 0, -1)
+        )
         # Central differences: their own error is of the order of the squared step.
         assert slope[row] == pytest.approx((above - below) / 2e-4, abs=1e-7)
         assert bend[row] == pytest.approx((above - 2 * here + below) / 1e-8, abs=1e-5)
@@ -100,12 +111,18 @@ def test_the_loss_of_linear_ndcg_bounds_it_and_is_convex() -> None:
     assert lists.objective.levels is None
     ideal = ir.evaluate(LABELS, LABELS, ir.DCG(discount="linear"))["DCG(discount=linear)"][0]
     assert lists.scale[0] == pytest.approx(1 / ideal, rel=1e-15)
-    weights = {(i, j): abs(LABELS[i] - LABELS[j]) / ideal for i in range(7) for j in range(i + 1, 7)}
+    weights = {
+        (i, j): abs(LABELS[i] - LABELS[j]) / ideal for i in range(7) for j in range(i + 1, 7)
+    }
     measure = "nDCG(discount=linear)"
     for seed in range(5):
         scores = np.random.default_rng(seed).normal(size=7) * 3
         value = ir.evaluate(LABELS, scores, measure)[measure][0]
-        wrong = sum(w for (i, j), w in weights.items() if (scores[i] - scores[j]) * (LABELS[i] - LABELS[j]) < 0)
+        wrong = sum(
+            w
+            for (i, j), w in weights.items()
+            if (scores[i] - scores[j]) * (LABELS[i] - LABELS[j]) < 0
+        )
         assert 1 - value == pytest.approx(wrong, abs=1e-12)
         assert frozen_loss(lists, weights, scores) / np.log(2) >= 1 - value
     assert (lists.gradients(SCORES, dtype="float64")[1] > 0).all()
@@ -123,7 +140,9 @@ def test_rows_are_weighed_and_queries_without_a_relevant_document_do_not_move() 
 def test_propensities_weigh_the_pairs_of_a_clicked_document() -> None:
     lists = LambdaObjective(measure="pairs", gain="linear", damped=False)
     plain = lists.prepare([1, 0, 0]).gradients(np.zeros(3), dtype="float64")[0]
-    weighed = lists.prepare([1, 0, 0], up=1 / np.array([0.25, 0.5, 1.0])).gradients(np.zeros(3), dtype="float64")[0]
+    weighed = lists.prepare([1, 0, 0], up=1 / np.array([0.25, 0.5, 1.0])).gradients(
+        np.zeros(3), dtype="float64"
+    )[0]
     assert weighed.tolist() == (4 * plain).tolist()
 
 
@@ -132,7 +151,9 @@ def test_training_looks_a_little_below_the_cutoff() -> None:
     assert LambdaObjective(cutoff=10, truncation=30).levels == 30
     assert LambdaObjective().levels is None
     assert LambdaObjective(measure="AP", cutoff=10).levels is None
-    assert str(LambdaObjective(gain="linear", cutoff=5)) == "lambda nDCG(gain=linear,discount=log2)@5"
+    assert (
+        str(LambdaObjective(gain="linear", cutoff=5)) == "lambda nDCG(gain=linear,discount=log2)@5"
+    )
     assert str(LambdaObjective(measure="ERR", cutoff=20)) == "lambda ERR@20"
 
 
@@ -163,7 +184,10 @@ def test_impossible_options_are_refused(options: dict[str, Any], message: str) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"labels": [1, 0], "group": [3]}, "group: the sizes sum to 3, expected the number of rows, 2"),
+        (
+            {"labels": [1, 0], "group": [3]},
+            "group: the sizes sum to 3, expected the number of rows, 2",
+        ),
         ({"labels": [1, 0], "group": [2], "offsets": [0, 2]}, "found group and offsets"),
         ({"labels": [1, np.nan]}, "labels: found nan at row 1"),
         ({"labels": [1, 0], "up": [1.0]}, "up: found 1 entries"),

@@ -8,7 +8,15 @@ import warnings
 import numpy as np
 import pytest
 
-from idealrank.clicks import PBM, Sessions, TrustPropensities, logged_dcg, logged_dcg_difference, simulate, trust_propensities
+from idealrank.clicks import (
+    PBM,
+    Sessions,
+    TrustPropensities,
+    logged_dcg,
+    logged_dcg_difference,
+    simulate,
+    trust_propensities,
+)
 from idealrank.errors import IdealrankWarning, InputError
 
 SEEN, NOISE = 1 / np.arange(1, 5), 0.3 / np.arange(1, 5)
@@ -46,9 +54,13 @@ def test_intervals_hold_the_lines(repetitions: int) -> None:
     for repetition in range(repetitions):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", IdealrankWarning)  # of a weak log now and then
-            found = trust_propensities(log_of(truth(repetition, 100), 8000, repetition), n_resamples=100, rng=repetition)
+            found = trust_propensities(
+                log_of(truth(repetition, 100), 8000, repetition), n_resamples=100, rng=repetition
+            )
         held[0] += (found.slope_intervals[:, 0] <= SLOPE) & (found.slope_intervals[:, 1] >= SLOPE)
-        held[1] += (found.offset_intervals[:, 0] <= OFFSET) & (found.offset_intervals[:, 1] >= OFFSET)
+        held[1] += (found.offset_intervals[:, 0] <= OFFSET) & (
+            found.offset_intervals[:, 1] >= OFFSET
+        )
     # an interval that holds for all ranks together holds at each of them in at least 95 %, within
     # four errors of the count
     assert (held[:, 1:] >= 0.95 * repetitions - 4 * math.sqrt(0.95 * 0.05 * repetitions)).all()
@@ -74,15 +86,22 @@ def test_slopes_are_covariances_written_out() -> None:
         rows = []
         for pair in range(len(log.documents)):
             clicks = [log.clicks[:, place][log.pair[:, place] == pair] for place in range(4)]
-            rest = np.concatenate([one for place, one in enumerate(clicks) if place not in (0, rank)])
+            rest = np.concatenate(
+                [one for place, one in enumerate(clicks) if place not in (0, rank)]
+            )
             if clicks[0].size and clicks[rank].size and rest.size:
                 weight = 1 / (1 / clicks[0].size + 1 / clicks[rank].size + 1 / rest.size)
                 rows.append((weight, clicks[0].mean(), clicks[rank].mean(), rest.mean()))
         weight, first, own, rest = np.array(rows).T
-        cov = [np.average((one - np.average(one, weights=weight)) * rest, weights=weight) for one in (first, own)]
+        cov = [
+            np.average((one - np.average(one, weights=weight)) * rest, weights=weight)
+            for one in (first, own)
+        ]
         assert found.slope[rank] == pytest.approx(cov[1] / cov[0], rel=1e-9)
         means = [np.average(one, weights=weight) for one in (first, own)]
-        assert found.offset[rank] == pytest.approx(means[1] - found.slope[rank] * means[0], rel=1e-9)
+        assert found.offset[rank] == pytest.approx(
+            means[1] - found.slope[rank] * means[0], rel=1e-9
+        )
         assert found.n_pairs[rank] == len(rows)
 
 
@@ -91,8 +110,17 @@ def test_affine_corrections_order_rankers_where_propensities_do_not() -> None:
     prefer the other ranker.
     """
     attractive = np.array([[0.30, 0.34, 0.1, 0.1]])
-    log = simulate(attractive, 80_000, ranks=4, model="trust", noise=0.5, propensity=np.ones(4), policy="plackett-luce",
-                   scores=[[2.5, 0.0, 0.0, 0.0]], rng=3)  # fmt: skip
+    log = simulate(
+        attractive,
+        80_000,
+        ranks=4,
+        model="trust",
+        noise=0.5,
+        propensity=np.ones(4),
+        policy="plackett-luce",
+        scores=[[2.5, 0.0, 0.0, 0.0]],
+        rng=3,
+    )
     favourite, better = {"0": list("0123")}, {"0": list("1023")}
     noise = 0.5 / np.arange(1, 5)
     plain = logged_dcg_difference(log, favourite, better, np.ones(4))

@@ -36,8 +36,14 @@ def naive_rate(table: list[list[Fraction]], half: int) -> Fraction:
     found = []
     for first, second in splits(len(table), half):
         for a, b in combinations(range(len(table[0])), 2):
-            here, there = (sum(table[query][b] - table[query][a] for query in side) for side in (first, second))
-            found.append(Fraction(1, 2) if here == 0 or there == 0 else Fraction(int((here > 0) != (there > 0))))
+            here, there = (
+                sum(table[query][b] - table[query][a] for query in side) for side in (first, second)
+            )
+            found.append(
+                Fraction(1, 2)
+                if here == 0 or there == 0
+                else Fraction(int((here > 0) != (there > 0)))
+            )
     return sum(found) / len(found)
 
 
@@ -47,7 +53,12 @@ def test_the_swap_rate_of_few_queries_is_that_of_all_splits(n: int, half: int | 
 
     found = swap_table(tables, size=half, trials=10_000)
 
-    expected = [naive_rate([[Fraction(value) for value in row] for row in tables[:, :, measure]], half or n // 2) for measure in range(2)]
+    expected = [
+        naive_rate(
+            [[Fraction(value) for value in row] for row in tables[:, :, measure]], half or n // 2
+        )
+        for measure in range(2)
+    ]
     pairs = {frozenset(sides) for sides in splits(n, half or n // 2)}
     assert (found.exact, found.trials) == (True, len(pairs))
     assert swap_table(tables, size=half, trials=len(pairs) - 1 or 2).exact == (len(pairs) <= 2)
@@ -62,7 +73,9 @@ def test_the_swap_rate_of_halves_is_the_p_value_of_balanced_sign_flips() -> None
 
     found = swap_table(values[:, :, None]).rates[0]
 
-    beyond = np.mean([abs(np.dot(signs, differences)) > abs(differences.sum()) for signs in balanced])
+    beyond = np.mean(
+        [abs(np.dot(signs, differences)) > abs(differences.sum()) for signs in balanced]
+    )
     assert found == pytest.approx(beyond, abs=1e-15)
 
 
@@ -74,13 +87,17 @@ def test_random_splits_agree_with_those_of_swap_rates_and_with_the_t_test() -> N
 
     p = [stats.ttest_rel(values[:, a], values[:, b]).pvalue for a, b in combinations(range(4), 2)]
     assert not found.exact
-    assert found.rates[0] == pytest.approx(other.rate, abs=4 * math.hypot(other.standard_error, found.standard_errors[0]))
+    assert found.rates[0] == pytest.approx(
+        other.rate, abs=4 * math.hypot(other.standard_error, found.standard_errors[0])
+    )
     # t against normal, at 199 degrees
     assert found.rates[0] == pytest.approx(np.mean(p), abs=4 * found.standard_errors[0] + 0.003)
 
 
 @pytest.mark.parametrize(("n", "half"), [(60, 30), (60, 20), (61, 30), (40, 5)])
-def test_the_chance_of_a_swap_of_normal_means_is_that_of_the_bivariate_normal(n: int, half: int) -> None:
+def test_the_chance_of_a_swap_of_normal_means_is_that_of_the_bivariate_normal(
+    n: int, half: int
+) -> None:
     values = np.random.default_rng(n).normal([0.0, 0.1, 0.3], 1.0, size=(n, 3))
 
     (found,) = _mean_rates(np.ones((1, n)), values, half)
@@ -91,13 +108,19 @@ def test_the_chance_of_a_swap_of_normal_means_is_that_of_the_bivariate_normal(n:
         variance = differences.var(ddof=1)
         own, shared = variance * (1 / half - 1 / n), -variance / n
         # of one mean and minus the other
-        law = stats.multivariate_normal([0, 0], [[own, -shared], [-shared, own]], allow_singular=True)
-        expected.append(sum(float(law.cdf(np.array([-1, 1]) * sign * differences.mean())) for sign in (1, -1)))
+        law = stats.multivariate_normal(
+            [0, 0], [[own, -shared], [-shared, own]], allow_singular=True
+        )
+        expected.append(
+            sum(float(law.cdf(np.array([-1, 1]) * sign * differences.mean())) for sign in (1, -1))
+        )
     assert found == pytest.approx(np.mean(expected), abs=1e-5)
 
 
 def test_margins_vanish_for_nothing_but_the_same_measure_and_do_not_depend_on_threads() -> None:
-    values = np.random.default_rng(5).normal(np.array([0.0, 0.1, 0.3])[:, None], 1.0, size=(50, 3, 4))
+    values = np.random.default_rng(5).normal(
+        np.array([0.0, 0.1, 0.3])[:, None], 1.0, size=(50, 3, 4)
+    )
     values[:, :, 3] = 2 * values[:, :, 0]
 
     one, many = (swap_spread(values, rng=1, threads=threads) for threads in (1, 4))
@@ -111,15 +134,24 @@ def test_margins_vanish_for_nothing_but_the_same_measure_and_do_not_depend_on_th
 
 
 def collection(
-    good: Mapping[str, float], *, n_queries: int = 40, at: tuple[int, int] = (0, N_JUDGED), seed: int = 0
+    good: Mapping[str, float],
+    *,
+    n_queries: int = 40,
+    at: tuple[int, int] = (0, N_JUDGED),
+    seed: int = 0,
 ) -> tuple[dict[str, dict[str, int]], list[ir.Run]]:
     """Judgments of 12 documents a query, and runs that tell half of the relevant ones between these
     ranks with their own chance.
     """
     generator = np.random.default_rng(seed)
     queries = [f"q{i}" for i in range(n_queries)]
-    relevant = {query: set(generator.permutation(N_JUDGED)[: N_JUDGED // 2].tolist()) for query in queries}
-    qrels = {query: {f"d{i}": int(i in found) for i in range(N_JUDGED)} for query, found in relevant.items()}
+    relevant = {
+        query: set(generator.permutation(N_JUDGED)[: N_JUDGED // 2].tolist()) for query in queries
+    }
+    qrels = {
+        query: {f"d{i}": int(i in found) for i in range(N_JUDGED)}
+        for query, found in relevant.items()
+    }
     runs = []
     for name, chance in good.items():
         rankings = {}
@@ -127,7 +159,10 @@ def collection(
             order = [int(document) for document in generator.permutation(N_JUDGED)]
             low, high = at
             if generator.random() < chance:
-                order[low:high] = sorted(order[low:high], key=lambda document, known=relevant[query]: document not in known)
+                order[low:high] = sorted(
+                    order[low:high],
+                    key=lambda document, known=relevant[query]: document not in known,
+                )
             rankings[query] = [f"d{document}" for document in order]
         runs.append(ir.Run(rankings, name=name))
     return qrels, runs
@@ -145,11 +180,19 @@ def test_significant_pairs_are_those_of_compare_and_of_an_enumeration() -> None:
     compared = ir.compare(*evaluations)
     for measure in ("nDCG@3", "nDCG(discount=zipf(1))@12"):
         values = np.stack([evaluation[measure] for evaluation in evaluations], axis=1)
-        differences = np.stack([values[:, b] - values[:, a] for a, b in combinations(range(4), 2)], axis=1)
+        differences = np.stack(
+            [values[:, b] - values[:, a] for a, b in combinations(range(4), 2)], axis=1
+        )
         together = ir.compare(*evaluations, measures=measure)
         by_hand = sum(p <= 0.05 for p in max_t_by_enumeration(differences))
-        assert found[measure].significant == by_hand == sum(row.p_corrected <= 0.05 for _, row in together.rows())
-        t = [stats.ttest_rel(values[:, a], values[:, b]).pvalue for a, b in combinations(range(4), 2)]
+        assert (
+            found[measure].significant
+            == by_hand
+            == sum(row.p_corrected <= 0.05 for _, row in together.rows())
+        )
+        t = [
+            stats.ttest_rel(values[:, a], values[:, b]).pvalue for a, b in combinations(range(4), 2)
+        ]
         assert found[measure].uncorrected == sum(p <= 0.05 for p in t)
     assert compared.names == found.names
 
@@ -165,11 +208,22 @@ def test_observed_differences_plan_no_number_of_queries() -> None:
     assert "queries needed" not in str(found)
 
 
-def test_where_the_top_tells_runs_apart_a_shallow_cutoff_is_better_and_where_the_rest_does_a_deep_one() -> None:
-    top = ir.choose(*collection(GOOD, at=(0, 4), seed=1), discounts=["log2", "linear"], cutoffs=[3, 12])
-    rest = ir.choose(*collection(GOOD, at=(3, 12), n_queries=100, seed=1), discounts=["log2", "linear"], cutoffs=[3, 12])
+def test_where_the_top_tells_runs_apart_a_shallow_cutoff_is_better_and_where_the_rest_does_a_deep_one() -> (  # noqa: E501
+    None
+):
+    top = ir.choose(
+        *collection(GOOD, at=(0, 4), seed=1), discounts=["log2", "linear"], cutoffs=[3, 12]
+    )
+    rest = ir.choose(
+        *collection(GOOD, at=(3, 12), n_queries=100, seed=1),
+        discounts=["log2", "linear"],
+        cutoffs=[3, 12],
+    )
 
-    shallow, deep = (lambda found: found["nDCG@3"]), (lambda found: found["nDCG(discount=linear)@12"])
+    shallow, deep = (
+        (lambda found: found["nDCG@3"]),
+        (lambda found: found["nDCG(discount=linear)@12"]),
+    )
     assert shallow(top).swap_rate < deep(top).swap_rate
     assert deep(rest).swap_rate + shallow(rest).margin < shallow(rest).swap_rate
     assert not shallow(rest).as_good
@@ -187,7 +241,9 @@ def test_the_same_input_gives_the_same_output_for_any_threads_and_order_of_runs(
     seeded = [ir.choose(qrels, runs, rng=rng, **options) for rng in (5, 5, 6)]  # type: ignore[arg-type]
 
     assert first.as_dict() == again.as_dict()
-    assert [one.swap_rate for one in turned.settings] == pytest.approx([one.swap_rate for one in first.settings], abs=1e-12)
+    assert [one.swap_rate for one in turned.settings] == pytest.approx(
+        [one.swap_rate for one in first.settings], abs=1e-12
+    )
     assert seeded[0].as_dict() == seeded[1].as_dict()
     assert seeded[0]["nDCG@5"].swap_rate != seeded[2]["nDCG@5"].swap_rate
     assert seeded[2].method.seed == 6
@@ -196,14 +252,30 @@ def test_the_same_input_gives_the_same_output_for_any_threads_and_order_of_runs(
 def test_a_cutoff_that_nobody_judged_is_not_considered() -> None:
     qrels, runs = collection({"a": 0.2, "b": 0.9}, n_queries=30)
     longer = [
-        ir.Run({query: [*run.ranking(query).documents, *(f"x{i}" for i in range(12))] for query in qrels}, name=run.name) for run in runs
+        ir.Run(
+            {
+                query: [*run.ranking(query).documents, *(f"x{i}" for i in range(12))]
+                for query in qrels
+            },
+            name=run.name,
+        )
+        for run in runs
     ]
 
     found = ir.choose(qrels, longer, cutoffs=[10, 15, None])
 
-    assert [found[measure].unjudged for measure in ("nDCG@10", "nDCG@15", "nDCG")] == pytest.approx([0, 3 / 15, 12 / 24])
-    assert [found[measure].considered for measure in ("nDCG@10", "nDCG@15", "nDCG")] == [True, False, False]
-    assert "Not considered: @15, whole lists, where 20% to 50% of the returned documents" in found.recommendation
+    assert [found[measure].unjudged for measure in ("nDCG@10", "nDCG@15", "nDCG")] == pytest.approx(
+        [0, 3 / 15, 12 / 24]
+    )
+    assert [found[measure].considered for measure in ("nDCG@10", "nDCG@15", "nDCG")] == [
+        True,
+        False,
+        False,
+    ]
+    assert (
+        "Not considered: @15, whole lists, where 20% to 50% of the returned documents"
+        in found.recommendation
+    )
     short = ir.choose(qrels, runs, cutoffs=[10, 1000])
     assert short["nDCG@1000"].unjudged == 0  # ranks that the lists lack show nothing
 
@@ -211,13 +283,22 @@ def test_a_cutoff_that_nobody_judged_is_not_considered() -> None:
 def test_the_usual_setting_is_left_where_nobody_judged_what_it_shows() -> None:
     qrels, runs = collection({"a": 0.2, "b": 0.5, "c": 0.9}, n_queries=30)
     lists = [{query: run.ranking(query).documents for query in qrels} for run in runs]
-    mixed = [{query: [*shown[:3], *(f"x{i}" for i in range(12)), *shown[3:]] for query, shown in run.items()} for run in lists]
+    mixed = [
+        {
+            query: [*shown[:3], *(f"x{i}" for i in range(12)), *shown[3:]]
+            for query, shown in run.items()
+        }
+        for run in lists
+    ]
 
     found = ir.choose(qrels, mixed, discounts=["log2"], cutoffs=[3, 10])
 
     assert (found.recommended.measure, found.usual.considered) == ("nDCG@3", False)
     assert found.recommendation.startswith("Take nDCG@3: the lowest swap rate is that of nDCG@3 (")
-    assert "). nDCG@10 is not considered, since 70% of its documents are unjudged in some run." in found.recommendation
+    assert (
+        "). nDCG@10 is not considered, since 70% of its documents are unjudged in some run."
+        in found.recommendation
+    )
     assert not any("make one pair" in warning for warning in found.warnings)
 
 
@@ -248,7 +329,12 @@ def test_runs_that_are_all_the_same_tie_everywhere() -> None:
 def test_runs_that_differ_alike_on_every_query_never_swap() -> None:
     qrels = {f"q{i}": {"x": 1} for i in range(8)}
 
-    found = ir.choose(qrels, [dict.fromkeys(qrels, ranking) for ranking in (["y", "x"], ["x", "y"])], discounts=["log2"], cutoffs=[10])
+    found = ir.choose(
+        qrels,
+        [dict.fromkeys(qrels, ranking) for ranking in (["y", "x"], ["x", "y"])],
+        discounts=["log2"],
+        cutoffs=[10],
+    )
 
     assert found["nDCG@10"].swap_rate == 0.0
 
@@ -263,7 +349,10 @@ def test_more_than_ten_runs_are_corrected_as_compare_corrects_them() -> None:
     # the draws are others: no p is so near that these decide
     assert min(abs(one - 0.05) for one in p) > 0.005
     assert found.method.test == "sign-flip permutation test, max-T"
-    assert (found["nDCG@10"].pairs, found["nDCG@10"].significant) == (55, sum(one <= 0.05 for one in p))
+    assert (found["nDCG@10"].pairs, found["nDCG@10"].significant) == (
+        55,
+        sum(one <= 0.05 for one in p),
+    )
 
 
 def test_few_queries_tell_nothing_apart_and_say_so() -> None:
@@ -289,7 +378,10 @@ def test_queries_without_a_value_are_left_out_of_every_setting() -> None:
 
     assert (counted.n, counted.left_out) == (12, 0)
     assert (left_out.n, left_out.left_out) == (11, 1)
-    assert left_out.warnings[2] == "queries left out, since a run or a setting has no value for them: 1"
+    assert (
+        left_out.warnings[2]
+        == "queries left out, since a run or a setting has no value for them: 1"
+    )
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
@@ -310,12 +402,17 @@ def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(ir.InputError, match="found one dict, expected several runs"):
         ir.choose(qrels, {"q0": ["d1"]})
     few = {query: qrels[query] for query in list(qrels)[:3]}
-    with pytest.raises(ir.InputError, match="3 of 3 queries are scored in every run, expected at least 4"):
+    with pytest.raises(
+        ir.InputError, match="3 of 3 queries are scored in every run, expected at least 4"
+    ):
         ir.choose(few, runs)
 
 
 def test_measures_are_named_as_the_convention_needs() -> None:
-    usual, other = (grid_of("nDCG", ["log2", "zipf(1)"], [5, 5], name) for name in ("standard", "standard,discount=zipf(1)"))
+    usual, other = (
+        grid_of("nDCG", ["log2", "zipf(1)"], [5, 5], name)
+        for name in ("standard", "standard,discount=zipf(1)")
+    )
 
     assert [str(option.measure) for option in usual] == ["nDCG@5", "nDCG(discount=zipf(1))@5"]
     assert [str(option.measure) for option in other] == ["nDCG(discount=log2)@5", "nDCG@5"]

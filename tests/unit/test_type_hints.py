@@ -33,8 +33,14 @@ def public(package: str) -> Iterator[tuple[str, Any]]:
         if inspect.isclass(value) or inspect.isfunction(value):
             yield name, value
         for method, given in vars(value).items() if inspect.isclass(value) else ():
-            function = given.fget if isinstance(given, property) else getattr(given, "__func__", getattr(given, "func", given))
-            if inspect.isfunction(function) and (method == "__init__" or not method.startswith("_")):
+            function = (
+                given.fget
+                if isinstance(given, property)
+                else getattr(given, "__func__", getattr(given, "func", given))
+            )
+            if inspect.isfunction(function) and (
+                method == "__init__" or not method.startswith("_")
+            ):
                 yield f"{name}.{method}", function
 
 
@@ -58,13 +64,22 @@ def test_names_for_annotations_are_the_classes_themselves() -> None:
     from idealrank.evaluation.evaluate import evaluate
 
     assert Slices in typing.get_args(typing.get_type_hints(Difference)["slices"])
-    assert {Qrels, PreferenceQrels} <= set(typing.get_args(typing.get_type_hints(evaluate)["qrels"]))
+    assert {Qrels, PreferenceQrels} <= set(
+        typing.get_args(typing.get_type_hints(evaluate)["qrels"])
+    )
 
 
 def test_a_comparison_loads_no_module_for_annotations() -> None:
     code = (
         "import sys, idealrank as ir\n"
-        "ir.compare(*[ir.evaluate({'q': {'a': 1}}, {'q': ['a']}, 'RR', name=name) for name in 'ab'])\n"
-        "print([name for name in ('slice_differences', 'judge_differences') if f'idealrank.analysis.comparison.{name}' in sys.modules])"
+        "ir.compare(*[ir.evaluate({'q': {'a': 1}}, {'q': ['a']}, 'RR', name=name) for name in "
+        "'ab'])\n"
+        "print([name for name in ('slice_differences', 'judge_differences') if "
+        "f'idealrank.analysis.comparison.{name}' in sys.modules])"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )

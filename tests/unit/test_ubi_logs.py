@@ -12,14 +12,33 @@ from idealrank.errors import FileFormatError
 from idealrank.io.ubi_logs import read_ubi
 
 QUERIES: list[dict[str, Any]] = [
-    {"query_id": "1", "user_query": "red shoes", "query_response_hit_ids": ["a", "b", "c"], "client_id": "u", "timestamp": "2024-05-01"},
-    {"query_id": "2", "user_query": "red shoes", "query_response_hit_ids": ["b", "a"], "client_id": "v"},
+    {
+        "query_id": "1",
+        "user_query": "red shoes",
+        "query_response_hit_ids": ["a", "b", "c"],
+        "client_id": "u",
+        "timestamp": "2024-05-01",
+    },
+    {
+        "query_id": "2",
+        "user_query": "red shoes",
+        "query_response_hit_ids": ["b", "a"],
+        "client_id": "v",
+    },
     {"query_id": "3", "user_query": "nothing", "query_response_hit_ids": None, "client_id": "v"},
 ]
 EVENTS: list[dict[str, Any]] = [
-    {"action_name": "impression", "query_id": "1", "event_attributes": {"object": {"object_id": "a"}, "position": {"ordinal": 1}}},
+    {
+        "action_name": "impression",
+        "query_id": "1",
+        "event_attributes": {"object": {"object_id": "a"}, "position": {"ordinal": 1}},
+    },
     {"action_name": "click", "query_id": "1", "event_attributes": {"object": {"object_id": "b"}}},
-    {"action_name": "purchase", "query_id": "1", "event_attributes": {"object": {"object_id": "b"}}},
+    {
+        "action_name": "purchase",
+        "query_id": "1",
+        "event_attributes": {"object": {"object_id": "b"}},
+    },
     {"action_name": "click", "query_id": "1", "event_attributes": {"object": {"object_id": "b"}}},
     {"action_name": "click", "query_id": "2", "event_attributes": {"object": {"object_id": "z"}}},
     {"action_name": "login", "query_id": "2"},
@@ -27,7 +46,9 @@ EVENTS: list[dict[str, Any]] = [
 
 
 def wrapped(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"_index": "ubi", "_id": str(number), "_source": row} for number, row in enumerate(rows)]
+    return [
+        {"_index": "ubi", "_id": str(number), "_source": row} for number, row in enumerate(rows)
+    ]
 
 
 def flat(row: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +65,9 @@ LAYOUTS: dict[str, Callable[[list[dict[str, Any]]], str]] = {
     "lines": lines,
     "array": json.dumps,
     "dump": lambda rows: lines(wrapped(rows)),
-    "answer": lambda rows: json.dumps({"took": 1, "hits": {"total": {"value": len(rows)}, "hits": wrapped(rows)}}),
+    "answer": lambda rows: json.dumps(
+        {"took": 1, "hits": {"total": {"value": len(rows)}, "hits": wrapped(rows)}}
+    ),
     "flat": lambda rows: lines([flat(row) for row in rows]),
 }
 
@@ -58,12 +81,25 @@ def stores(folder: Path, queries: str, events: str) -> tuple[Path, Path]:
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_result_is_a_row_with_the_actions_on_it(tmp_path: Path, layout: str) -> None:
     said: list[str] = []
-    found = read_ubi(*stores(tmp_path, LAYOUTS[layout](QUERIES), LAYOUTS[layout](EVENTS)), tell=said.append)
-    columns = (found.session, found.query, found.document, found.rank, found.click, found.user or (), found.action or ())
+    found = read_ubi(
+        *stores(tmp_path, LAYOUTS[layout](QUERIES), LAYOUTS[layout](EVENTS)), tell=said.append
+    )
+    columns = (
+        found.session,
+        found.query,
+        found.document,
+        found.rank,
+        found.click,
+        found.user or (),
+        found.action or (),
+    )
     assert list(zip(*columns, strict=True)) == [
-        ("1", "red shoes", "a", 1, 0, "u", "impression"), ("1", "red shoes", "b", 2, 1, "u", "click|purchase"),
-        ("1", "red shoes", "c", 3, 0, "u", "none"), ("2", "red shoes", "b", 1, 0, "v", "none"), ("2", "red shoes", "a", 2, 0, "v", "none"),
-    ]  # fmt: skip
+        ("1", "red shoes", "a", 1, 0, "u", "impression"),
+        ("1", "red shoes", "b", 2, 1, "u", "click|purchase"),
+        ("1", "red shoes", "c", 3, 0, "u", "none"),
+        ("2", "red shoes", "b", 1, 0, "v", "none"),
+        ("2", "red shoes", "a", 2, 0, "v", "none"),
+    ]
     assert [note.split(";")[0] for note in said] == [
         "1 queries have no result",
         "1 events name a query or a result that no list has",
@@ -78,26 +114,49 @@ def test_a_parquet_export_is_the_same_log(tmp_path: Path) -> None:
     from pyarrow import parquet
 
     given = stores(tmp_path, lines(QUERIES), lines(EVENTS))
-    for path, rows in zip((tmp_path / "q.parquet", tmp_path / "e.parquet"), (QUERIES, EVENTS), strict=True):
+    for path, rows in zip(
+        (tmp_path / "q.parquet", tmp_path / "e.parquet"), (QUERIES, EVENTS), strict=True
+    ):
         parquet.write_table(pa.Table.from_pylist(rows), path)
-    one, other = (read_ubi(*paths, tell=lambda _: None) for paths in (given, (tmp_path / "q.parquet", tmp_path / "e.parquet")))
-    assert (one.document, one.action, one.click.tolist()) == (other.document, other.action, other.click.tolist())
+    one, other = (
+        read_ubi(*paths, tell=lambda _: None)
+        for paths in (given, (tmp_path / "q.parquet", tmp_path / "e.parquet"))
+    )
+    assert (one.document, one.action, one.click.tolist()) == (
+        other.document,
+        other.action,
+        other.click.tolist(),
+    )
 
 
 def test_the_best_of_several_actions_is_the_grade(tmp_path: Path) -> None:
     found = read_ubi(*stores(tmp_path, lines(QUERIES), lines(EVENTS)), tell=lambda _: None)
     assert found.action is not None
     table = {"none": 0, "impression": 0, "click": 1, "purchase": 4}
-    assert dict(grades_of_actions(found.query, found.document, found.action, table)["red shoes"]) == {"a": 0.0, "b": 4.0, "c": 0.0}
+    assert dict(
+        grades_of_actions(found.query, found.document, found.action, table)["red shoes"]
+    ) == {"a": 0.0, "b": 4.0, "c": 0.0}
 
 
 @pytest.mark.parametrize(
     ("queries", "events", "message"),
     [
-        (QUERIES, EVENTS[2:3], r"no event on a result with the action click; actions on results: purchase \(1\)"),
+        (
+            QUERIES,
+            EVENTS[2:3],
+            r"no event on a result with the action click; actions on results: purchase \(1\)",
+        ),
         (QUERIES, [{"query_id": "1"}], r"events.jsonl:1: found no field 'action_name'"),
-        ([{"user_query": "red"}], EVENTS, r"queries.jsonl:1: found fields 'user_query', expected a query of UBI: query_id"),
-        ([{"query_id": "1", "query_response_hit_ids": "a,b"}], EVENTS, r"queries.jsonl:1: found fields"),
+        (
+            [{"user_query": "red"}],
+            EVENTS,
+            r"queries.jsonl:1: found fields 'user_query', expected a query of UBI: query_id",
+        ),
+        (
+            [{"query_id": "1", "query_response_hit_ids": "a,b"}],
+            EVENTS,
+            r"queries.jsonl:1: found fields",
+        ),
     ],
 )
 def test_stores_that_make_no_sense_are_refused(
@@ -108,5 +167,9 @@ def test_stores_that_make_no_sense_are_refused(
 
 
 def test_other_actions_may_be_clicks(tmp_path: Path) -> None:
-    found = read_ubi(*stores(tmp_path, lines(QUERIES), lines(EVENTS)), clicks=["purchase", "impression"], tell=lambda _: None)
+    found = read_ubi(
+        *stores(tmp_path, lines(QUERIES), lines(EVENTS)),
+        clicks=["purchase", "impression"],
+        tell=lambda _: None,
+    )
     assert found.click.tolist() == [1, 1, 0, 0, 0]

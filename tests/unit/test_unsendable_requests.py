@@ -40,11 +40,24 @@ def test_a_secret_in_a_header_that_cannot_be_sent_is_hidden_and_no_attempt_is_re
     assert seen == []
 
 
-@pytest.mark.parametrize("error", [httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.RemoteProtocolError, httpx.ConnectError])
-def test_a_request_that_can_never_be_sent_is_a_failure_that_does_not_pass(error: type[httpx.TransportError]) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        httpx.LocalProtocolError,
+        httpx.UnsupportedProtocol,
+        httpx.RemoteProtocolError,
+        httpx.ConnectError,
+    ],
+)
+def test_a_request_that_can_never_be_sent_is_a_failure_that_does_not_pass(
+    error: type[httpx.TransportError],
+) -> None:
     def refuse(_: httpx.Request) -> httpx.Response:
         raise error("refused")
 
-    with httpx.Client(transport=httpx.MockTransport(refuse)) as client, pytest.raises(BackendError, match=error.__name__) as caught:
+    with (
+        httpx.Client(transport=httpx.MockTransport(refuse)) as client,
+        pytest.raises(BackendError, match=error.__name__) as caught,
+    ):
         exchange(client, "http", "GET", "http://127.0.0.1/")
     assert caught.value.temporary == (error in (httpx.RemoteProtocolError, httpx.ConnectError))

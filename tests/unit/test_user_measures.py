@@ -53,7 +53,11 @@ def own_ndcg(grades, ideal, cutoff):
     best = ideal if cutoff is None else ideal[:cutoff]
     grades = np.nan_to_num(grades)
     total = sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))
-    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, 1)) / total if total else 0
+    return (
+        sum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, 1)) / total
+        if total
+        else 0
+    )
 
 
 @pytest.mark.parametrize("ties", ["docid", "docid-ascending", "input", "best", "worst"])
@@ -70,9 +74,13 @@ def own_ndcg(grades, ideal, cutoff):
         (own_ndcg @ "0.2n", "nDCG@0.2n"),
     ],
 )
-def test_functions_by_definition_agree_with_the_listed_measures(own: FunctionMeasure, listed: str, ties: str) -> None:
+def test_functions_by_definition_agree_with_the_listed_measures(
+    own: FunctionMeasure, listed: str, ties: str
+) -> None:
     """Two implementations that share nothing but the ranking, on real rankers with ties."""
-    found = ir.evaluate(PYDOCS / "qrels.txt", PYDOCS / "bm25.run", [listed, own], f"standard,ties={ties}")
+    found = ir.evaluate(
+        PYDOCS / "qrels.txt", PYDOCS / "bm25.run", [listed, own], f"standard,ties={ties}"
+    )
     np.testing.assert_allclose(found[own], found[listed], rtol=0, atol=1e-12)
 
 
@@ -104,7 +112,10 @@ def test_judged_only_closes_the_ranks_up() -> None:
     def length(grades):
         return grades.size
 
-    assert ir.evaluate(QRELS, RUN, [type(length)(judged_only=True), length]).values.tolist() == [[3, 4], [1, 2]]
+    assert ir.evaluate(QRELS, RUN, [type(length)(judged_only=True), length]).values.tolist() == [
+        [3, 4],
+        [1, 2],
+    ]
     assert str(type(length)(judged_only=True) @ 2) == "length(judged_only=True)@2"
 
 
@@ -114,7 +125,12 @@ def test_it_appears_in_every_output() -> None:
     assert evaluation.mean() == {"AP": pytest.approx(0.75), "own_rr": 0.75, "own_rr@1": 0.5}
     assert evaluation["own_rr@1"].tolist() == evaluation[own_rr @ 1].tolist() == [0.0, 1.0]
     assert evaluation.per_query()["q1"]["own_rr"] == 0.5
-    assert json.loads("".join(json_report([evaluation], per_query=True)))["runs"][0]["queries"]["q2"]["own_rr@1"] == 1.0
+    assert (
+        json.loads("".join(json_report([evaluation], per_query=True)))["runs"][0]["queries"]["q2"][
+            "own_rr@1"
+        ]
+        == 1.0
+    )
     assert "own_rr@1,0.5," in "".join(delimited(evaluation_rows([evaluation])))
     assert "own_rr                \tall\t0.7500\n" in list(trec_report([evaluation]))
     assert "own_rr@1" in table_report([evaluation], per_query=True)
@@ -151,9 +167,12 @@ def test_one_function_is_one_measure_however_often_it_is_decorated() -> None:
     assert ir.measure(reward)(np.zeros(1)) == 1
 
 
-def test_an_evaluation_travels_to_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_evaluation_travels_to_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "own_measures.py").write_text(
-        "import idealrank as ir\n@ir.measure\ndef reward(grades):\n    return len(grades)\n", encoding="utf-8"
+        "import idealrank as ir\n@ir.measure\ndef reward(grades):\n    return len(grades)\n",
+        encoding="utf-8",
     )
     monkeypatch.syspath_prepend(tmp_path)
     from own_measures import reward  # type: ignore[import-not-found]
@@ -185,7 +204,9 @@ def test_none_leaves_a_query_out() -> None:
         (lambda grades: grades[grades.size - 4] * 0 + 1, "ValueError: gave NaN"),
     ],
 )
-def test_what_is_no_number_is_refused_with_the_query(function: Callable[..., Any], words: str) -> None:
+def test_what_is_no_number_is_refused_with_the_query(
+    function: Callable[..., Any], words: str
+) -> None:
     with pytest.raises(ir.InputError, match=words):
         ir.evaluate(QRELS, RUN, ir.measure(name="odd")(function))
 
@@ -195,7 +216,11 @@ def test_an_unanswered_query_is_an_empty_list() -> None:
     def first(grades):
         return grades[0] > 0
 
-    with pytest.raises(ir.InputError, match=r"query 'q2' \(0 documents\): IndexError: .*; the list is empty: return a number for it"):
+    with pytest.raises(
+        ir.InputError,
+        match=r"query 'q2' \(0 documents\): IndexError: .*; the list is empty: return a number for "
+        r"it",
+    ):
         ir.evaluate({"q1": {"a": 1}, "q2": {"d": 2}}, {"q1": ["a"]}, first)
 
 
@@ -223,7 +248,9 @@ def test_functions_of_other_parameters_are_refused() -> None:
     for function in (lambda: 0, lambda grades, weights: 0):
         with pytest.raises(ir.OptionError, match="expected the grades first"):
             ir.measure(name="x")(function)
-    assert ir.evaluate(QRELS, RUN, ir.measure(name="x")(lambda grades, weight=2: weight)).mean() == {"x": 2.0}
+    assert ir.evaluate(
+        QRELS, RUN, ir.measure(name="x")(lambda grades, weight=2: weight)
+    ).mean() == {"x": 2.0}
     with pytest.raises(ir.OptionError, match=r"extends idealrank\.Measure"):
         ir.measure(dict)
     with pytest.raises(ir.OptionError, match=r"put @idealrank\.measure above plain"):
@@ -251,10 +278,17 @@ def test_ties_are_refused_only_where_their_order_matters() -> None:
     expected = "standard,ties=expected"
     assert ir.evaluate(same, tied, [first @ 2, total], expected).values.tolist() == [[1.0, 4.0]]
     assert ir.evaluate(mixed, tied, [total, total @ 2], expected).values.tolist() == [[1.0, 1.0]]
-    for measure, qrels in ((first, mixed), (first, same), (total @ 1, mixed), (total @ 1, {"q": {"a": 1}})):
+    for measure, qrels in (
+        (first, mixed),
+        (first, same),
+        (total @ 1, mixed),
+        (total @ 1, {"q": {"a": 1}}),
+    ):
         with pytest.raises(ir.OptionError, match="choose ties=docid, input, best or worst"):
             ir.evaluate(qrels, tied, measure, expected)
-    assert ir.evaluate([[1, 0]], [[0.5, 0.5]], first, "standard,ties=best").values.tolist() == [[1.0]]
+    assert ir.evaluate([[1, 0]], [[0.5, 0.5]], first, "standard,ties=best").values.tolist() == [
+        [1.0]
+    ]
 
 
 def test_what_lies_outside_the_bounds_is_counted_and_warned_of() -> None:
@@ -283,7 +317,10 @@ def test_less_is_better_is_marked_so_in_the_table() -> None:
         return np.argmax([*(grades > 0), True]) + 1
 
     runs = [
-        ir.evaluate(QRELS, ir.Run(run, name=name), [first_rank]) for name, run in (("early", {"q1": ["a"], "q2": ["d"]}), ("late", RUN))
+        ir.evaluate(QRELS, ir.Run(run, name=name), [first_rank])
+        for name, run in (("early", {"q1": ["a"], "q2": ["d"]}), ("late", RUN))
     ]
-    assert "1.0000*" in next(line for line in table_report(runs).splitlines() if line.startswith("early"))
+    assert "1.0000*" in next(
+        line for line in table_report(runs).splitlines() if line.startswith("early")
+    )
     assert io.StringIO(table_report(runs)).readline().split() == ["run", "first_rank"]

@@ -21,7 +21,11 @@ def _interactions(folder: Path) -> Path:
 
 
 def _sessions() -> clicks.Sessions:
-    return clicks.Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [1, 0], [0, 0]])
+    return clicks.Sessions.from_arrays(
+        ["q"] * 4,
+        [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]],
+        [[1, 0], [1, 1], [1, 0], [0, 0]],
+    )
 
 
 CALLS: dict[str, Callable[[Path], object]] = {
@@ -30,7 +34,9 @@ CALLS: dict[str, Callable[[Path], object]] = {
     "evaluate of files": lambda folder: ir.evaluate(_interactions(folder), {"q1": ["a"]}, "AP"),
     "evaluate of other ids": lambda _: ir.evaluate(QRELS, {"q1": ["x", "y"]}, "AP"),
     "evaluate of swapped tables": lambda _: ir.evaluate(*SWAPPED, "nDCG"),
-    "compare": lambda folder: ir.compare(_interactions(folder), {"q1": ["a"]}, {"q1": ["b"]}, measures="AP"),
+    "compare": lambda folder: ir.compare(
+        _interactions(folder), {"q1": ["a"]}, {"q1": ["b"]}, measures="AP"
+    ),
     "overlap": lambda _: ir.overlap({"q1": ["a"]}, {"q1": ["b"]}),
     "overlap_matrix": lambda _: ir.overlap_matrix([{"q1": ["a"]}, {"q1": ["b"]}]),
     "clicks.grades": lambda _: clicks.grades(_sessions(), least=1),
@@ -49,7 +55,11 @@ def test_a_warning_shows_the_line_of_the_caller(name: str, tmp_path: Path) -> No
 
 
 def test_a_frame_of_pythons_library_in_between_is_passed_over() -> None:
-    scope: dict[str, object] = {"__name__": "idealrank.example", "warn": _warnings.warn, "contextmanager": contextmanager}
+    scope: dict[str, object] = {
+        "__name__": "idealrank.example",
+        "warn": _warnings.warn,
+        "contextmanager": contextmanager,
+    }
     # as a module of the package
     exec("@contextmanager\ndef opened():\n    warn('one')\n    yield\n", scope)
 
@@ -70,6 +80,10 @@ def test_a_warning_is_told_once_a_line_of_the_caller() -> None:
 
 def test_only_one_function_warns() -> None:
     source = Path(ir.__file__).parent
-    warning = [path.name for path in source.rglob("*.py") if "warnings.warn" in path.read_text(encoding="utf-8")]
+    warning = [
+        path.name
+        for path in source.rglob("*.py")
+        if "warnings.warn" in path.read_text(encoding="utf-8")
+    ]
 
     assert warning == ["_warnings.py"]

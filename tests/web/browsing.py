@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, LocatorAssertions, Page, Request
+    from playwright.sync_api import (
+        Browser,
+        BrowserContext,
+        ConsoleMessage,
+        Locator,
+        LocatorAssertions,
+        Page,
+        Request,
+    )
 
 Found = TypeVar("Found")
 Scheme = Literal["light", "dark"]
@@ -30,7 +38,7 @@ _TELL = """addEventListener("securitypolicyviolation", event => {
 });
 addEventListener("click", event => {
   if (event.target.closest?.("[data-keep]")) globalThis.keepsChoices = true;
-}, true);"""
+}, true);"""  # noqa: E501
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
@@ -43,7 +51,8 @@ def chromium() -> str:
     found = next(filter(None, map(shutil.which, _NAMES)), None)
     if found is None:
         pytest.skip(
-            "no Chromium on the PATH; on Debian: apt-get install --no-install-recommends chromium fonts-dejavu-core, "
+            "no Chromium on the PATH; on Debian: apt-get install --no-install-recommends "
+            "chromium fonts-dejavu-core, "
             "or set IDEALRANK_CHROMIUM to the program"
         )
     return found
@@ -51,10 +60,19 @@ def chromium() -> str:
 
 def launched() -> "Iterator[Browser]":
     """A browser, closed afterwards; skips the test where Playwright or the browser is absent."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright axe-playwright-python")
+    sync_api = pytest.importorskip(
+        "playwright.sync_api",
+        reason="needs playwright: pip install playwright axe-playwright-python",
+    )
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=chromium(), args=["--no-sandbox", "--force-color-profile=srgb", "--disable-gpu", "--disable-gpu-compositing"]
+            executable_path=chromium(),
+            args=[
+                "--no-sandbox",
+                "--force-color-profile=srgb",
+                "--disable-gpu",
+                "--disable-gpu-compositing",
+            ],
         )
         try:
             yield browser
@@ -91,7 +109,9 @@ class Tabs:
 
 def window(browser: "Browser", **options: Any) -> "BrowserContext":
     """A window of its own, with a clipboard and without a network."""
-    context = browser.new_context(offline=True, permissions=["clipboard-read", "clipboard-write"], **options)
+    context = browser.new_context(
+        offline=True, permissions=["clipboard-read", "clipboard-write"], **options
+    )
     context.set_default_timeout(PATIENCE)
     context.add_init_script(_TELL)
     return context
@@ -138,7 +158,11 @@ class Visits:
             page = self._tabs.take(javascript=javascript)
         self._opened[page] = self._watch(page)
         page.set_viewport_size({"width": size[0], "height": size[1]})
-        page.emulate_media(media="screen", color_scheme=scheme, reduced_motion="reduce" if reduced_motion else "no-preference")
+        page.emulate_media(
+            media="screen",
+            color_scheme=scheme,
+            reduced_motion="reduce" if reduced_motion else "no-preference",
+        )
         page.mouse.move(0, 0)
         page.goto(path.resolve().as_uri() + fragment)
         return page
@@ -170,7 +194,13 @@ class Visits:
             ("popup", lambda other: self.faults.append(f"opened another page: {other.url}")),
             ("pageerror", lambda error: self.faults.append(f"error of a script: {error}")),
             ("websocket", lambda socket: self.faults.append(f"opened a socket to {socket.url}")),
-            ("dialog", lambda dialog: (self.faults.append(f"{dialog.type}: {dialog.message}"), dialog.dismiss())),
+            (
+                "dialog",
+                lambda dialog: (
+                    self.faults.append(f"{dialog.type}: {dialog.message}"),
+                    dialog.dismiss(),
+                ),
+            ),
         ]
         for event, listener in listeners:
             page.on(event, listener)
@@ -220,7 +250,7 @@ _AS_NEW = """async () => {
   scrollTo({ left: 0, top: 0, behavior: "instant" });
   const isDrawing = () => document.querySelector("figure[data-plot] .marks") && !document.documentElement.matches("[data-plots]");
   while (document.querySelector("[data-copied]") || isDrawing()) await new Promise((told) => setTimeout(told, 20));
-}"""
+}"""  # noqa: E501
 
 
 _KEPT = 4  # pages open at a time: each has Vega
@@ -235,7 +265,14 @@ class Shared(Visits):
         super().__init__(browser, folder, tabs)
         self._pages: dict[tuple[str, tuple[int, int]], Page] = {}
 
-    def report(self, file: "str | Path", *, size: tuple[int, int] = DESK, scheme: Scheme = "light", **options: Any) -> "Page":
+    def report(
+        self,
+        file: "str | Path",
+        *,
+        size: tuple[int, int] = DESK,
+        scheme: Scheme = "light",
+        **options: Any,
+    ) -> "Page":
         """A report without a query, a filter or a choice, at its top."""
         assert not options, "a page of other options is not shared: use visit"
         key = (str(file), size)
@@ -326,7 +363,9 @@ def closed(page: "Page") -> None:
     """Wait until nothing is open: a dialog closes first, and clears the address and moves the focus
     a moment later.
     """
-    page.wait_for_function("() => !document.querySelector('dialog[open]') && !/[#&]query=/.test(location.hash)")
+    page.wait_for_function(
+        "() => !document.querySelector('dialog[open]') && !/[#&]query=/.test(location.hash)"
+    )
 
 
 def follow(page: "Page", fragment: str) -> None:
@@ -346,7 +385,9 @@ def copied(page: "Page", copy: Callable[[], object]) -> str:
     """What an action puts on the clipboard, once it is there."""
     page.evaluate("navigator.clipboard.writeText('what was there before')")
     copy()
-    page.wait_for_function("async () => (await navigator.clipboard.readText()) !== 'what was there before'")
+    page.wait_for_function(
+        "async () => (await navigator.clipboard.readText()) !== 'what was there before'"
+    )
     text: str = page.evaluate("navigator.clipboard.readText()")
     return text
 
@@ -360,8 +401,14 @@ def address(page: "Page") -> str:
 
 @cache
 def _axe() -> str:
-    pytest.importorskip("axe_playwright_python", reason="needs axe-core: pip install axe-playwright-python")
-    return importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    pytest.importorskip(
+        "axe_playwright_python", reason="needs axe-core: pip install axe-playwright-python"
+    )
+    return (
+        importlib.resources.files("axe_playwright_python")
+        .joinpath("axe.min.js")
+        .read_text(encoding="utf-8")
+    )
 
 
 def axe(page: "Page", *, within: str = "", **options: Any) -> str:
@@ -377,18 +424,29 @@ def axe(page: "Page", *, within: str = "", **options: Any) -> str:
         page.evaluate(_axe())
     # Drawings are hidden from readers of the page: the figure around each says it in words, and
     # that is looked at.
-    asked = {"include": [[within or "html"]], "exclude": [["figure svg[aria-hidden=true]"], ["figure [aria-hidden=true] svg"]]}
-    found = page.evaluate("([where, options]) => axe.run(where, options)", [asked, {"resultTypes": ["violations"], **options}])
+    asked = {
+        "include": [[within or "html"]],
+        "exclude": [["figure svg[aria-hidden=true]"], ["figure [aria-hidden=true] svg"]],
+    }
+    found = page.evaluate(
+        "([where, options]) => axe.run(where, options)",
+        [asked, {"resultTypes": ["violations"], **options}],
+    )
     return "\n".join(
         f"{violation['id']} ({violation['impact']}): {violation['help']}\n"
-        + "\n".join(f"  {node['html'][:200]}\n    {node['failureSummary']}" for node in violation["nodes"][:5])
+        + "\n".join(
+            f"  {node['html'][:200]}\n    {node['failureSummary']}"
+            for node in violation["nodes"][:5]
+        )
         for violation in found["violations"]
     )
 
 
 def sideways(page: "Page") -> int:
     """Pixels a page is wider than its window: 0 where nobody has to scroll sideways."""
-    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+    return int(
+        page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    )
 
 
 def shot(page: "Page", name: str, folder: Path | None = None, **options: Any) -> None:

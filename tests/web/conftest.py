@@ -27,7 +27,9 @@ def tabs(browser: "Browser") -> browsing.Tabs:
 
 
 @pytest.fixture(scope="session")
-def pages_kept(browser: "Browser", tabs: browsing.Tabs, tmp_path_factory: pytest.TempPathFactory) -> browsing.Shared:
+def pages_kept(
+    browser: "Browser", tabs: browsing.Tabs, tmp_path_factory: pytest.TempPathFactory
+) -> browsing.Shared:
     """What `shared` hands out."""
     return browsing.Shared(browser, tmp_path_factory.mktemp("shared"), tabs)
 

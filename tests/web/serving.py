@@ -30,7 +30,11 @@ def server(folder: Path | None, guard: Guard | None = None) -> AbstractContextMa
 @contextmanager
 def serving(app: "ASGIApp") -> Iterator[str]:
     """Serve an application on a free port; its address."""
-    running = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", ws="none", timeout_graceful_shutdown=1))
+    running = uvicorn.Server(
+        uvicorn.Config(
+            app, log_level="error", lifespan="off", ws="none", timeout_graceful_shutdown=1
+        )
+    )
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
         thread.start()
@@ -58,15 +62,28 @@ class Served:
         if not url.startswith((self._home, "data:")):
             self.faults.append(f"asked for {url}")
 
-    def page(self, path: str, *, size: tuple[int, int] = browsing.DESK, scheme: browsing.Scheme = "light") -> "Page":
+    def page(
+        self, path: str, *, size: tuple[int, int] = browsing.DESK, scheme: browsing.Scheme = "light"
+    ) -> "Page":
         """Open a page, which has to keep its own policy."""
         page = self._context.new_page()
         page.on("request", lambda request: self._request(request.url))
         page.on(
-            "console", lambda said: self.faults.append(f"console {said.type}: {said.text}") if said.type in {"error", "warning"} else None
+            "console",
+            lambda said: (
+                self.faults.append(f"console {said.type}: {said.text}")
+                if said.type in {"error", "warning"}
+                else None
+            ),
         )
         page.on("pageerror", lambda error: self.faults.append(f"error of a script: {error}"))
-        page.on("dialog", lambda dialog: (self.faults.append(f"{dialog.type}: {dialog.message}"), dialog.dismiss()))
+        page.on(
+            "dialog",
+            lambda dialog: (
+                self.faults.append(f"{dialog.type}: {dialog.message}"),
+                dialog.dismiss(),
+            ),
+        )
         page.set_viewport_size({"width": size[0], "height": size[1]})
         page.emulate_media(media="screen", color_scheme=scheme, reduced_motion="reduce")
         page.goto(self._home + path)

@@ -12,12 +12,18 @@ from tests.web.browsing import DESK, PHONE, Tabs, Visits, axe, eventually, shot,
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-POLICY = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; script-src 'unsafe-inline'\">"
+POLICY = (
+    "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; script-src "
+    "'unsafe-inline'\">"
+)
 
 
 def plain(body: str, head: str = "") -> str:
     head = f"<meta charset=utf-8><title>A page</title>{head}"
-    return f"<!DOCTYPE html><html lang=en><head>{head}</head><body><main><h1>A page</h1>{body}</main></body></html>"
+    return (
+        f"<!DOCTYPE html><html lang=en><head>{head}</head><body><main><h1>A "
+        f"page</h1>{body}</main></body></html>"
+    )
 
 
 MISDEEDS = {
@@ -37,7 +43,11 @@ BREACHES = {
 }
 
 
-@pytest.mark.parametrize(("head", "deeds"), [("", MISDEEDS), (POLICY, BREACHES)], ids=["misdeeds", "breaches of the policy"])
+@pytest.mark.parametrize(
+    ("head", "deeds"),
+    [("", MISDEEDS), (POLICY, BREACHES)],
+    ids=["misdeeds", "breaches of the policy"],
+)
 def test_what_no_page_may_do_is_noticed(visits: Visits, head: str, deeds: dict[str, str]) -> None:
     page = visits(plain("".join(deeds), head))
 
@@ -59,18 +69,30 @@ def test_a_second_window_is_noticed(visits: Visits) -> None:
 
 
 @pytest.mark.slow
-def test_the_next_page_of_a_tab_knows_nothing_of_the_one_before(browser: "Browser", tmp_path: Path) -> None:
+def test_the_next_page_of_a_tab_knows_nothing_of_the_one_before(
+    browser: "Browser", tmp_path: Path
+) -> None:
     tabs = Tabs(browser)
     first, second = Visits(browser, tmp_path, tabs), Visits(browser, tmp_path, tabs)
-    tab = first(plain("<script>window.left = 1; document.cookie = 'left=1';</script>"), size=PHONE, scheme="dark")
+    tab = first(
+        plain("<script>window.left = 1; document.cookie = 'left=1';</script>"),
+        size=PHONE,
+        scheme="dark",
+    )
     first.close()
 
     page = second(plain("<script>console.error('bad')</script>"))
 
     assert page is tab
-    assert page.evaluate("[window.left, document.cookie, innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]") == [
-        None, "", DESK[0], False,
-    ]  # fmt: skip
+    assert page.evaluate(
+        "[window.left, document.cookie, innerWidth, matchMedia('(prefers-color-scheme: "
+        "dark)').matches]"
+    ) == [
+        None,
+        "",
+        DESK[0],
+        False,
+    ]
     assert eventually(page, lambda: second.faults, bool) == ["console error: bad"]
     assert first.faults == []
     second.close()
@@ -80,7 +102,12 @@ def test_the_next_page_of_a_tab_knows_nothing_of_the_one_before(browser: "Browse
 @pytest.mark.slow
 def test_a_page_that_keeps_to_itself_has_no_faults(visit: Visits) -> None:
     image = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
-    page = visit(plain(f"<img alt='dot' src='{image}'><script>URL.createObjectURL(new Blob(['x']))</script>"), scheme="dark")
+    page = visit(
+        plain(
+            f"<img alt='dot' src='{image}'><script>URL.createObjectURL(new Blob(['x']))</script>"
+        ),
+        scheme="dark",
+    )
 
     assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     assert axe(page) == ""
@@ -100,7 +127,10 @@ def test_a_page_reaches_no_server_even_where_one_answers(visits: Visits) -> None
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         page = visits(plain(""))
         address = f"http://127.0.0.1:{server.server_port}/x"
-        answer = page.evaluate("address => fetch(address, {mode: 'no-cors'}).then(() => 'answered', () => 'refused')", address)
+        answer = page.evaluate(
+            "address => fetch(address, {mode: 'no-cors'}).then(() => 'answered', () => 'refused')",
+            address,
+        )
         server.shutdown()
 
     assert (answer, came) == ("refused", [])
@@ -121,12 +151,16 @@ def test_axe_says_which_element_keeps_whom_out(visit: Visits) -> None:
 @pytest.mark.slow
 def test_a_page_wider_than_a_phone_is_measured(visit: Visits) -> None:
     assert sideways(visit(plain("<div style='width:900px'>wide</div>"), size=PHONE)) > 500
-    page = visit(plain("<div style='overflow-x:auto'><div style='width:900px'>wide</div></div>"), size=PHONE)
+    page = visit(
+        plain("<div style='overflow-x:auto'><div style='width:900px'>wide</div></div>"), size=PHONE
+    )
     assert sideways(page) == 0
 
 
 @pytest.mark.slow
-def test_pictures_are_kept_where_that_is_asked_for(visit: Visits, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_are_kept_where_that_is_asked_for(
+    visit: Visits, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("IDEALRANK_SCREENSHOTS", str(visit.folder))
     shot(visit(plain("a page")), "seen")
     monkeypatch.delenv("IDEALRANK_SCREENSHOTS")

@@ -16,9 +16,22 @@ def made() -> str:
     log = simulate(np.random.default_rng(1).beta(1, 2, (6, 8)), 600, ranks=4, policy="swap", rng=3)
     rng = np.random.default_rng(2)
     logged = np.where(rng.random(400) < 0.5, 0.25, 0.75)
-    columns = {"reward": rng.integers(0, 2, 400).astype(float), "logged": logged, "target": logged / 2, "target_b": logged}
+    columns = {
+        "reward": rng.integers(0, 2, 400).astype(float),
+        "logged": logged,
+        "target": logged / 2,
+        "target_b": logged,
+    }
     return click_page(
-        LogCheck(n_rows=2400, n_lists=600, n_kept=600, problems=(), from_zero=False, sessions=log, kept_rows=np.ones(2400, np.bool_)),
+        LogCheck(
+            n_rows=2400,
+            n_lists=600,
+            n_kept=600,
+            problems=(),
+            from_zero=False,
+            sessions=log,
+            kept_rows=np.ones(2400, np.bool_),
+        ),
         {"pbm": PBM(10)},
         reward_estimates(columns),
         n_resamples=5,
@@ -39,7 +52,9 @@ def test_a_page_of_clicks_has_the_stop_sign_first_and_is_for_everybody(visit: Vi
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("light", PHONE), ("dark", DESK)])
-def test_it_is_for_everybody_in_every_light_and_size(visit: Visits, scheme: str, size: tuple[int, int]) -> None:
+def test_it_is_for_everybody_in_every_light_and_size(
+    visit: Visits, scheme: str, size: tuple[int, int]
+) -> None:
     page = visit(made(), size=size, scheme=scheme)  # type: ignore[arg-type]
     shot(page, f"clicks-{scheme}-{size[0]}", full_page=True)
 

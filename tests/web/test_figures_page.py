@@ -23,9 +23,15 @@ HOSTILE = "</script><img src=x onerror=alert(1)> \"'"
 def figures(name: str = "ListNet") -> str:
     sizes = np.arange(1, 61)
     shown = SimulatedMeans(
-        sizes=sizes, means={name: 0.9 - 0.5 / (sizes + 1), "random": 0.6 - 0.5 / (sizes + 1)}, queries=40, source="Data: made by a test."
+        sizes=sizes,
+        means={name: 0.9 - 0.5 / (sizes + 1), "random": 0.6 - 0.5 / (sizes + 1)},
+        queries=40,
+        source="Data: made by a test.",
     )
-    return drawings.page({f"figure-{n}": figure_spec(FIGURES[n], shown, interactive=True) for n in (1, 2)}, f"Lists of {name}")
+    return drawings.page(
+        {f"figure-{n}": figure_spec(FIGURES[n], shown, interactive=True) for n in (1, 2)},
+        f"Lists of {name}",
+    )
 
 
 def drawn(page: "Page", count: int = 2) -> "Page":
@@ -58,7 +64,9 @@ def test_a_map_of_pairs_is_drawn_offline_and_for_everybody(visit: Visits, pairs:
 def test_hovering_says_which_values_are_under_the_pointer(visit: Visits) -> None:
     page = drawn(visit(figures()))
 
-    tooltip = pointed(page, page.locator("#figure-2 svg.marks"), page.locator("#vg-tooltip-element.visible"))
+    tooltip = pointed(
+        page, page.locator("#figure-2 svg.marks"), page.locator("#vg-tooltip-element.visible")
+    )
 
     assert "ListNet" in tooltip.inner_text()
     assert "random" in tooltip.inner_text()

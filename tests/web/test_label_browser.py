@@ -35,14 +35,25 @@ if TYPE_CHECKING:
 
 PYDOCS = Path(__file__).resolve().parents[2] / "examples" / "pydocs"
 SCALE = Scale.of("0=Not relevant,1=Related,2=Relevant,3=Exactly right")
-WORDS = "Return the exact value of the query, and nothing else.\n\n" + "A sentence that explains the rest of it. " * 30
+WORDS = (
+    "Return the exact value of the query, and nothing else.\n\n"
+    + "A sentence that explains the rest of it. " * 30
+)
 
 
 def plan(number: int = 6, **options: Any) -> LabelPlan:
-    texts = [DocumentText(f"Title {place}", WORDS, f"https://docs.example/{place}") for place in range(number)]
+    texts = [
+        DocumentText(f"Title {place}", WORDS, f"https://docs.example/{place}")
+        for place in range(number)
+    ]
     return LabelPlan(
         pairs=[
-            JudgmentPair(query=f"q{place % 2}", document=f"d{place}", query_text=f"exact query {place % 2}", content=texts[place])
+            JudgmentPair(
+                query=f"q{place % 2}",
+                document=f"d{place}",
+                query_text=f"exact query {place % 2}",
+                content=texts[place],
+            )
             for place in range(number)
         ],
         scale=SCALE,
@@ -51,7 +62,9 @@ def plan(number: int = 6, **options: Any) -> LabelPlan:
 
 
 @contextmanager
-def labelling(folder: Path, chosen: LabelPlan, guidelines: str = "") -> Iterator[tuple[str, LabelStore]]:
+def labelling(
+    folder: Path, chosen: LabelPlan, guidelines: str = ""
+) -> Iterator[tuple[str, LabelStore]]:
     store = LabelStore(str(folder / "labels.sqlite3"), chosen, str(folder / "labels.qrels"))
     try:
         with serving(label_application(Labelling(store, guidelines), Guard())) as home:
@@ -99,8 +112,12 @@ class Pydocs:
         judged = [line.split() for line in (PYDOCS / "qrels.txt").read_text().splitlines()][3:243:4]
         self.folder, queries = folder, read_texts(PYDOCS / "queries.tsv")
         self.grades = {(query, document): grade for query, _, document, grade in judged}
-        self._shown = {(queries[query], document): grade for (query, document), grade in self.grades.items()}
-        rows = [f'{query},{document},"{documentation(document)}"' for query, document in self.grades]
+        self._shown = {
+            (queries[query], document): grade for (query, document), grade in self.grades.items()
+        }
+        rows = [
+            f'{query},{document},"{documentation(document)}"' for query, document in self.grades
+        ]
         (folder / "pairs.csv").write_text("\n".join(["query,document,text", *rows]) + "\n")
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
@@ -108,14 +125,33 @@ class Pydocs:
 
     def grade(self, page: "Page") -> str:
         """The grade that the collection has for what is shown."""
-        return self._shown[page.locator("#query").inner_text(), page.locator("#document").inner_text()]
+        return self._shown[
+            page.locator("#query").inner_text(), page.locator("#document").inner_text()
+        ]
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Serve the page, and kill its process at the end."""
-        command = [sys.executable, "-m", "idealrank", "judge", "ui", "pairs.csv", "-o", "labels.qrels", "--port", str(self.port)]
+        command = [
+            sys.executable,
+            "-m",
+            "idealrank",
+            "judge",
+            "ui",
+            "pairs.csv",
+            "-o",
+            "labels.qrels",
+            "--port",
+            str(self.port),
+        ]
         command += ["--queries", str(PYDOCS / "queries.tsv")]
-        with subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "80"}) as process:
+        with subprocess.Popen(
+            command,
+            cwd=self.folder,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "COLUMNS": "80"},
+        ) as process:
             assert process.stderr is not None
             try:
                 said = process.stderr.readline()
@@ -128,16 +164,24 @@ class Pydocs:
         """All grades are in the files, once each."""
         path = str(self.folder / "labels.qrels")
         found = ir.read_qrels(path)
-        assert {pair: found[pair[0]][pair[1]] for pair in self.grades} == {pair: float(grade) for pair, grade in self.grades.items()}
+        assert {pair: found[pair[0]][pair[1]] for pair in self.grades} == {
+            pair: float(grade) for pair, grade in self.grades.items()
+        }
         assert len(found.grades) == 60
         assert read_assessors(path).assessors == ("Ann_Lee",)
         table = read_labels_table(f"{path}.labels.csv")
-        assert (len(table), {row["kind"] for row in table}, {row["status"] for row in table}) == (60, {"people"}, {"graded"})
+        assert (len(table), {row["kind"] for row in table}, {row["status"] for row in table}) == (
+            60,
+            {"people"},
+            {"graded"},
+        )
         assert all(0 < float(row["seconds"]) < 60 for row in table)
 
 
 @pytest.mark.slow
-def test_sixty_documents_of_pydocs_are_labelled_past_a_kill_and_read_back(browser: "Browser", tmp_path: Path) -> None:
+def test_sixty_documents_of_pydocs_are_labelled_past_a_kill_and_read_back(
+    browser: "Browser", tmp_path: Path
+) -> None:
     pydocs = Pydocs(tmp_path)
     context = browser.new_context()
     context.set_default_timeout(PATIENCE)
@@ -147,7 +191,9 @@ def test_sixty_documents_of_pydocs_are_labelled_past_a_kill_and_read_back(browse
             page = join(pages, "Ann Lee")
             for _ in range(25):
                 press(page, pydocs.grade(page))
-        assert len(ir.read_qrels(str(tmp_path / "labels.qrels")).grades) == 25, "every grade was on the disk before the kill"
+        assert len(ir.read_qrels(str(tmp_path / "labels.qrels")).grades) == 25, (
+            "every grade was on the disk before the kill"
+        )
         before = shown(page)
         page.keyboard.press(pydocs.grade(page))
         expect(page.locator("#unsaved")).to_contain_text("Not saved")
@@ -166,8 +212,14 @@ def test_sixty_documents_of_pydocs_are_labelled_past_a_kill_and_read_back(browse
 
 
 @pytest.mark.slow
-def test_two_people_get_different_pairs_unless_both_shall_grade_them(browser: "Browser", tmp_path: Path) -> None:
-    with labelling(tmp_path, plan(6, double=1 / 3)) as (home, store), window(browser, home) as one, window(browser, home) as two:
+def test_two_people_get_different_pairs_unless_both_shall_grade_them(
+    browser: "Browser", tmp_path: Path
+) -> None:
+    with (
+        labelling(tmp_path, plan(6, double=1 / 3)) as (home, store),
+        window(browser, home) as one,
+        window(browser, home) as two,
+    ):
         ann, ben = join(one, "ann"), join(two, "ben")
         seen: dict[str, list[str]] = {"ann": [], "ben": []}
         for place in range(4):
@@ -180,7 +232,9 @@ def test_two_people_get_different_pairs_unless_both_shall_grade_them(browser: "B
         expect(ben.locator("h1")).to_have_text("All done")
         both = set(seen["ann"]) & set(seen["ben"])
         assert len(both) == 2
-        assert {store.key(int(number)) for number in both} == {pair.key for pair in store.plan.pairs if store.plan.wanted(pair) == 2}
+        assert {store.key(int(number)) for number in both} == {
+            pair.key for pair in store.plan.pairs if store.plan.wanted(pair) == 2
+        }
         ann.get_by_role("link", name="Progress of all").click()
         assert "2 pairs graded by two people or more" in ann.locator(".verdict").inner_text()
         assert ann.locator("tbody tr").first.inner_text().startswith("ann")
@@ -188,9 +242,14 @@ def test_two_people_get_different_pairs_unless_both_shall_grade_them(browser: "B
     assert len(read_assessors(str(tmp_path / "labels.qrels.raters")).grades) == 8
 
 
-def test_the_grade_of_a_model_is_nowhere_in_the_page_before_the_answer(browser: "Browser", tmp_path: Path) -> None:
+def test_the_grade_of_a_model_is_nowhere_in_the_page_before_the_answer(
+    browser: "Browser", tmp_path: Path
+) -> None:
     known = {(f"q{place % 2}", f"d{place}"): 2.0 for place in range(4)}
-    with labelling(tmp_path, plan(4, model=known, model_name="tiny-model")) as (home, _), window(browser, home) as pages:
+    with (
+        labelling(tmp_path, plan(4, model=known, model_name="tiny-model")) as (home, _),
+        window(browser, home) as pages,
+    ):
         page = join(pages, "ann")
         assert "tiny-model" not in page.content()
         press(page, "1")
@@ -201,14 +260,23 @@ def test_the_grade_of_a_model_is_nowhere_in_the_page_before_the_answer(browser: 
         page.wait_for_load_state()
         assert page.locator("[aria-pressed=true]").inner_text().split() == ["1", "Related"]
         press(page, "2")
-    rows = [row for row in read_labels_table(tmp_path / "labels.qrels.labels.csv") if row["kind"] == "people"]
-    assert [(row["grade"], row["status"]) for row in rows] == [("1", "revised"), ("2", "after-model")]
+    rows = [
+        row
+        for row in read_labels_table(tmp_path / "labels.qrels.labels.csv")
+        if row["kind"] == "people"
+    ]
+    assert [(row["grade"], row["status"]) for row in rows] == [
+        ("1", "revised"),
+        ("2", "after-model"),
+    ]
     origin = origin_of(tmp_path / "labels.qrels")
     assert origin is not None
     assert (origin["after_model"], origin["model_shown_after"]) == (1, "tiny-model")
 
 
-def test_keys_skip_note_mark_and_never_grade_while_a_note_is_written(browser: "Browser", tmp_path: Path) -> None:
+def test_keys_skip_note_mark_and_never_grade_while_a_note_is_written(
+    browser: "Browser", tmp_path: Path
+) -> None:
     with labelling(tmp_path, plan(4)) as (home, store), window(browser, home) as pages:
         page = join(pages, "ann")
         first = shown(page)
@@ -223,9 +291,15 @@ def test_keys_skip_note_mark_and_never_grade_while_a_note_is_written(browser: "B
         answer = store.answer_of(int(second), "ann")
         assert answer is not None
         assert (answer.grade, answer.note) == (3, "3 of them s")
-        assert page.locator("mark").first.evaluate("one => getComputedStyle(one).textDecorationLine") == "underline"
+        assert (
+            page.locator("mark").first.evaluate("one => getComputedStyle(one).textDecorationLine")
+            == "underline"
+        )
         page.keyboard.press("h")
-        assert page.locator("mark").first.evaluate("one => getComputedStyle(one).textDecorationLine") == "none"
+        assert (
+            page.locator("mark").first.evaluate("one => getComputedStyle(one).textDecorationLine")
+            == "none"
+        )
         page.get_by_role("link", name="1 skipped").click()
         page.locator(f'article[data-pair="{first}"]').wait_for()
         page.wait_for_load_state()
@@ -239,15 +313,24 @@ def test_keys_skip_note_mark_and_never_grade_while_a_note_is_written(browser: "B
 def test_hostile_texts_are_texts(browser: "Browser", tmp_path: Path) -> None:
     pairs = [
         JudgmentPair(
-            query="q1", document="d1", query_text=HOSTILE, content=DocumentText(HOSTILE, f"{HOSTILE}\n{HOSTILE}", "javascript:alert(1)")
+            query="q1",
+            document="d1",
+            query_text=HOSTILE,
+            content=DocumentText(HOSTILE, f"{HOSTILE}\n{HOSTILE}", "javascript:alert(1)"),
         ),
         JudgmentPair(
-            query="q1", document="d2", query_text=HOSTILE, content=DocumentText("", HOSTILE, 'https://a.example/"onclick="alert(1)')
+            query="q1",
+            document="d2",
+            query_text=HOSTILE,
+            content=DocumentText("", HOSTILE, 'https://a.example/"onclick="alert(1)'),
         ),
     ]
     known = {pair.key: 1.0 for pair in pairs}
     chosen = LabelPlan(
-        pairs=pairs, scale=Scale.of(f"0=no,1={HOSTILE.replace(',', ' ').replace('=', ' ')}"), model=known, model_name=HOSTILE
+        pairs=pairs,
+        scale=Scale.of(f"0=no,1={HOSTILE.replace(',', ' ').replace('=', ' ')}"),
+        model=known,
+        model_name=HOSTILE,
     )
     with labelling(tmp_path, chosen, HOSTILE) as (home, _), window(browser, home) as pages:
         page = join(pages, HOSTILE.replace("\n", " ")[:40].strip())
@@ -261,7 +344,10 @@ def test_hostile_texts_are_texts(browser: "Browser", tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_everything_works_without_scripts(browser: "Browser", tmp_path: Path) -> None:
-    with labelling(tmp_path, plan(2)) as (home, store), window(browser, home, java_script_enabled=False) as pages:
+    with (
+        labelling(tmp_path, plan(2)) as (home, store),
+        window(browser, home, java_script_enabled=False) as pages,
+    ):
         page = join(pages, "ann")
         page.get_by_label("Note").fill("a note")
         page.get_by_role("button", name=re.compile("Exactly right")).click()
@@ -275,16 +361,27 @@ def test_everything_works_without_scripts(browser: "Browser", tmp_path: Path) ->
     ("where", "scheme", "size"),
     [
         ("/label", "dark", PHONE),
-        *(pytest.param(*case, marks=pytest.mark.slow) for case in (
-            ("/", "light", None), ("/", "dark", PHONE), ("/progress", "light", PHONE), ("/progress", "dark", None),
-            ("/label", "light", None), ("/label", "dark", None),
-        )),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("/", "light", None),
+                ("/", "dark", PHONE),
+                ("/progress", "light", PHONE),
+                ("/progress", "dark", None),
+                ("/label", "light", None),
+                ("/label", "dark", None),
+            )
+        ),
     ],
-)  # fmt: skip
-def test_everybody_can_use_the_page(browser: "Browser", tmp_path: Path, where: str, scheme: Any, size: tuple[int, int] | None) -> None:
+)
+def test_everybody_can_use_the_page(
+    browser: "Browser", tmp_path: Path, where: str, scheme: Any, size: tuple[int, int] | None
+) -> None:
     known = {("q0", "d0"): 3.0}
     options: dict[str, Any] = {"scheme": scheme} | ({} if size is None else {"size": size})
-    with labelling(tmp_path, plan(6, gold=known, model={("q1", "d1"): 1.0}, double=1.0), "Guidelines") as (home, store):
+    with labelling(
+        tmp_path, plan(6, gold=known, model={("q1", "d1"): 1.0}, double=1.0), "Guidelines"
+    ) as (home, store):
         store.join("ben")
         for number in range(1, 6):
             store.answer(number, "ben", 1.0, seconds=2.5)
@@ -294,6 +391,10 @@ def test_everybody_can_use_the_page(browser: "Browser", tmp_path: Path, where: s
             press(page, "3")
             if where != "/label":
                 page.goto(home + where)
-            shot(page, f"label{where.replace('/', '-')}-{scheme}-{'desk' if size is None else 'phone'}", full_page=where != "/label")
+            shot(
+                page,
+                f"label{where.replace('/', '-')}-{scheme}-{'desk' if size is None else 'phone'}",
+                full_page=where != "/label",
+            )
             assert axe(page) == ""
             assert sideways(page) == 0

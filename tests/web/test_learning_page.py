@@ -9,7 +9,10 @@ from idealrank.reports.figures.learning import learning_page
 from tests.web.browsing import PHONE, Visits, axe, sideways
 
 HOSTILE = "nDCG(gain={0:0,1:1})@10 </svg><img src=x onerror=alert(1)>"
-CURVES = {"train": {"RR": [0.4, 0.7, 0.9], HOSTILE: [0.1, 0.2, 0.3]}, "valid": {"RR": [0.4, 0.6, 0.5], HOSTILE: [0.2, 0.2, 0.2]}}
+CURVES = {
+    "train": {"RR": [0.4, 0.7, 0.9], HOSTILE: [0.1, 0.2, 0.3]},
+    "valid": {"RR": [0.4, 0.6, 0.5], HOSTILE: [0.2, 0.2, 0.2]},
+}
 
 
 def test_every_measure_has_a_curve_for_each_part_and_the_round_kept() -> None:
@@ -19,7 +22,8 @@ def test_every_measure_has_a_curve_for_each_part_and_the_round_kept() -> None:
     assert "The model keeps round 2." in page
     assert "train 0.7000 at round 2; valid 0.6000 at round 2" in page
     heights = {
-        part: [float(at.split(",")[1]) for at in points.split()] for part, points in re.findall(r'"(\w+)" [^>]*points="([^"]+)"', page)
+        part: [float(at.split(",")[1]) for at in points.split()]
+        for part, points in re.findall(r'"(\w+)" [^>]*points="([^"]+)"', page)
     }
     assert all(len(found) == 3 for found in heights.values())
     assert "<img" not in page

@@ -19,12 +19,26 @@ from idealrank.reports.page.html import page_html
 from idealrank.reports.subject import CutoffCurve, Subject
 from tests.conftest import PYDOCS
 from tests.web import browsing
-from tests.web.browsing import DESK, PHONE, Shared, Visits, address, closed, expect, shot, shows_query, sideways
+from tests.web.browsing import (
+    DESK,
+    PHONE,
+    Shared,
+    Visits,
+    address,
+    closed,
+    expect,
+    shot,
+    shows_query,
+    sideways,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-QRELS, RUNS = str(PYDOCS / "qrels.txt"), tuple(str(PYDOCS / f"{name}.run") for name in ("bm25", "minilm"))
+QRELS, RUNS = (
+    str(PYDOCS / "qrels.txt"),
+    tuple(str(PYDOCS / f"{name}.run") for name in ("bm25", "minilm")),
+)
 ALL = ["means", "distribution", "scatter", "winloss", "cutoffs", "slices", "robust"]
 CUTOFFS = (1, 5, 10, 100)
 
@@ -35,13 +49,23 @@ def subject() -> Subject:
     evaluations = tuple(ir.evaluate(QRELS, run, ["nDCG@10", "RR"]) for run in RUNS)
     slices = ir.read_categories(str(PYDOCS / "categories.csv"))
     found = ir.compare(*evaluations, slices=slices, test="t")
-    grown = [intervals(ir.evaluate(QRELS, run, [f"nDCG@{cutoff}" for cutoff in CUTOFFS])) for run in RUNS]
-    means = {name: tuple(one[f"nDCG@{cutoff}"] for cutoff in CUTOFFS) for name, one in zip(found.names, grown, strict=True)}
+    grown = [
+        intervals(ir.evaluate(QRELS, run, [f"nDCG@{cutoff}" for cutoff in CUTOFFS])) for run in RUNS
+    ]
+    means = {
+        name: tuple(one[f"nDCG@{cutoff}"] for cutoff in CUTOFFS)
+        for name, one in zip(found.names, grown, strict=True)
+    }
     return Subject(
-        evaluations=evaluations, measures=evaluations[0].measures, means=found.means, comparison=found, categories=slices,
+        evaluations=evaluations,
+        measures=evaluations[0].measures,
+        means=found.means,
+        comparison=found,
+        categories=slices,
         curves=(CutoffCurve(measure="nDCG", cutoffs=CUTOFFS, means=means),),
-        robustness=ir.robust(QRELS, *RUNS, "nDCG@10", variants=["cutoff", "gain"]), query_texts={"q09": "a text of a query"},
-    )  # fmt: skip
+        robustness=ir.robust(QRELS, *RUNS, "nDCG@10", variants=["cutoff", "gain"]),
+        query_texts={"q09": "a text of a query"},
+    )
 
 
 @cache
@@ -53,10 +77,20 @@ def demo() -> str:
 def many(n: int = 10_000) -> str:
     """Many queries, of which no two have the same values."""
     rng = np.random.default_rng(3)
-    qrels = {f"q{place}": {f"d{rank}": int(grade) for rank, grade in enumerate(rng.integers(0, 4, 9))} for place in range(n)}
-    lists = [{query: [f"d{place}" for place in rng.permutation(9)] for query in qrels} for _ in range(2)]
-    pair = tuple(ir.evaluate(qrels, ir.Run(run, name=name), ["nDCG"]) for name, run in zip(("old", "new"), lists, strict=True))
-    return page_html(Subject(evaluations=pair, measures=pair[0].measures, comparison=ir.compare(*pair, test="t")))
+    qrels = {
+        f"q{place}": {f"d{rank}": int(grade) for rank, grade in enumerate(rng.integers(0, 4, 9))}
+        for place in range(n)
+    }
+    lists = [
+        {query: [f"d{place}" for place in rng.permutation(9)] for query in qrels} for _ in range(2)
+    ]
+    pair = tuple(
+        ir.evaluate(qrels, ir.Run(run, name=name), ["nDCG"])
+        for name, run in zip(("old", "new"), lists, strict=True)
+    )
+    return page_html(
+        Subject(evaluations=pair, measures=pair[0].measures, comparison=ir.compare(*pair, test="t"))
+    )
 
 
 def drawn(page: "Page", count: int = len(ALL)) -> "Page":
@@ -70,7 +104,10 @@ def taken(page: "Page", plot: str, kind: str) -> Path:
     """A file that the menu gives, opened at a plot."""
     page.locator(f"#{plot} .take-along").click()
     page.wait_for_selector("#downloads[open]")
-    assert page.evaluate("document.activeElement.closest('li').dataset.heading") == page.locator(f"#{plot} h2").inner_text()
+    assert (
+        page.evaluate("document.activeElement.closest('li').dataset.heading")
+        == page.locator(f"#{plot} h2").inner_text()
+    )
     with page.expect_download() as file:
         page.locator("#downloads li:focus-within button", has_text=kind).click()
     page.keyboard.press("Escape")
@@ -79,17 +116,31 @@ def taken(page: "Page", plot: str, kind: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("scheme", "size"), [pytest.param("light", DESK, marks=pytest.mark.slow), ("dark", PHONE)], ids=["light, desk", "dark, phone"]
+    ("scheme", "size"),
+    [pytest.param("light", DESK, marks=pytest.mark.slow), ("dark", PHONE)],
+    ids=["light, desk", "dark, phone"],
 )
-def test_every_plot_is_drawn_and_said_in_words(shared: Shared, scheme: str, size: tuple[int, int]) -> None:
+def test_every_plot_is_drawn_and_said_in_words(
+    shared: Shared, scheme: str, size: tuple[int, int]
+) -> None:
     page = drawn(shared.report(demo(), scheme=scheme, size=size))  # type: ignore[arg-type]
     shot(page, f"plots-{scheme}", full_page=True)
 
     figures = page.locator("figure[data-plot]")
     assert figures.evaluate_all("all => all.map(one => one.dataset.plot)") == ALL
     said = figures.evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
-    expected = [one.spec(7.0)["description"] for one in specifications.figures(subject()) if "RR" not in one.name]
-    order = dict(zip(("means", "distribution", "scatter", "winloss", "slices", "cutoffs", "robust"), expected, strict=True))
+    expected = [
+        one.spec(7.0)["description"]
+        for one in specifications.figures(subject())
+        if "RR" not in one.name
+    ]
+    order = dict(
+        zip(
+            ("means", "distribution", "scatter", "winloss", "slices", "cutoffs", "robust"),
+            expected,
+            strict=True,
+        )
+    )
     assert said == [order[plot] for plot in ALL]
     assert "minilm 0.708 [" in said[0]
     assert figures.evaluate_all("all => all.every(one => one.tabIndex === 0)")
@@ -104,10 +155,32 @@ def test_the_page_draws_the_rows_that_files_draw(shared: Shared, measure: int) -
     text = str(subject().measures[measure])
 
     for plot in ("distribution", "scatter", "winloss"):
-        rows = list(csv.DictReader(io.StringIO(taken(page, plot, "CSV").read_text(encoding="utf-8"), newline="")))
-        figure = next(one for one in specifications.figures(subject()) if one.name == f"{plot}-{text}-bm25-minilm")
-        names = {"which": "query", "a": "bm25", "b": "minilm", "share": "share of queries that reach it", "count": "queries"}
-        for key in figure.rows[0].keys() & {"which", "a", "b", "difference", "value", "share", "run"}:
+        rows = list(
+            csv.DictReader(
+                io.StringIO(taken(page, plot, "CSV").read_text(encoding="utf-8"), newline="")
+            )
+        )
+        figure = next(
+            one
+            for one in specifications.figures(subject())
+            if one.name == f"{plot}-{text}-bm25-minilm"
+        )
+        names = {
+            "which": "query",
+            "a": "bm25",
+            "b": "minilm",
+            "share": "share of queries that reach it",
+            "count": "queries",
+        }
+        for key in figure.rows[0].keys() & {
+            "which",
+            "a",
+            "b",
+            "difference",
+            "value",
+            "share",
+            "run",
+        }:
             column = names.get(key, key)
             found = [row[column] for row in rows]
             wanted = [row[key] for row in figure.rows]
@@ -211,9 +284,14 @@ def test_ten_thousand_points_are_drawn_on_a_canvas_and_named(visit: Visits) -> N
     box = canvas.bounding_box()
     assert box
     for step in range(30):  # down the diagonal from the best, where points are dense
-        page.mouse.move(box["x"] + box["width"] * (0.95 - 0.01 * step), box["y"] + box["height"] * (0.1 + 0.01 * step))
+        page.mouse.move(
+            box["x"] + box["width"] * (0.95 - 0.01 * step),
+            box["y"] + box["height"] * (0.1 + 0.01 * step),
+        )
         # movements come with a frame
-        page.evaluate("new Promise(told => requestAnimationFrame(() => requestAnimationFrame(told)))")
+        page.evaluate(
+            "new Promise(told => requestAnimationFrame(() => requestAnimationFrame(told)))"
+        )
         if page.locator("#plot-tip").is_visible():
             break
     assert re.match(r"query q\d+", page.locator("#plot-tip").inner_text())

@@ -24,14 +24,22 @@ def subject(runs=2) -> Subject:
     but for every tenth, which it loses.
     """
     qrels = {f"q{i}": {"x": 1} for i in range(N)}
-    rankings = {"bm25": lambda i: i % 5, "new": lambda i: 9 if i % 10 == 7 else max(i % 5 - 1, 0), "third": lambda i: 2}
+    rankings = {
+        "bm25": lambda i: i % 5,
+        "new": lambda i: 9 if i % 10 == 7 else max(i % 5 - 1, 0),
+        "third": lambda i: 2,
+    }
     evaluations = []
     for name, ranks in list(rankings.items())[:runs]:
-        run = ir.Run({f"q{i}": [f"w{k}" for k in range(ranks(i))] + ["x"] for i in range(N)}, name=name)
+        run = ir.Run(
+            {f"q{i}": [f"w{k}" for k in range(ranks(i))] + ["x"] for i in range(N)}, name=name
+        )
         evaluations.append(ir.evaluate(qrels, run, ["RR", "nDCG@5"]))
     slices = {f"q{i}": "short" if i % 3 else "long" for i in range(N)}
     comparison = ir.compare(*evaluations, slices=slices)
-    listing = Listing(documents=("w0", "x"), grades=(None, 1.0), tied=(False, False), added=(0.0, 0.5), length=2)
+    listing = Listing(
+        documents=("w0", "x"), grades=(None, 1.0), tied=(False, False), added=(0.0, 0.5), length=2
+    )
     return Subject(
         evaluations=tuple(evaluations),
         measures=evaluations[0].measures,
@@ -55,7 +63,9 @@ def page(shared, two_runs):
 
 
 def rows(page) -> list[list[str]]:
-    return page.locator(".queries tbody tr").evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
+    return page.locator(".queries tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
+    )
 
 
 @pytest.mark.slow
@@ -67,7 +77,9 @@ def test_escape_closes_a_query_and_the_keyboard_is_where_it_was(page):
     page.keyboard.press("Escape")
 
     closed(page)
-    assert page.evaluate("document.activeElement.dataset.query ?? document.activeElement.textContent") in {"q17", "lose, again", "17"}
+    assert page.evaluate(
+        "document.activeElement.dataset.query ?? document.activeElement.textContent"
+    ) in {"q17", "lose, again", "17"}
 
 
 @pytest.mark.parametrize(
@@ -90,7 +102,11 @@ def test_filters_agree_with_a_plain_count(page, only, expected):
 def test_slice_range_and_search_narrow_together(page):
     page.select_option("select[name=slice]", "long")
     page.fill("input[name=to]", "-0.1")
-    expected = [f"q{i}" for i in range(N) if i % 3 == 0 and 1 / max(10 if i % 10 == 7 else max(i % 5, 1), 1) - 1 / (i % 5 + 1) <= -0.1]
+    expected = [
+        f"q{i}"
+        for i in range(N)
+        if i % 3 == 0 and 1 / max(10 if i % 10 == 7 else max(i % 5, 1), 1) - 1 / (i % 5 + 1) <= -0.1
+    ]
     assert [re.match(r"q\d+|.* (q\d+)", row[0])[0].split()[-1] for row in rows(page)] == expected
 
     page.click("text=Clear")
@@ -121,7 +137,9 @@ def test_the_file_of_all_queries_has_every_digit(page):
     with page.expect_download() as started:
         page.get_by_role("button", name="Download All queries as CSV").click()
 
-    found = list(csv.DictReader(io.StringIO(started.value.path().read_text(encoding="utf-8"), newline="")))
+    found = list(
+        csv.DictReader(io.StringIO(started.value.path().read_text(encoding="utf-8"), newline=""))
+    )
 
     one = subject().evaluations
     assert [row["query"] for row in found] == list(one[0].queries)
@@ -169,19 +187,27 @@ def test_a_table_behind_a_plot_is_taken_along_with_all_its_digits(page):
     page.click("#download")
 
     with page.expect_download() as started:
-        page.get_by_role("button", name="Download Means of the runs with 95 % intervals as CSV").click()
+        page.get_by_role(
+            "button", name="Download Means of the runs with 95 % intervals as CSV"
+        ).click()
 
-    found = list(csv.DictReader(io.StringIO(started.value.path().read_text(encoding="utf-8"), newline="")))
+    found = list(
+        csv.DictReader(io.StringIO(started.value.path().read_text(encoding="utf-8"), newline=""))
+    )
     means = subject().means["RR"]
     assert [row["run"] for row in found] == ["bm25", "new"]
     assert [float(row["RR"]) for row in found] == [one.mean for one in means.values()]
-    assert [float(row["RR interval low"]) for row in found] == [one.interval[0] for one in means.values()]
+    assert [float(row["RR interval low"]) for row in found] == [
+        one.interval[0] for one in means.values()
+    ]
 
 
 @pytest.mark.slow
 def test_controls_keep_their_height_on_a_phone(visit, two_runs):
     page = ready(visit(two_runs, size=(360, 740)))
 
-    heights = page.locator(".controls input, .controls select").evaluate_all("all => all.map(one => one.offsetHeight)")
+    heights = page.locator(".controls input, .controls select").evaluate_all(
+        "all => all.map(one => one.offsetHeight)"
+    )
 
     assert max(heights) <= 40

@@ -29,7 +29,7 @@ from tests.web.browsing import (
     expect,
     shows_query,
     sideways,
-)  # fmt: skip
+)
 from tests.web.colours import SEEN, apart, contrast
 
 if TYPE_CHECKING:
@@ -41,21 +41,31 @@ HOSTILE = "<img src=x onerror=alert(1)>\u202e&amp;"
 LONG = "https://example.org/articles/2024/05/17/a-very-long-address-that-has-no-room-in-any-table/final-part"
 # least distance of neighbouring grades in CIE Lab, four times what can just be told apart
 NEIGHBOURS = 9.0
-FOLLOW = "address => { history.replaceState(null, '', address); dispatchEvent(new PopStateEvent('popstate')); }"
+FOLLOW = (
+    "address => { history.replaceState(null, '', address); dispatchEvent(new "
+    "PopStateEvent('popstate')); }"
+)
 COMMAND = "idealrank compare qrels.txt bm25.run minilm.run --report out.html"
 
 
 @cache
 def demo() -> str:
     """The demo by two measures, of whose queries one has no rankings."""
-    qrels, runs = ir.read_qrels(PYDOCS / "qrels.txt"), tuple(ir.read_run(PYDOCS / f"{name}.run") for name in ("bm25", "minilm"))
+    qrels, runs = (
+        ir.read_qrels(PYDOCS / "qrels.txt"),
+        tuple(ir.read_run(PYDOCS / f"{name}.run") for name in ("bm25", "minilm")),
+    )
     evaluations = tuple(ir.evaluate(qrels, run, ("nDCG@10", "RR")) for run in runs)
     subject = gather(
         ReportMaterial(
-            evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs, queries=PYDOCS / "queries.tsv",
+            evaluations=evaluations,
+            measures=evaluations[0].measures,
+            qrels=qrels,
+            runs=runs,
+            queries=PYDOCS / "queries.tsv",
             made=Made(command=COMMAND),
         )
-    )  # fmt: skip
+    )
     kept = {query: lists for query, lists in subject.lists.items() if query != "q01"}
     return page_html(replace(subject, lists=kept))
 
@@ -65,17 +75,28 @@ def odd() -> str:
     """Three runs of which one does not answer; ids and texts that are HTML, unjudged, tied, unknown
     documents.
     """
-    qrels = ir.Qrels({"q<b>": {HOSTILE: 3, LONG: 2, "low": 1, "none": 0, "missed": 4}, "other": {"low": 1}})
-    first = ir.Run({"q<b>": {HOSTILE: 9.0, LONG: 8.0, "unjudged": 8.0, "none": 7.0}, "other": {"low": 1.0}}, name=f"old {HOSTILE}")
-    second = ir.Run({"q<b>": {"unjudged": 9.0, HOSTILE: 8.0, "low": 7.0}, "other": {"low": 1.0}}, name="new")
+    qrels = ir.Qrels(
+        {"q<b>": {HOSTILE: 3, LONG: 2, "low": 1, "none": 0, "missed": 4}, "other": {"low": 1}}
+    )
+    first = ir.Run(
+        {"q<b>": {HOSTILE: 9.0, LONG: 8.0, "unjudged": 8.0, "none": 7.0}, "other": {"low": 1.0}},
+        name=f"old {HOSTILE}",
+    )
+    second = ir.Run(
+        {"q<b>": {"unjudged": 9.0, HOSTILE: 8.0, "low": 7.0}, "other": {"low": 1.0}}, name="new"
+    )
     third = ir.Run({"other": {"low": 1.0}}, name="silent")
     evaluations = tuple(ir.evaluate(qrels, run, "nDCG@3") for run in (first, second, third))
     subject = gather(
         ReportMaterial(
-            evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=(first, second, third),
-            queries={"q<b>": HOSTILE}, documents={HOSTILE: f"{HOSTILE}\nsecond line", LONG: "word " * 200},
+            evaluations=evaluations,
+            measures=evaluations[0].measures,
+            qrels=qrels,
+            runs=(first, second, third),
+            queries={"q<b>": HOSTILE},
+            documents={HOSTILE: f"{HOSTILE}\nsecond line", LONG: "word " * 200},
         )
-    )  # fmt: skip
+    )
     old, new, silent = subject.lists["q<b>"].runs
     assert new is not None
     unknown = replace(new, documents=(None, *new.documents[1:]))
@@ -117,16 +138,26 @@ def ids(table: "Locator") -> list[str | None]:
 def test_the_cause_is_read_at_a_glance(demo_page: "Page") -> None:
     page = opened(demo_page, "q46")
 
-    assert page.locator("#query-title").inner_text() == "order tasks so that dependencies come first"
-    assert page.locator(".query-headline").inner_text().startswith("nDCG@10 fell from 0.7039 to 0.2346 \u22120.4693")
+    assert (
+        page.locator("#query-title").inner_text() == "order tasks so that dependencies come first"
+    )
+    assert (
+        page.locator(".query-headline")
+        .inner_text()
+        .startswith("nDCG@10 fell from 0.7039 to 0.2346 \u22120.4693")
+    )
     assert page.locator(".query-why").inner_text().replace("\u00a0", " ").split("\n\n") == [
-        "graphlib.TopologicalSorter.static_order (grade 3) left the first ten, rank 1 \u2192 13: \u22120.7039.",
-        "Against that, graphlib.TopologicalSorter.add (grade 2) entered the first ten, rank 44 \u2192 3: +0.2346.",
+        "graphlib.TopologicalSorter.static_order (grade 3) left the first ten, rank 1 \u2192 "
+        "13: \u22120.7039.",
+        "Against that, graphlib.TopologicalSorter.add (grade 2) entered the first ten, rank "
+        "44 \u2192 3: +0.2346.",
     ]
 
 
 @pytest.mark.parametrize("query", ["q46", "q27", "q03"])
-def test_rankings_grades_and_contributions_are_those_of_explain(demo_page: "Page", query: str) -> None:
+def test_rankings_grades_and_contributions_are_those_of_explain(
+    demo_page: "Page", query: str
+) -> None:
     page = opened(demo_page, query)
 
     for side, name in enumerate(("bm25", "minilm")):
@@ -134,7 +165,9 @@ def test_rankings_grades_and_contributions_are_those_of_explain(demo_page: "Page
         table, rows = ranking(page, side), said.rows[:10]
         assert ids(table) == [row.document for row in rows]
         assert cells(table, "query-grade") == [f"{row.grade:.0f}" for row in rows]
-        assert cells(table, "query-adds") == [f"{row.contribution:.4f}" if row.contribution else "0" for row in rows]
+        assert cells(table, "query-adds") == [
+            f"{row.contribution:.4f}" if row.contribution else "0" for row in rows
+        ]
         assert table.locator("tfoot .query-adds").all_inner_texts() == [f"{said.value:.4f}"]
 
 
@@ -146,7 +179,10 @@ def test_moves_are_lines_and_documents_that_came_or_went_are_marked(demo_page: "
     # drawn once the tables have their sizes
     expect(page.locator(".query-line")).to_have_count(len(set(before) & set(after)))
     assert page.locator(".query-line.query-up").count() == up
-    assert ranking(page, 0).locator("tbody tr").nth(2).locator(".query-wide").inner_text() == "left \u2192 19"
+    assert (
+        ranking(page, 0).locator("tbody tr").nth(2).locator(".query-wide").inner_text()
+        == "left \u2192 19"
+    )
     assert ranking(page, 1).locator(".query-wide").count() == len(set(after) - set(before))
 
 
@@ -196,12 +232,19 @@ def test_everything_is_reached_by_keyboard(demo_page: "Page") -> None:
     stops = []
     for _ in range(9):
         page.keyboard.press("Tab")
-        stops.append(page.evaluate("document.activeElement.dataset.rank ?? document.activeElement.textContent"))
+        stops.append(
+            page.evaluate(
+                "document.activeElement.dataset.rank ?? document.activeElement.textContent"
+            )
+        )
     assert stops.count("1") == 1  # of both rankings one row: arrows lead to the others
 
     page.locator(".query-ranking tbody tr").first.focus()
     page.keyboard.press("ArrowDown")
-    focused = "document.activeElement.closest('table').dataset.run + ' ' + document.activeElement.dataset.rank"
+    focused = (
+        "document.activeElement.closest('table').dataset.run + ' ' + "
+        "document.activeElement.dataset.rank"
+    )
     assert page.evaluate(focused) == "0 2"
     page.keyboard.press("End")
     assert page.evaluate(focused) == "0 10"
@@ -229,8 +272,13 @@ def test_the_same_document_is_to_the_right(demo_page: "Page") -> None:
 def test_a_copied_ranking_is_a_table_with_whole_ids(odd_page: "Page") -> None:
     page = opened(odd_page, "q%3Cb%3E")
 
-    page.evaluate("getSelection().selectAllChildren(document.querySelector('.query-ranking tbody'))")
-    rows = [line.split("\t") for line in copied(page, lambda: page.keyboard.press("Control+C")).split("\n")]
+    page.evaluate(
+        "getSelection().selectAllChildren(document.querySelector('.query-ranking tbody'))"
+    )
+    rows = [
+        line.split("\t")
+        for line in copied(page, lambda: page.keyboard.press("Control+C")).split("\n")
+    ]
 
     assert [row[0] for row in rows] == ["1", "2", "3"]
     assert rows[0] == ["1", "3", HOSTILE]
@@ -254,8 +302,14 @@ def test_a_query_without_rankings_says_which_command_shows_them(demo_page: "Page
     page = opened(demo_page, "q01")
     button = page.get_by_role("button", name=re.compile("^Copy idealrank explain .*minilm"))
 
-    assert "rankings of 59 of 60 queries, and this one is not among them" in page.locator("#query-body").inner_text()
-    assert copied(page, button.click) == "idealrank explain qrels.txt minilm.run --query q01 -m nDCG@10"
+    assert (
+        "rankings of 59 of 60 queries, and this one is not among them"
+        in page.locator("#query-body").inner_text()
+    )
+    assert (
+        copied(page, button.click)
+        == "idealrank explain qrels.txt minilm.run --query q01 -m nDCG@10"
+    )
     expect(page.locator("#query-view [role=status]")).to_have_text("Copied")
 
 
@@ -264,9 +318,9 @@ def test_another_measure_has_no_contributions_but_moves_in_words(demo_page: "Pag
     page = opened(demo_page, "q46", "&measure=1")
 
     assert page.locator(".query-headline").inner_text().startswith("RR fell from 1.0000 to 0.3333")
-    assert "Moved down: graphlib.TopologicalSorter.static_order (grade 3, rank 1" in page.locator(".query-why").inner_text().replace(
-        "\u00a0", " "
-    )
+    assert "Moved down: graphlib.TopologicalSorter.static_order (grade 3, rank 1" in page.locator(
+        ".query-why"
+    ).inner_text().replace("\u00a0", " ")
     assert set(cells(ranking(page, 0), "query-adds")) == {""}
 
 
@@ -288,7 +342,10 @@ def test_names_of_others_are_text(odd_page: "Page") -> None:
 def test_what_was_missed_is_listed_with_the_best_first(odd_page: "Page") -> None:
     page = opened(odd_page, "q%3Cb%3E")
 
-    assert "One relevant document that neither run has in the first three" in page.locator(".query-missed").inner_text()
+    assert (
+        "One relevant document that neither run has in the first three"
+        in page.locator(".query-missed").inner_text()
+    )
     assert page.locator(".query-missed li .query-grade").all_inner_texts() == ["4"]
     assert page.locator(".query-missed li .query-id-whole").inner_text() == "missed"
 
@@ -324,7 +381,10 @@ def test_on_a_phone_rankings_stack_and_moves_are_words(shared: Shared) -> None:
 
     assert second["y"] > first["y"] + first["height"]
     assert sideways(page) == 0
-    assert page.evaluate("[...document.querySelectorAll('.query-ranking')].every(one => one.scrollWidth <= innerWidth)")
+    assert page.evaluate(
+        "[...document.querySelectorAll('.query-ranking')].every(one => one.scrollWidth <= "
+        "innerWidth)"
+    )
     move = ranking(page, 0).locator("tbody tr").first.locator(".query-narrow")
     assert move.inner_text() == "moved down, 1 \u2192 5"
     assert (move.bounding_box() or {})["width"] > 60
@@ -372,7 +432,9 @@ VARIABLES = """() => ["--accent", "--worse", "--unjudged", "--paper"].map(name =
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_grades_and_moves_are_told_apart_whatever_colours_one_sees(demo_page: "Page", scheme: Scheme) -> None:
+def test_grades_and_moves_are_told_apart_whatever_colours_one_sees(
+    demo_page: "Page", scheme: Scheme
+) -> None:
     page = opened(demo_page, "q46", scheme=scheme)
     squares: list[list[str]] = page.evaluate(SQUARES)
     accent, worse, same, paper = page.evaluate(VARIABLES)
@@ -389,7 +451,9 @@ def test_grades_and_moves_are_told_apart_whatever_colours_one_sees(demo_page: "P
 
 def test_a_colour_is_as_far_from_another_as_the_standard_says() -> None:
     # Lab of sRGB red is (53.24, 80.09, 67.20), of white (100, 0, 0): Lindbloom's calculator, D65.
-    assert apart("rgb(255, 0, 0)", "rgb(255, 255, 255)") == pytest.approx((46.76**2 + 80.09**2 + 67.20**2) ** 0.5, abs=0.1)
+    assert apart("rgb(255, 0, 0)", "rgb(255, 255, 255)") == pytest.approx(
+        (46.76**2 + 80.09**2 + 67.20**2) ** 0.5, abs=0.1
+    )
     assert contrast("rgb(0, 0, 0)", "rgb(255, 255, 255)") == pytest.approx(21)
 
 
@@ -398,9 +462,16 @@ def test_a_query_of_a_long_id_opens_by_its_shortened_one(visit: Visits) -> None:
     ids = random.Random(1)
     queries = [f"{number}{ids.randbytes(30_000).hex()}{number}" for number in range(12)]
     qrels = ir.Qrels({query: {"x": 1} for query in queries})
-    runs = tuple(ir.Run(dict.fromkeys(queries, ranking), name=name) for name, ranking in (("a", ["x"]), ("b", ["y", "x"])))
+    runs = tuple(
+        ir.Run(dict.fromkeys(queries, ranking), name=name)
+        for name, ranking in (("a", ["x"]), ("b", ["y", "x"]))
+    )
     evaluations = tuple(ir.evaluate(qrels, run, "RR") for run in runs)
-    subject = gather(ReportMaterial(evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs))
+    subject = gather(
+        ReportMaterial(
+            evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs
+        )
+    )
 
     page = visit.report(page_html(subject))
     page.locator("a[href^='#query=']").first.click()

@@ -9,12 +9,29 @@ import pytest
 
 import idealrank as ir
 from tests.web import pages
-from tests.web.browsing import DESK, PHONE, Shared, Visits, axe, closed, drawn, expect, shot, shows_query, sideways
+from tests.web.browsing import (
+    DESK,
+    PHONE,
+    Shared,
+    Visits,
+    axe,
+    closed,
+    drawn,
+    expect,
+    shot,
+    shows_query,
+    sideways,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-EVERY = {"comparison": pages.demo, "three runs": pages.three, "one run": pages.single, "gate": pages.gate}
+EVERY = {
+    "comparison": pages.demo,
+    "three runs": pages.three,
+    "one run": pages.single,
+    "gate": pages.gate,
+}
 
 
 @pytest.mark.parametrize(
@@ -27,7 +44,9 @@ EVERY = {"comparison": pages.demo, "three runs": pages.three, "one run": pages.s
         ("gate", "dark", PHONE),
     ],
 )
-def test_everybody_can_use_it_and_nobody_scrolls_sideways(shared: Shared, kind: str, scheme: str, size: tuple[int, int]) -> None:
+def test_everybody_can_use_it_and_nobody_scrolls_sideways(
+    shared: Shared, kind: str, scheme: str, size: tuple[int, int]
+) -> None:
     page = drawn(shared.report(EVERY[kind](), scheme=scheme, size=size))
     shot(page, f"{kind}-{scheme}", full_page=True)
 
@@ -61,13 +80,25 @@ def test_the_verdict_stands_at_the_top_with_its_numbers(shared: Shared) -> None:
 def test_names_of_runs_cut_no_column_off_on_a_desk(visit: Visits, name: str) -> None:
     qrels, runs = pages.some([name, f"{name} b"], n_queries=30)
     evaluations = [ir.evaluate(qrels, run, ir.with_companions(["nDCG@10", "AP"])) for run in runs]
-    page = visit.report(ir.report(ir.compare(*evaluations), evaluations=evaluations), size=(1200, 900))
+    page = visit.report(
+        ir.report(ir.compare(*evaluations), evaluations=evaluations), size=(1200, 900)
+    )
 
-    assert page.locator(".verdict .scroll").first.locator("thead th").last.inner_text() == f"unjudged {name} b"
-    for table in (page.locator(f"{place} .scroll").first for place in (".verdict", "#regressions", "#gains", "#query-table")):
+    assert (
+        page.locator(".verdict .scroll").first.locator("thead th").last.inner_text()
+        == f"unjudged {name} b"
+    )
+    for table in (
+        page.locator(f"{place} .scroll").first
+        for place in (".verdict", "#regressions", "#gains", "#query-table")
+    ):
         assert table.evaluate("one => one.scrollWidth - one.clientWidth") == 0
         assert table.locator("thead").evaluate("one => one.clientHeight") < 190
-    for head in page.locator("#regressions thead th, #query-table thead th").filter(has_text="difference").all():
+    for head in (
+        page.locator("#regressions thead th, #query-table thead th")
+        .filter(has_text="difference")
+        .all()
+    ):
         assert (head.bounding_box() or {})["width"] > 80  # the word stays whole
 
 
@@ -78,7 +109,7 @@ def test_a_comma_stays_on_the_line_of_the_query_id_before_it(visit: Visits) -> N
       range.setStart(one.nextSibling, 0);
       range.setEnd(one.nextSibling, 1);
       return Math.abs(range.getBoundingClientRect().bottom - [...one.getClientRects()].at(-1).bottom);
-    })"""
+    })"""  # noqa: E501
     apart = []
     for width in range(360, 960, 40):
         page.set_viewport_size({"width": width, "height": DESK[1]})
@@ -88,7 +119,9 @@ def test_a_comma_stays_on_the_line_of_the_query_id_before_it(visit: Visits) -> N
     assert max(apart) < 5  # pixels; a line is 24 of them
 
 
-@pytest.mark.parametrize("kind", ["comparison", pytest.param("three runs", marks=pytest.mark.slow), "one run", "gate"])
+@pytest.mark.parametrize(
+    "kind", ["comparison", pytest.param("three runs", marks=pytest.mark.slow), "one run", "gate"]
+)
 def test_without_scripts_the_verdict_and_the_tables_are_there(visit: Visits, kind: str) -> None:
     page = visit(EVERY[kind](), javascript=False, size=PHONE)
 
@@ -124,8 +157,16 @@ def test_print_has_everything_but_what_is_clicked(shared: Shared) -> None:
     assert not page.locator("#theme").is_visible()
     assert not page.locator("#download").is_visible()
     assert page.locator("h1").is_visible()
-    channels = [int(part) for part in re.findall(r"\d+", page.evaluate("getComputedStyle(document.body).backgroundColor"))[:3]]
-    assert channels == [255, 255, 255] or page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgba(0, 0, 0, 0)"
+    channels = [
+        int(part)
+        for part in re.findall(
+            r"\d+", page.evaluate("getComputedStyle(document.body).backgroundColor")
+        )[:3]
+    ]
+    assert (
+        channels == [255, 255, 255]
+        or page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgba(0, 0, 0, 0)"
+    )
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
@@ -136,7 +177,7 @@ def test_who_asks_for_little_motion_gets_none(shared: Shared) -> None:
         """[...document.querySelectorAll('*')].filter(one => {
           const style = getComputedStyle(one);
           return [style.transitionDuration, style.animationDuration].some(all => all.split(', ').some(part => parseFloat(part) > 0.01));
-        }).map(one => one.outerHTML.slice(0, 80))"""
+        }).map(one => one.outerHTML.slice(0, 80))"""  # noqa: E501
     )
     assert moving == []
     assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"

@@ -6,7 +6,17 @@ import pytest
 
 import idealrank as ir
 from tests.web import pages
-from tests.web.browsing import Shared, Visits, axe, closed, drawn, expect, follow, ready, shows_query
+from tests.web.browsing import (
+    Shared,
+    Visits,
+    axe,
+    closed,
+    drawn,
+    expect,
+    follow,
+    ready,
+    shows_query,
+)
 
 
 def test_names_that_mean_harm_are_shown_and_nothing_else_happens(shared: Shared) -> None:
@@ -14,7 +24,9 @@ def test_names_that_mean_harm_are_shown_and_nothing_else_happens(shared: Shared)
 
     assert page.locator("img, svg[onload]").count() == 0
     assert "<img src=x onerror=alert(1)>" in page.locator("h1").inner_text()
-    listed = page.locator("#query-table th[scope=row] .id").evaluate_all("all => all.map(one => one.innerText)")
+    listed = page.locator("#query-table th[scope=row] .id").evaluate_all(
+        "all => all.map(one => one.innerText)"
+    )
     assert len(listed) == len(pages.HOSTILE)
     assert pages.HOSTILE[0] in listed
     assert "\u202e" not in page.locator("body").inner_text()
@@ -57,7 +69,13 @@ def test_an_address_that_asks_for_what_is_not_there_shows_the_usual_page(visit: 
     usual = page.locator("#query-table").inner_text()
 
     assert table == usual
-    for wrong in ("sort=-constructor", "slice=constructor", "only=toString", "query=nobody", "measure=9&sheet=-1"):
+    for wrong in (
+        "sort=-constructor",
+        "slice=constructor",
+        "only=toString",
+        "query=nobody",
+        "measure=9&sheet=-1",
+    ):
         follow(page, wrong)
         assert page.locator("#query-table").inner_text() == usual, wrong
         assert page.locator("#query-view[open]").count() == 0
@@ -67,7 +85,10 @@ def test_an_address_that_asks_for_what_is_not_there_shows_the_usual_page(visit: 
 def test_a_name_with_a_backslash_does_not_break_what_the_pointer_says(visit: Visits) -> None:
     qrels = {f"q{place}": {"d": 1} for place in range(6)}
     names = ["a\\", 'b\\" + datum.value + "']
-    runs = [ir.Run(dict.fromkeys(qrels, ranking), name=name) for ranking, name in zip((["x", "d"], ["d"]), names, strict=True)]
+    runs = [
+        ir.Run(dict.fromkeys(qrels, ranking), name=name)
+        for ranking, name in zip((["x", "d"], ["d"]), names, strict=True)
+    ]
     evaluations = [ir.evaluate(qrels, run, "RR") for run in runs]
     page = drawn(visit.report(ir.report(ir.compare(*evaluations), evaluations=evaluations)))
 
@@ -76,16 +97,18 @@ def test_a_name_with_a_backslash_does_not_break_what_the_pointer_says(visit: Vis
 
     tip = page.locator("#plot-tip")
     tip.wait_for(state="visible")
-    assert [f"{name} {value}" for name, value in zip(reversed(names), ("1.0000", "0.5000"), strict=True)] == tip.inner_text().splitlines()[
-        -2:
-    ]
+    assert [
+        f"{name} {value}" for name, value in zip(reversed(names), ("1.0000", "0.5000"), strict=True)
+    ] == tip.inner_text().splitlines()[-2:]
 
 
 @pytest.mark.slow
 def test_texts_are_no_formulas_in_a_spreadsheet(visit: Visits) -> None:
     qrels = {query: {"d": 1} for query in ("-1", "=q2", "q3")}
     texts = {"-1": '=HYPERLINK("http://x.example")', "=q2": "-2+3", "q3": "a-b = c"}
-    page = visit.report(ir.report(ir.evaluate(qrels, {query: ["d"] for query in qrels}, "RR"), queries=texts))
+    page = visit.report(
+        ir.report(ir.evaluate(qrels, {query: ["d"] for query in qrels}, "RR"), queries=texts)
+    )
 
     page.locator("#query-table").get_by_role("button", name="Download").click()
     with page.expect_download() as saved:
@@ -121,20 +144,34 @@ def test_pressing_a_copy_button_twice_leaves_its_words(shared: Shared) -> None:
     ],
 )
 @pytest.mark.slow
-def test_names_that_every_object_of_a_script_has_draw_their_plots(visit: Visits, names: tuple[str, ...]) -> None:
+def test_names_that_every_object_of_a_script_has_draw_their_plots(
+    visit: Visits, names: tuple[str, ...]
+) -> None:
     qrels = {f"q{place}": {"d": 1} for place in range(6)}
     lists = [
-        {query: [f"x{n}" for n in range((place + shift) % 4)] + ["d"] for place, query in enumerate(qrels)} for shift in range(len(names))
+        {
+            query: [f"x{n}" for n in range((place + shift) % 4)] + ["d"]
+            for place, query in enumerate(qrels)
+        }
+        for shift in range(len(names))
     ]
-    evaluations = [ir.evaluate(qrels, ir.Run(one, name=name), "RR") for name, one in zip(names, lists, strict=True)]
+    evaluations = [
+        ir.evaluate(qrels, ir.Run(one, name=name), "RR")
+        for name, one in zip(names, lists, strict=True)
+    ]
     page = visit.report(ir.report(ir.compare(*evaluations), evaluations=evaluations))
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
+    page.on(
+        "console",
+        lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None,
+    )
 
     for figure in drawn(page).locator("figure[data-plot], .plot").all():
         figure.scroll_into_view_if_needed()
-    lines = page.locator("#distribution svg .mark-line path").evaluate_all("all => all.map(one => one.getAttribute('d') || '')")
+    lines = page.locator("#distribution svg .mark-line path").evaluate_all(
+        "all => all.map(one => one.getAttribute('d') || '')"
+    )
 
     assert sum(len(path) > 20 for path in lines) >= len(names)
     assert "NaN" not in page.locator("#distribution svg").first.inner_html()

@@ -11,7 +11,19 @@ import pytest
 
 import idealrank as ir
 from tests.web import pages
-from tests.web.browsing import DESK, PHONE, Shared, axe, closed, drawn, expect, pointed, shot, shows_query, sideways
+from tests.web.browsing import (
+    DESK,
+    PHONE,
+    Shared,
+    axe,
+    closed,
+    drawn,
+    expect,
+    pointed,
+    shot,
+    shows_query,
+    sideways,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -24,7 +36,9 @@ BOXES = """all => all.filter(one => one.textContent).map(one => {
 
 def texts(page: "Page", plot: str) -> "list[tuple[str, float, float, float, float]]":
     """Every text of a plot with its place."""
-    found: list[tuple[str, float, float, float, float]] = page.locator(f"#{plot} svg text").evaluate_all(BOXES)
+    found: list[tuple[str, float, float, float, float]] = page.locator(
+        f"#{plot} svg text"
+    ).evaluate_all(BOXES)
     return found
 
 
@@ -40,7 +54,9 @@ def overlapping(boxes: "list[tuple[str, float, float, float, float]]") -> list[t
     ]
 
 
-@pytest.mark.parametrize("size", [DESK, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    "size", [DESK, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["desk", "phone"]
+)
 def test_names_of_forty_letters_run_into_nothing(shared: Shared, size: tuple[int, int]) -> None:
     page = drawn(shared.report(pages.long_names(), size=size))
     shot(page, f"long-names-{size[0]}", full_page=True)
@@ -50,22 +66,30 @@ def test_names_of_forty_letters_run_into_nothing(shared: Shared, size: tuple[int
         assert len(found) > 5, plot
         assert overlapping(found) == [], plot
         frame = page.locator(f"#plot-{plot}").bounding_box() or {}
-        assert all(x >= frame["x"] - 1 and x + width <= frame["x"] + frame["width"] + 1 for _, x, _, width, _ in found), plot
+        assert all(
+            x >= frame["x"] - 1 and x + width <= frame["x"] + frame["width"] + 1
+            for _, x, _, width, _ in found
+        ), plot
     assert sideways(page) == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_of_twelve_runs_each_line_has_its_own_name_and_the_pair_stands_out_without_colours(shared: Shared, size: tuple[int, int]) -> None:
+def test_of_twelve_runs_each_line_has_its_own_name_and_the_pair_stands_out_without_colours(
+    shared: Shared, size: tuple[int, int]
+) -> None:
     page = drawn(shared.report(pages.twelve(), size=size))
     shot(page, f"twelve-{size[0]}", full_page=True)
 
-    names = [text for text in texts(page, "cutoffs") if text[0][:1].isalpha() or text[0][:1] in "_…"]
+    names = [
+        text for text in texts(page, "cutoffs") if text[0][:1].isalpha() or text[0][:1] in "_…"
+    ]
     labels = [one for one in names if one[0] != "cutoff" and not one[0].startswith("mean ")]
     assert len({text for text, *_ in labels}) == len(labels) == 12
     assert overlapping(labels) == []
     lines = page.locator("#cutoffs svg .mark-line path").evaluate_all(
-        "all => all.map(getComputedStyle).map(one => [one.strokeDasharray, parseFloat(one.strokeWidth)])"
+        "all => all.map(getComputedStyle).map(one => [one.strokeDasharray, "
+        "parseFloat(one.strokeWidth)])"
     )
     assert len(lines) == 12
     (b,), (a,) = ([dash for dash, width in lines if width == wide] for wide in (2.2, 1.8))
@@ -82,11 +106,21 @@ def test_names_that_every_object_has_break_no_plot(shared: Shared) -> None:
     plots = page.locator("figure[data-plot]")
 
     assert page.locator("#changes .about").inner_text().startswith("By nDCG@10, toString against")
-    assert plots.evaluate_all("all => all.filter(one => !one.querySelector('svg, canvas')).map(one => one.dataset.plot)") == []
+    assert (
+        plots.evaluate_all(
+            "all => all.filter(one => !one.querySelector('svg, canvas')).map(one => "
+            "one.dataset.plot)"
+        )
+        == []
+    )
     assert "toString" in [text for text, *_ in texts(page, "distribution")]
     for name in ("constructor", "__proto__"):
         page.locator("select[name=b]").select_option(label=name)
-        page.wait_for_function("name => document.querySelector('#plot-distribution').ariaLabel.includes(`${name} is better on`)", arg=name)
+        page.wait_for_function(
+            "name => document.querySelector('#plot-distribution').ariaLabel.includes(`${name} "
+            "is better on`)",
+            arg=name,
+        )
         drawn(page)
         assert name in [text for text, *_ in texts(page, "distribution")]
 
@@ -123,8 +157,13 @@ def test_titles_stand_before_ids_in_rankings_and_sentences(shared: Shared) -> No
     shows_query(page)
 
     cell = page.locator(".query-ranking .query-document").nth(1)
-    assert cell.locator("> *").evaluate_all("all => all.map(one => one.className)") == ["query-text", "query-id"]
-    sizes = cell.locator("> *").evaluate_all("all => all.map(one => parseFloat(getComputedStyle(one).fontSize))")
+    assert cell.locator("> *").evaluate_all("all => all.map(one => one.className)") == [
+        "query-text",
+        "query-id",
+    ]
+    sizes = cell.locator("> *").evaluate_all(
+        "all => all.map(one => parseFloat(getComputedStyle(one).fontSize))"
+    )
     assert sizes[1] < sizes[0]
     named = page.locator(".query-why [data-document]").first
     assert named.inner_text().startswith("Title number ")
@@ -161,7 +200,9 @@ def test_one_menu_has_every_file_and_is_used_by_keyboard_alone(shared: Shared) -
     assert [one["query"] for one in found["queries"]] == list(wanted[0].queries)
     for name, evaluation in zip(found["runs"], wanted, strict=True):
         for measure in pages.MEASURES:
-            assert [one["values"][measure][name] for one in found["queries"]] == evaluation[measure].tolist()
+            assert [one["values"][measure][name] for one in found["queries"]] == evaluation[
+                measure
+            ].tolist()
 
 
 def test_without_a_script_nothing_is_offered_that_needs_one(shared: Shared) -> None:

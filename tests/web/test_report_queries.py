@@ -28,7 +28,9 @@ def page(shared: Shared) -> "Page":
 
 def rows(page: "Page") -> list[list[str]]:
     """Texts of the cells of the table, as they are shown."""
-    return page.locator("#query-table tbody tr").evaluate_all("all => all.map(row => [...row.children].map(cell => cell.innerText.trim()))")
+    return page.locator("#query-table tbody tr").evaluate_all(
+        "all => all.map(row => [...row.children].map(cell => cell.innerText.trim()))"
+    )
 
 
 def number(text: str) -> float:
@@ -37,10 +39,23 @@ def number(text: str) -> float:
 
 def known() -> dict[tuple[str, str, str], float]:
     """Values by run, query and measure, as `idealrank evaluate --per-query` prints them."""
-    arguments = ["evaluate", pages.QRELS, pages.BM25, pages.MINILM, "--per-query", "--format", "csv"]
-    code, said, problem = run([*arguments, *(word for measure in pages.MEASURES for word in ("-m", measure))])
+    arguments = [
+        "evaluate",
+        pages.QRELS,
+        pages.BM25,
+        pages.MINILM,
+        "--per-query",
+        "--format",
+        "csv",
+    ]
+    code, said, problem = run(
+        [*arguments, *(word for measure in pages.MEASURES for word in ("-m", measure))]
+    )
     assert code == 0, problem
-    return {(row["run"], row["query"], row["measure"]): float(row["value"]) for row in csv.DictReader(io.StringIO(said))}
+    return {
+        (row["run"], row["query"], row["measure"]): float(row["value"])
+        for row in csv.DictReader(io.StringIO(said))
+    }
 
 
 def test_the_downloaded_table_has_the_numbers_of_the_command(page: "Page") -> None:
@@ -68,7 +83,8 @@ def test_what_is_filtered_is_what_is_copied(page: "Page") -> None:
     losses = {
         query
         for (name, query, measure) in values
-        if measure == "nDCG@10" and values["minilm", query, measure] < values["bm25", query, measure]
+        if measure == "nDCG@10"
+        and values["minilm", query, measure] < values["bm25", query, measure]
     }
     assert {line.split("\t")[0] for line in lines[1:]} == losses
     assert len(rows(page)) == len(losses)
@@ -89,7 +105,9 @@ def test_heads_sort_by_rising_and_falling_values(page: "Page") -> None:
     assert rising == sorted(rising)
     assert falling == sorted(falling, reverse=True)
     assert min(rising) < 0 < max(falling)
-    assert page.locator("#query-table th[aria-sort=descending]").inner_text().startswith("difference")
+    assert (
+        page.locator("#query-table th[aria-sort=descending]").inner_text().startswith("difference")
+    )
     page.locator("#query-table thead button", has_text="query").first.click()
     expect(page.locator("#query-table th[aria-sort=ascending]")).to_contain_text("query")
     assert [row[0].split()[-1] for row in rows(page)][:2] == ["q01", "q02"]

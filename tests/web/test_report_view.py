@@ -59,7 +59,10 @@ def test_a_link_opens_its_query_and_the_back_button_closes_it(visit: Visits) -> 
     page.mouse.move(0, 0)
     # What is said of the query, and not all that the view holds: its button may still say that a
     # link was copied.
-    parts = [shows_query(page).locator(place) for place in ("#query-title", "#query-facts", "#query-body", "#query-values")]
+    parts = [
+        shows_query(page).locator(place)
+        for place in ("#query-title", "#query-facts", "#query-body", "#query-values")
+    ]
     best = [part.inner_text() for part in parts]
 
     page.go_back()
@@ -75,7 +78,9 @@ def test_next_and_previous_go_through_the_table_as_it_is_sorted(shared: Shared) 
     page = shared.report(pages.demo())
     page.locator("#query-table thead button", has_text="difference").click()
     page.wait_for_selector("#query-table th[aria-sort=ascending]")
-    listed = page.locator("#query-table [data-query]").evaluate_all("all => all.map(one => one.innerText)")
+    listed = page.locator("#query-table [data-query]").evaluate_all(
+        "all => all.map(one => one.innerText)"
+    )
 
     page.locator("#query-table [data-query]").first.click()
     shows_query(page)
@@ -98,7 +103,9 @@ def test_another_measure_and_pair_change_what_is_shown(shared: Shared) -> None:
     page.locator("select[name=measure]").select_option("1")
     page.locator("select[name=a]").select_option("0")
 
-    expect(page.locator("#changes .about")).to_have_text("By RR, third against first. A query opens its rankings.")
+    expect(page.locator("#changes .about")).to_have_text(
+        "By RR, third against first. A query opens its rankings."
+    )
     assert page.locator("#regressions").inner_text() != by_first
     page.locator("#regressions a").first.click()
     expect(shows_query(page)).to_contain_text("RR fell from")

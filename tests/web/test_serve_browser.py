@@ -42,11 +42,18 @@ def paths(ids: dict[str, list[str]]) -> dict[str, str]:
     """One address of each kind of page."""
     old, new = ids[NAMES[0]][-1], ids[NAMES[1]][-1]
     return {
-        "overview": "/", "run": f"/runs/{new}", "compare": "/compare", "comparison": f"/compare?a={old}&b={new}",
-        "gate": f"/verdicts/{ids['gate'][0]}", "queries": f"/queries?run={new}&against={old}",
-        "query": f"/query?run={new}&against={old}&query=q1", "conventions": f"/conventions?run={new}&convention=lightgbm",
-        "missing": "/runs/ffffffffffff", "slices": "/slices", "canaries": "/canaries",
-    }  # fmt: skip
+        "overview": "/",
+        "run": f"/runs/{new}",
+        "compare": "/compare",
+        "comparison": f"/compare?a={old}&b={new}",
+        "gate": f"/verdicts/{ids['gate'][0]}",
+        "queries": f"/queries?run={new}&against={old}",
+        "query": f"/query?run={new}&against={old}&query=q1",
+        "conventions": f"/conventions?run={new}&convention=lightgbm",
+        "missing": "/runs/ffffffffffff",
+        "slices": "/slices",
+        "canaries": "/canaries",
+    }
 
 
 def test_every_page_is_reached_by_clicks(pages: Served) -> None:
@@ -75,7 +82,9 @@ def test_every_page_is_reached_by_clicks(pages: Served) -> None:
     assert "gate" in page.locator("h1").inner_text().lower()
 
 
-def test_a_point_of_the_drawing_opens_its_evaluation(pages: Served, stored: tuple[Path, dict[str, list[str]]]) -> None:
+def test_a_point_of_the_drawing_opens_its_evaluation(
+    pages: Served, stored: tuple[Path, dict[str, list[str]]]
+) -> None:
     page = pages.page("/?run=bm25")
 
     page.locator(".timeline circle").last.click()
@@ -88,12 +97,24 @@ def test_a_point_of_the_drawing_opens_its_evaluation(pages: Served, stored: tupl
     [
         *((name, "light") for name in ("overview", "comparison", "query")),
         *((name, "dark") for name in ("run", "queries", "conventions", "missing")),
-        *(pytest.param(name, scheme, marks=pytest.mark.slow) for name in ("gate", "compare", "slices", "canaries") for scheme in SCHEMES),
-        *(pytest.param(name, "dark", marks=pytest.mark.slow) for name in ("overview", "comparison", "query")),
-        *(pytest.param(name, "light", marks=pytest.mark.slow) for name in ("run", "queries", "conventions", "missing")),
+        *(
+            pytest.param(name, scheme, marks=pytest.mark.slow)
+            for name in ("gate", "compare", "slices", "canaries")
+            for scheme in SCHEMES
+        ),
+        *(
+            pytest.param(name, "dark", marks=pytest.mark.slow)
+            for name in ("overview", "comparison", "query")
+        ),
+        *(
+            pytest.param(name, "light", marks=pytest.mark.slow)
+            for name in ("run", "queries", "conventions", "missing")
+        ),
     ],
 )
-def test_everybody_can_use_a_page(pages: Served, stored: tuple[Path, dict[str, list[str]]], name: str, scheme: str) -> None:
+def test_everybody_can_use_a_page(
+    pages: Served, stored: tuple[Path, dict[str, list[str]]], name: str, scheme: str
+) -> None:
     page = pages.page(paths(stored[1])[name], scheme="dark" if scheme == "dark" else "light")
 
     pages.faults[:] = [fault for fault in pages.faults if name != "missing" or "404" not in fault]
@@ -102,9 +123,17 @@ def test_everybody_can_use_a_page(pages: Served, stored: tuple[Path, dict[str, l
 
 
 @pytest.mark.parametrize(
-    "name", ["overview", "comparison", "query", *(pytest.param(name, marks=pytest.mark.slow) for name in ("run", "conventions"))]
+    "name",
+    [
+        "overview",
+        "comparison",
+        "query",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("run", "conventions")),
+    ],
 )
-def test_a_phone_scrolls_no_page_sideways(pages: Served, stored: tuple[Path, dict[str, list[str]]], name: str) -> None:
+def test_a_phone_scrolls_no_page_sideways(
+    pages: Served, stored: tuple[Path, dict[str, list[str]]], name: str
+) -> None:
     page = pages.page(paths(stored[1])[name], size=PHONE)
 
     shot(page, f"serve-{name}-phone", full_page=True)
@@ -121,8 +150,18 @@ def test_the_keyboard_reaches_content_and_controls(pages: Served) -> None:
     order = []
     for _ in range(40):
         page.keyboard.press("Tab")
-        order.append(page.evaluate("document.activeElement.name || document.activeElement.textContent.trim()"))
-    assert order.index("measure") < order.index("run") < order.index("Show") < order.index("id") < order.index("Compare the two ticked")
+        order.append(
+            page.evaluate(
+                "document.activeElement.name || document.activeElement.textContent.trim()"
+            )
+        )
+    assert (
+        order.index("measure")
+        < order.index("run")
+        < order.index("Show")
+        < order.index("id")
+        < order.index("Compare the two ticked")
+    )
 
 
 def test_the_theme_is_remembered(pages: Served) -> None:
@@ -145,7 +184,9 @@ def test_on_paper_there_are_no_controls(pages: Served) -> None:
     assert page.locator(".timeline").first.is_visible()
 
 
-def test_a_token_is_given_once(browser: "Browser", stored: tuple[Path, dict[str, list[str]]]) -> None:
+def test_a_token_is_given_once(
+    browser: "Browser", stored: tuple[Path, dict[str, list[str]]]
+) -> None:
     with server(stored[0], Guard(token="s3cret")) as home, window(browser, home) as pages:
         page = pages.page("/")
         pages.faults.clear()  # the console tells of the status
@@ -161,4 +202,8 @@ def test_a_token_is_given_once(browser: "Browser", stored: tuple[Path, dict[str,
 def test_the_first_page_loads_three_files_of_its_own(pages: Served) -> None:
     pages.page("/")
 
-    assert sorted(path.partition("?")[0] for path in pages.asked) == ["/", "/assets/page.js", "/assets/style.css"]
+    assert sorted(path.partition("?")[0] for path in pages.asked) == [
+        "/",
+        "/assets/page.js",
+        "/assets/style.css",
+    ]

@@ -9,17 +9,37 @@ from tests.web.browsing import DESK, PHONE, Visits, axe, sideways
 
 SITE = ROOT / "docs" / "site"
 PAGES = (
-    "index", "get-started/index", "get-started/tutorial", "guides/index", "guides/compare", "guides/gate", "guides/search-engineers",
-    "guides/learning-to-rank", "guides/recommender", "guides/rag", "guides/trec", "guides/researchers", "concepts/index",
-    "concepts/when-to-use-something-else", "concepts/two-ndcgs", "reference/index", "reference/functions", "reference/measures-table",
-    "reference/commands", "reference/glossary", "project/changelog", "gallery",
-)  # fmt: skip
+    "index",
+    "get-started/index",
+    "get-started/tutorial",
+    "guides/index",
+    "guides/compare",
+    "guides/gate",
+    "guides/search-engineers",
+    "guides/learning-to-rank",
+    "guides/recommender",
+    "guides/rag",
+    "guides/trec",
+    "guides/researchers",
+    "concepts/index",
+    "concepts/when-to-use-something-else",
+    "concepts/two-ndcgs",
+    "reference/index",
+    "reference/functions",
+    "reference/measures-table",
+    "reference/commands",
+    "reference/glossary",
+    "project/changelog",
+    "gallery",
+)
 ENTRIES = ["Get started", "Guides", "Concepts", "Reference"]
 FIELDS = ["Search", "Learning to rank", "Recommenders", "RAG", "TREC", "Research"]
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not (SITE / "index.html").exists(), reason="docs/site is not built: make docs"),
+    pytest.mark.skipif(
+        not (SITE / "index.html").exists(), reason="docs/site is not built: make docs"
+    ),
 ]
 
 
@@ -44,21 +64,29 @@ def test_the_front_page_leads_to_a_guide_for_each_kind_of_user(visit: Visits) ->
     fields = shown.locator("section", has_text="I work on").last.locator(".sd-card")
 
     assert fields.locator(".sd-card-title").all_inner_texts() == FIELDS
-    for place, page in enumerate(("search-engineers", "learning-to-rank", "recommender", "rag", "trec", "researchers")):
-        assert str(fields.nth(place).locator("a").get_attribute("href")).endswith(f"guides/{page}.html")
+    for place, page in enumerate(
+        ("search-engineers", "learning-to-rank", "recommender", "rag", "trec", "researchers")
+    ):
+        assert str(fields.nth(place).locator("a").get_attribute("href")).endswith(
+            f"guides/{page}.html"
+        )
 
 
 def test_the_sidebar_lists_the_pages_of_the_section(visit: Visits) -> None:
     shown = visit(SITE / "guides/compare.html")
     sidebar = shown.locator(".bd-sidebar-primary .bd-links")
 
-    assert {"For search engineers", "The report", "A measure of your own"} <= set(sidebar.locator("a").all_inner_texts())
+    assert {"For search engineers", "The report", "A measure of your own"} <= set(
+        sidebar.locator("a").all_inner_texts()
+    )
     assert sidebar.locator("a[aria-current=page], li.current.active > a").count() >= 1
 
 
 def test_the_contents_of_a_page_wrap_within_the_window(visit: Visits) -> None:
     shown = visit(SITE / "reference" / "stats.html", size=DESK)
-    ends = shown.locator(".bd-sidebar-secondary a:visible").evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")
+    ends = shown.locator(".bd-sidebar-secondary a:visible").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().right)"
+    )
 
     assert len(ends) > 20
     assert max(ends) <= DESK[0]

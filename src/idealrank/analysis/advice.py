@@ -117,7 +117,9 @@ class Observed:
         return self.n_grades if not self.grades else sum(grade > 0 for grade in self.grades)
 
 
-def observe(judged: Judged, depths: tuple[int, ...] = (), labels: LabelKind = "complete") -> Observed:
+def observe(
+    judged: Judged, depths: tuple[int, ...] = (), labels: LabelKind = "complete"
+) -> Observed:
     """Look at an alignment whose hits are all there."""
     judgments, n = judged.judgments, judged.n_queries
     distinct, counts = np.unique(judgments.given, return_counts=True)
@@ -138,7 +140,11 @@ def observe(judged: Judged, depths: tuple[int, ...] = (), labels: LabelKind = "c
         queries=n,
         unanswered=int(n - np.count_nonzero(answered)),
         judgments=int(judgments.given.size),
-        grades={float(g): float(c / judgments.given.size) for g, c in zip(distinct, counts, strict=True)} if listed else {},
+        grades={
+            float(g): float(c / judgments.given.size) for g, c in zip(distinct, counts, strict=True)
+        }
+        if listed
+        else {},
         n_grades=int(distinct.size),
         lowest=float(distinct[0]) if distinct.size else 0.0,
         highest=float(distinct[-1]) if distinct.size else 0.0,
@@ -148,11 +154,17 @@ def observe(judged: Judged, depths: tuple[int, ...] = (), labels: LabelKind = "c
         no_relevant=int(n - with_relevant.size),
         one_relevant=float(np.mean(with_relevant == 1)) if with_relevant.size else 0.0,
         list_lengths=Spread.of(judged.lengths[answered]),
-        unjudged={depth: float(shares[min(depth, shares.size) - 1]) for depth in looked if shares.size},
+        unjudged={
+            depth: float(shares[min(depth, shares.size) - 1]) for depth in looked if shares.size
+        },
         judged_depth=reach,
         tied=float(np.mean(judged.alignments.tied[answered] > 0)) if answered.any() else 0.0,
         complete=judged.complete,
-        reachable={depth: float(np.mean(np.minimum(with_relevant, depth) / depth)) for depth in looked if with_relevant.size},
+        reachable={
+            depth: float(np.mean(np.minimum(with_relevant, depth) / depth))
+            for depth in looked
+            if with_relevant.size
+        },
         labels=labels,
         differing=_share(lowest < highest),
         with_others=_share((lowest < relevant_from) & (highest >= relevant_from)),
@@ -189,7 +201,10 @@ Surface: TypeAlias = Literal["phone", "desktop", "carousel", "rag"]
 # Where a person or a model looks: the ranks, and the reason.
 _SURFACES: dict[str, tuple[tuple[int, ...], str]] = {
     "phone": ((5,), "a phone shows about five results before scrolling"),
-    "desktop": ((10, 20), "a desktop page has about ten results, and few people look beyond the second page"),
+    "desktop": (
+        (10, 20),
+        "a desktop page has about ten results, and few people look beyond the second page",
+    ),
 }
 # Ranks for surfaces whose number of places only their owner knows.
 _ASSUMED = 5
@@ -272,7 +287,10 @@ def advise(
     _check(surface, visible)
     judged = align(qrels, run, Convention.of(convention).alignment, threads=threads)
     if not judged.n_queries or not qrels.n_judgments:
-        raise InputError(f"nothing to look at: {qrels.name} has {qrels.n_judgments} judgments of {qrels.n_queries} queries, expected some")
+        raise InputError(
+            f"nothing to look at: {qrels.name} has {qrels.n_judgments} judgments of "
+            f"{qrels.n_queries} queries, expected some"
+        )
     return _advice(run.name, judged, surface, visible, qrels.labels.kind)
 
 
@@ -302,27 +320,47 @@ def _check(surface: str | None, visible: int | None) -> None:
         raise OptionError(f"visible={visible}: expected a whole number from 1 on, below 2^31")
 
 
-def _advice(name: str, judged: Judged, surface: str | None, visible: int | None, labels: LabelKind) -> Advice:
+def _advice(
+    name: str, judged: Judged, surface: str | None, visible: int | None, labels: LabelKind
+) -> Advice:
     seen = observe(judged, () if visible is None else (visible,), labels)
     cutoffs, why = _cutoffs(seen, surface, visible)
     found: dict[str, Fit] = {}
     for fit in _fits(seen, surface, cutoffs):
         found.setdefault(fit.measure, fit)
     warnings = tuple(_warnings(judged, seen, cutoffs, surface=surface, visible=visible))
-    return Advice(run=name, surface=surface, cutoffs=cutoffs, why=why, fits=tuple(found.values()), warnings=warnings, observed=seen)
+    return Advice(
+        run=name,
+        surface=surface,
+        cutoffs=cutoffs,
+        why=why,
+        fits=tuple(found.values()),
+        warnings=warnings,
+        observed=seen,
+    )
 
 
-def _cutoffs(seen: Observed, surface: str | None, visible: int | None) -> tuple[tuple[int, ...], str]:
+def _cutoffs(
+    seen: Observed, surface: str | None, visible: int | None
+) -> tuple[tuple[int, ...], str]:
     if surface in ("carousel", "rag"):
-        what = "items are visible at once" if surface == "carousel" else "documents go into the prompt"
-        return ((visible or _ASSUMED,), f"{visible or _ASSUMED} {what}" + ("" if visible else " (assumed)"))
+        what = (
+            "items are visible at once" if surface == "carousel" else "documents go into the prompt"
+        )
+        return (
+            (visible or _ASSUMED,),
+            f"{visible or _ASSUMED} {what}" + ("" if visible else " (assumed)"),
+        )
     if visible is not None:
         return ((visible,), f"{visible} results are seen")
     if surface is not None:
         return _SURFACES[surface]
     if seen.complete or seen.judged_depth >= 10:
         return ((10,), "ten is the usual depth, and the judgments reach that far")
-    reach, hint = seen.judged_depth, f"for the ranks that users see, name the surface: {', '.join(get_args(Surface))}"
+    reach, hint = (
+        seen.judged_depth,
+        f"for the ranks that users see, name the surface: {', '.join(get_args(Surface))}",
+    )
     if not reach:
         return ((10,), f"ten is the usual depth; {hint}")
     depth = "at rank 1" if reach == 1 else f"down to rank {reach}"
@@ -347,26 +385,52 @@ def _fits(seen: Observed, surface: str | None, cutoffs: tuple[int, ...]) -> Iter
     if surface == "rag":
         yield from _prompt(seen, k)
     elif surface == "carousel" and seen.one_relevant < _MOST:
-        yield Fit(_text("P", seen, k), f"all {k} items are seen at once, so the number of good items matters most")
+        yield Fit(
+            _text("P", seen, k),
+            f"all {k} items are seen at once, so the number of good items matters most",
+        )
     if seen.one_relevant >= _MOST:
         share = f"{seen.one_relevant:.0%} of the queries with a relevant document have exactly one"
         yield Fit(_text("RR", seen, k), f"{share}: only its rank can be measured")
-        yield Fit(_text("Success", seen, k), f"how often the right answer is among the first {k}; easy to explain")
+        yield Fit(
+            _text("Success", seen, k),
+            f"how often the right answer is among the first {k}; easy to explain",
+        )
     if seen.levels >= 2:
-        words = f"{seen.levels} different grades above 0: nDCG gives more weight to better documents and to higher ranks"
+        words = (
+            f"{seen.levels} different grades above 0: nDCG gives more weight to better documents "
+            f"and to higher ranks"
+        )
         yield from (Fit(_text("nDCG", seen, cutoff), words) for cutoff in cutoffs)
     elif seen.one_relevant < _MOST:
-        words = "one grade above 0, several relevant documents: AP counts all of them, higher ranks more"
-        yield Fit(_text("AP", seen, None if _is_judged_whole(seen) else _round_depth(seen, k)), words)
-        yield from (Fit(_text("nDCG", seen, cutoff), "the same with more weight on the top and a fixed depth") for cutoff in cutoffs)
+        words = (
+            "one grade above 0, several relevant documents: AP counts all of them, higher ranks "
+            "more"
+        )
+        yield Fit(
+            _text("AP", seen, None if _is_judged_whole(seen) else _round_depth(seen, k)), words
+        )
+        yield from (
+            Fit(
+                _text("nDCG", seen, cutoff),
+                "the same with more weight on the top and a fixed depth",
+            )
+            for cutoff in cutoffs
+        )
     yield from _beside(seen, surface, k)
 
 
 def _prompt(seen: Observed, k: int) -> Iterator[Fit]:
     if seen.one_relevant >= _MOST:
-        yield Fit(_text("Success", seen, k), f"the answer must be among the {k} documents of the prompt; their order matters less")
+        yield Fit(
+            _text("Success", seen, k),
+            f"the answer must be among the {k} documents of the prompt; their order matters less",
+        )
     else:
-        yield Fit(_text("R", seen, k), f"only the {k} documents of the prompt can be used; their order matters less")
+        yield Fit(
+            _text("R", seen, k),
+            f"only the {k} documents of the prompt can be used; their order matters less",
+        )
         yield Fit(_text("P", seen, k), "the rest of the prompt is noise that costs tokens")
 
 
@@ -375,8 +439,15 @@ def _beside(seen: Observed, surface: str | None, k: int) -> Iterator[Fit]:
     length = seen.list_lengths.median
     depth = next((depth for depth in _CANDIDATES if depth <= length and depth > k), None)
     if depth and surface != "rag":
-        words = f"for candidates that a second stage reranks: only documents among the first {depth} can be found later"
-        holes = f"; {_unjudged_at(seen, depth):.0%} of them are unjudged" if _unjudged_at(seen, depth) > 0.2 else ""
+        words = (
+            f"for candidates that a second stage reranks: only documents among the first {depth} "
+            f"can be found later"
+        )
+        holes = (
+            f"; {_unjudged_at(seen, depth):.0%} of them are unjudged"
+            if _unjudged_at(seen, depth) > 0.2
+            else ""
+        )
         yield Fit(_text("R", seen, depth), words + holes)
     if not seen.complete and _unjudged_at(seen, k) > 0.2:
         yield from _of_judged(seen, k)
@@ -387,10 +458,16 @@ def _of_judged(seen: Observed, k: int) -> Iterator[Fit]:
     graded = "nDCG" if seen.levels >= 2 else ""
     main = graded or ("RR" if seen.one_relevant >= _MOST else "AP")
     if _tells(seen, seen.differing if graded else seen.with_others):
-        words = f"in addition: {_unjudged_at(seen, k):.0%} of the first {k} documents are unjudged; this measure leaves them out"
+        words = (
+            f"in addition: {_unjudged_at(seen, k):.0%} of the first {k} documents are unjudged; "
+            f"this measure leaves them out"
+        )
         yield Fit(_text(main, seen, k, judged_only="True"), words)
     if "Bpref" in MEASURES and _tells(seen, seen.with_others):
-        yield Fit(_text("Bpref", seen), "in addition: counts only judged bad documents above good documents")
+        yield Fit(
+            _text("Bpref", seen),
+            "in addition: counts only judged bad documents above good documents",
+        )
 
 
 def _tells(seen: Observed, share: float) -> bool:
@@ -414,7 +491,14 @@ def _unjudged_at(seen: Observed, k: int) -> float:
 # --- warnings -------------------------------------------------------------------------------------
 
 
-def _warnings(judged: Judged, seen: Observed, cutoffs: tuple[int, ...], *, surface: str | None, visible: int | None) -> Iterator[str]:
+def _warnings(
+    judged: Judged,
+    seen: Observed,
+    cutoffs: tuple[int, ...],
+    *,
+    surface: str | None,
+    visible: int | None,
+) -> Iterator[str]:
     if surface in ("carousel", "rag") and visible is None:
         what = "items are visible" if surface == "carousel" else "documents go into the prompt"
         yield f"how many {what} is unknown; {_ASSUMED} is assumed; set it with --visible N"
@@ -429,20 +513,34 @@ def _about_depth(judged: Judged, seen: Observed, cutoffs: tuple[int, ...]) -> It
         yield "no returned document is judged; do the query and document ids of both match?"
     elif seen.labels == "positive-only":
         yield from _about_positives(seen, deepest)
-    elif not seen.complete and seen.judged_depth < deepest and seen.list_lengths.greatest > seen.judged_depth:
-        reach = f"reach down to rank {seen.judged_depth}" if seen.judged_depth else "do not cover even rank 1"
+    elif (
+        not seen.complete
+        and seen.judged_depth < deepest
+        and seen.list_lengths.greatest > seen.judged_depth
+    ):
+        reach = (
+            f"reach down to rank {seen.judged_depth}"
+            if seen.judged_depth
+            else "do not cover even rank 1"
+        )
         yield (
-            f"rank {deepest} is deeper than the judgments, which {reach}: {_unjudged_at(seen, deepest):.0%} of the first {deepest} "
-            "documents are unjudged and count as not relevant; judge deeper, or choose a smaller cutoff"
+            f"rank {deepest} is deeper than the judgments, which {reach}: "
+            f"{_unjudged_at(seen, deepest):.0%} of the first {deepest} "
+            "documents are unjudged and count as not relevant; judge deeper, or choose a "
+            "smaller cutoff"
         )
     short = int((judged.lengths[judged.lengths > 0] < cutoffs[0]).sum())
     if short:
         lists = seen.queries - seen.unanswered
-        yield f"{short:,} of {lists:,} lists have fewer than {cutoffs[0]} documents; missing ones count as not relevant"
+        yield (
+            f"{short:,} of {lists:,} lists have fewer than {cutoffs[0]} documents; missing ones "
+            f"count as not relevant"
+        )
     tied = _tied_within(judged, deepest)
     if tied > 0.05:
         yield (
-            f"in {tied:.0%} of the queries a judged document in the first {deepest} ties with another, so their order is "
+            f"in {tied:.0%} of the queries a judged document in the first {deepest} ties with "
+            f"another, so their order is "
             "arbitrary; ties=expected averages over all orders"
         )
 
@@ -451,13 +549,17 @@ def _about_positives(seen: Observed, deepest: int) -> Iterator[str]:
     """Describe what labels of relevant documents alone mean for measures."""
     if _unjudged_at(seen, deepest) > 0:
         yield (
-            f"the labels are positive-only: {_unjudged_at(seen, deepest):.0%} of the first {deepest} documents have no label and count "
+            f"the labels are positive-only: {_unjudged_at(seen, deepest):.0%} of the first "
+            f"{deepest} documents have no label and count "
             "as not relevant; labels_are (--labels-are) declares another kind"
         )
     if seen.levels and not _tells(seen, seen.with_others):
-        others = ", AUC and judged_only measures" if not _tells(seen, seen.differing) else " and AUC"
+        others = (
+            ", AUC and judged_only measures" if not _tells(seen, seen.differing) else " and AUC"
+        )
         yield (
-            f"Bpref{others} are not offered: no judged document is known not to be relevant, so a list and its reverse have the same value"
+            f"Bpref{others} are not offered: no judged document is known not to be relevant, "
+            f"so a list and its reverse have the same value"
         )
 
 
@@ -478,22 +580,33 @@ def _about_grades(seen: Observed) -> Iterator[str]:
         yield "no judged document has a grade above 0: every measure of relevance is 0 or undefined"
     elif seen.lowest > 0:
         yield (
-            f"the lowest grade is {number_text(seen.lowest)}, so every judged document counts as relevant, and no unjudged document does; "
+            f"the lowest grade is {number_text(seen.lowest)}, so every judged document counts "
+            f"as relevant, and no unjudged document does; "
             "if low grades mean bad, set rel= (and gain= for nDCG)"
         )
     if 0 < seen.least_relevant < 1:
-        yield f"grades between 0 and 1 count for nDCG; other measures need rel={number_text(seen.least_relevant)}, since the default is 1"
+        yield (
+            f"grades between 0 and 1 count for nDCG; other measures need "
+            f"rel={number_text(seen.least_relevant)}, since the default is 1"
+        )
     if seen.lowest < 0:
-        yield f"the lowest grade is {number_text(seen.lowest)}; negative grades count as 0 unless the convention keeps or removes them"
+        yield (
+            f"the lowest grade is {number_text(seen.lowest)}; negative grades count as 0 unless "
+            f"the convention keeps or removes them"
+        )
     if seen.highest > 10:
         worth = f"{2.0 ** min(seen.highest, 1000):.0e}"
-        yield f"the highest grade is {number_text(seen.highest)}: gain=exp2 would make it {worth}; keep gain=linear"
+        yield (
+            f"the highest grade is {number_text(seen.highest)}: gain=exp2 would make it {worth}; "
+            f"keep gain=linear"
+        )
 
 
 def _about_queries(seen: Observed, k: int) -> Iterator[str]:
     if seen.no_relevant:
         yield (
-            f"{seen.no_relevant:,} of {seen.queries:,} queries have no relevant document and always count as 0; "
+            f"{seen.no_relevant:,} of {seen.queries:,} queries have no relevant document and "
+            f"always count as 0; "
             "no_relevant=left-out leaves them out"
         )
     if seen.unanswered:
@@ -501,6 +614,8 @@ def _about_queries(seen: Observed, k: int) -> Iterator[str]:
     ceiling = seen.reachable.get(k, 1.0)
     if ceiling < _MOST:
         few = f"many queries have fewer than {k} relevant documents"
-        yield f"P@{k} is {ceiling:.2f} at most here, for {few}; RelP@{k} divides by what is possible"
+        yield (
+            f"P@{k} is {ceiling:.2f} at most here, for {few}; RelP@{k} divides by what is possible"
+        )
     if seen.queries < _FEW_QUERIES:
         yield f"{seen.queries} queries are few: other queries may give a very different mean"

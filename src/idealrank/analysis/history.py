@@ -73,7 +73,10 @@ def breaks_between(before: Point, after: Point) -> tuple[str, ...]:
     or neither.
     """
     convention = ("convention",) if before.convention != after.convention else ()
-    contents, files = (before.judgments_content, after.judgments_content), (before.judgments, after.judgments)
+    contents, files = (
+        (before.judgments_content, after.judgments_content),
+        (before.judgments, after.judgments),
+    )
     ours, theirs = contents if all(contents) else files
     return (*convention, *(("judgments",) if ours and theirs and ours != theirs else ()))
 
@@ -97,7 +100,13 @@ def steps(points: Sequence[Point]) -> list[Step]:
     for point in points:
         breaks = () if before is None else breaks_between(before, point)
         comparable = before is not None and before.known and point.known and not breaks
-        found.append(Step(point, point.value - before.value if before is not None and comparable else None, breaks))
+        found.append(
+            Step(
+                point,
+                point.value - before.value if before is not None and comparable else None,
+                breaks,
+            )
+        )
         before = point
     return found
 
@@ -133,30 +142,45 @@ class Rule:
 
     def __post_init__(self) -> None:
         if (self.below is None) == (self.drop is None):
-            raise OptionError(f"found below={self.below} and drop={self.drop}, expected one of them")
+            raise OptionError(
+                f"found below={self.below} and drop={self.drop}, expected one of them"
+            )
         if self.drop is not None and not (math.isfinite(self.drop) and self.drop > 0):
             raise OptionError(f"drop={self.drop}: expected a finite number above 0")
         if self.below is not None and not math.isfinite(self.below):
             raise OptionError(f"below={self.below}: expected a finite number")
         if self.direction not in {1, -1}:
-            raise OptionError("neither higher nor lower values of this measure are better, so no value fails; expected another measure")
+            raise OptionError(
+                "neither higher nor lower values of this measure are better, so no value "
+                "fails; expected another measure"
+            )
 
     @property
     def text(self) -> str:
         """Policy as a sentence."""
         low, best = ("below", "best") if self.direction == 1 else ("above", "lowest")
-        return f"{low} {self.below:g}" if self.below is not None else f"{self.drop:g} or more {low} the {best} before"
+        return (
+            f"{low} {self.below:g}"
+            if self.below is not None
+            else f"{self.drop:g} or more {low} the {best} before"
+        )
 
     def fails(self, points: Sequence[Point]) -> list[bool | None]:
         """Of each point whether it fails; None where there is no value.
 
         Examples
         --------
-        >>> line = [Point(id=name, when="", run="r", value=value) for name, value in (("a", 0.5), ("b", 0.75), ("c", 0.6))]
+        >>> line = [
+        ...     Point(id=name, when="", run="r", value=value)
+        ...     for name, value in (("a", 0.5), ("b", 0.75), ("c", 0.6))
+        ... ]
         >>> Rule(drop=0.1).fails(line)
         [False, False, True]
         """
-        return [None if not point.known else failing for point, failing in zip(points, self._fails(points), strict=True)]
+        return [
+            None if not point.known else failing
+            for point, failing in zip(points, self._fails(points), strict=True)
+        ]
 
     def _fails(self, points: Sequence[Point]) -> Iterator[bool]:
         best, before = -math.inf, None
@@ -195,7 +219,10 @@ class Onset:
 
     Examples
     --------
-    >>> line = [Point(id=name, when="", run="r", value=value) for name, value in (("a", 0.9), ("b", 0.2), ("c", 0.3))]
+    >>> line = [
+    ...     Point(id=name, when="", run="r", value=value)
+    ...     for name, value in (("a", 0.9), ("b", 0.2), ("c", 0.3))
+    ... ]
     >>> found = onset(line, Rule(below=0.5))
     >>> found.state, found.last_good.id, found.first_bad.id
     ('fails', 'a', 'b')
@@ -215,12 +242,20 @@ def onset(points: Sequence[Point], rule: Rule) -> Onset:
     A query may fail, recover and fail again: what is found is the last time it began. A newest
     value that is fine is reported as such, with the last time it failed, if it ever did.
     """
-    judged = [(point, bool(failing)) for point, failing in zip(points, rule.fails(points), strict=True) if failing is not None]
+    judged = [
+        (point, bool(failing))
+        for point, failing in zip(points, rule.fails(points), strict=True)
+        if failing is not None
+    ]
     if not judged:
         return Onset(rule=rule, state="unknown")
     turns = [at for at in range(1, len(judged)) if judged[at][1] and not judged[at - 1][1]]
     if not turns:
-        return Onset(rule=rule, state="never fine" if judged[-1][1] else "fine", first_bad=judged[0][0] if judged[-1][1] else None)
+        return Onset(
+            rule=rule,
+            state="never fine" if judged[-1][1] else "fine",
+            first_bad=judged[0][0] if judged[-1][1] else None,
+        )
     good, bad = judged[turns[-1] - 1][0], judged[turns[-1]][0]
     later = _later_fall([point for point, _ in judged[turns[-1] - 1 :]], rule)
     return Onset(
@@ -239,10 +274,17 @@ def _later_fall(points: Sequence[Point], rule: Rule) -> tuple[Point, Point] | No
     """
     if rule.drop is None:
         return None
-    falls = {(before, point): (before.value - point.value) * rule.direction for before, point in pairwise(points)}
+    falls = {
+        (before, point): (before.value - point.value) * rule.direction
+        for before, point in pairwise(points)
+    }
     alike = {pair: fall for pair, fall in falls.items() if not breaks_between(*pair)}
     most = max(alike, key=lambda pair: alike[pair], default=None)
-    if most is None or alike[most] < rule.drop or alike[most] <= falls[points[0], points[1]] + _ROUNDING:
+    if (
+        most is None
+        or alike[most] < rule.drop
+        or alike[most] <= falls[points[0], points[1]] + _ROUNDING
+    ):
         return None
     return most
 
@@ -329,11 +371,18 @@ class Timeline:
 
         Examples
         --------
-        >>> line = [Point(id=name, when="", run="r", value=value) for name, value in (("a", 0.5), ("b", 0.75))]
+        >>> line = [
+        ...     Point(id=name, when="", run="r", value=value)
+        ...     for name, value in (("a", 0.5), ("b", 0.75))
+        ... ]
         >>> Timeline(measure="AP", points=tuple(line)).steps()["b"].change
         0.25
         """
-        return {step.point.id: step for points in self.lines(together=together).values() for step in steps(points)}
+        return {
+            step.point.id: step
+            for points in self.lines(together=together).values()
+            for step in steps(points)
+        }
 
     def since(self, rule: Rule, *, together: bool = False) -> dict[str, Onset]:
         """Of each line since when it fails."""
@@ -348,6 +397,10 @@ class Timeline:
         backend : {"pandas", "polars", "pyarrow", ...}
             Any eager dataframe library that narwhals supports and that is installed.
         """
-        rows = [asdict(point) | {"tags": ",".join(point.tags), "measure": self.measure, "query": self.query} for point in self.points]
+        rows = [
+            asdict(point)
+            | {"tags": ",".join(point.tags), "measure": self.measure, "query": self.query}
+            for point in self.points
+        ]
         names = [*Point.__dataclass_fields__, "measure", "query"]
         return frame_of({name: [row[name] for row in rows] for name in names}, backend)

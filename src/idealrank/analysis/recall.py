@@ -41,8 +41,14 @@ class RecallSummary:
 
     Examples
     --------
-    >>> found = recall_of_runs(Run({"p": ["a", "b"], "q": ["a", "b"]}), Run({"p": ["a", "b"], "q": ["b", "c"]}), [2])
-    >>> found.summary(2).interval.estimate, found.summary(2).percentile_5, found.summary(2).n_complete
+    >>> found = recall_of_runs(
+    ...     Run({"p": ["a", "b"], "q": ["a", "b"]}), Run({"p": ["a", "b"], "q": ["b", "c"]}), [2]
+    ... )
+    >>> (
+    ...     found.summary(2).interval.estimate,
+    ...     found.summary(2).percentile_5,
+    ...     found.summary(2).n_complete,
+    ... )
     (0.75, 0.5, 1)
     """
 
@@ -111,7 +117,13 @@ class IndexRecall:
     Examples
     --------
     >>> import idealrank as ir
-    >>> found = ir.index_recall({"q": ["a", "b"]}, {"q": ["b", "c"]}, 2, qrels={"q": {"a": 2, "b": 1}}, measures="nDCG@10")
+    >>> found = ir.index_recall(
+    ...     {"q": ["a", "b"]},
+    ...     {"q": ["b", "c"]},
+    ...     2,
+    ...     qrels={"q": {"a": 2, "b": 1}},
+    ...     measures="nDCG@10",
+    ... )
     >>> found.summary(2).interval.estimate, round(found.losses["nDCG@10"].estimate, 3)
     (0.5, 0.62)
     """
@@ -137,7 +149,11 @@ class IndexRecall:
         tail = float(np.quantile(values, _LOW_TAIL, method="inverted_cdf"))
         interval = mean_interval(values, level=self.level)
         return RecallSummary(
-            cutoff=cutoff, interval=interval, percentile_5=tail, n_complete=complete, complete_interval=(float(low[0]), float(high[0]))
+            cutoff=cutoff,
+            interval=interval,
+            percentile_5=tail,
+            n_complete=complete,
+            complete_interval=(float(low[0]), float(high[0])),
         )
 
     def lost_per_query(self) -> dict[str, FloatArray]:
@@ -148,7 +164,8 @@ class IndexRecall:
             return {}
         exact, approximate = (one.on(self.queries) for one in self.evaluations)
         return {
-            str(measure): measure.direction * (exact.values[:, place] - approximate.values[:, place])
+            str(measure): measure.direction
+            * (exact.values[:, place] - approximate.values[:, place])
             for place, measure in enumerate(exact.measures)
         }
 
@@ -171,13 +188,31 @@ class IndexRecall:
             found = set(self.runs[1].ranking(query, in_order, depth=depth).documents)
         except KeyError:
             found = set()
-        recall = {cutoff: float(value) for cutoff, value in zip(self.cutoffs, self.values[row], strict=True)}
-        missed = tuple(document for document in top if document not in found) if recall[depth] < 1 else ()
-        return QueryLoss(query=query, recall=recall, missed=missed, lost={text: float(values[row]) for text, values in lost.items()})
+        recall = {
+            cutoff: float(value)
+            for cutoff, value in zip(self.cutoffs, self.values[row], strict=True)
+        }
+        missed = (
+            tuple(document for document in top if document not in found)
+            if recall[depth] < 1
+            else ()
+        )
+        return QueryLoss(
+            query=query,
+            recall=recall,
+            missed=missed,
+            lost={text: float(values[row]) for text, values in lost.items()},
+        )
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{float(self.values[:, place].mean()):.4f} at {cutoff}" for place, cutoff in enumerate(self.cutoffs))
-        return f"IndexRecall({self.approximate!r} against {self.exact!r}: {means}, {len(self.queries)} queries)"
+        means = ", ".join(
+            f"{float(self.values[:, place].mean()):.4f} at {cutoff}"
+            for place, cutoff in enumerate(self.cutoffs)
+        )
+        return (
+            f"IndexRecall({self.approximate!r} against {self.exact!r}: {means}, "
+            f"{len(self.queries)} queries)"
+        )
 
 
 def recall_at(pairs: RunPairs, cutoff: int) -> FloatArray:
@@ -192,25 +227,44 @@ def recall_at(pairs: RunPairs, cutoff: int) -> FloatArray:
     return np.minimum(shared, wanted) / wanted
 
 
-def recall_of_runs(exact: Run, approximate: Run, cutoffs: Iterable[int] = (10,), *, level: float = 0.95, threads: int = 0) -> IndexRecall:
+def recall_of_runs(
+    exact: Run,
+    approximate: Run,
+    cutoffs: Iterable[int] = (10,),
+    *,
+    level: float = 0.95,
+    threads: int = 0,
+) -> IndexRecall:
     """Compare the first documents of an approximate run with an exact run, query by query.
 
     Examples
     --------
-    >>> recall_of_runs(Run({"q": ["a", "b"]}, name="flat"), Run({"q": ["b", "c"]}, name="hnsw"), [1, 2])
+    >>> recall_of_runs(
+    ...     Run({"q": ["a", "b"]}, name="flat"), Run({"q": ["b", "c"]}, name="hnsw"), [1, 2]
+    ... )
     IndexRecall('hnsw' against 'flat': 0.0000 at 1, 0.5000 at 2, 1 queries)
     """
     asked = list(cutoffs)
     if not asked or any(type(one) is not int or one < 1 for one in asked):
-        raise OptionError(f"cutoffs: found {shown(repr(asked))}, expected whole numbers of 1 or more")
+        raise OptionError(
+            f"cutoffs: found {shown(repr(asked))}, expected whole numbers of 1 or more"
+        )
     ranks = tuple(sorted(set(asked)))
     runs = (exact.in_memory(), approximate.in_memory())
     pairs = join(*runs, ties="shared", threads=threads)
     if not pairs.n_queries:
         some = next(iter(pairs.only_a), "")
         near = near_ids(some, list(pairs.only_b), 1)
-        hint = f"query {some!r} of {exact.name} is most like {near[0]!r} of {approximate.name}" if near else ""
-        raise InputError(f"{exact.name} and {approximate.name}: found no query in common, expected runs on the same queries", hint=hint)
+        hint = (
+            f"query {some!r} of {exact.name} is most like {near[0]!r} of {approximate.name}"
+            if near
+            else ""
+        )
+        raise InputError(
+            f"{exact.name} and {approximate.name}: found no query in common, expected runs on "
+            f"the same queries",
+            hint=hint,
+        )
     both, unanswered = list(pairs.queries), list(pairs.only_a)
     values = np.zeros((len(both) + len(unanswered), len(ranks)))
     for place, cutoff in enumerate(ranks):
@@ -239,7 +293,9 @@ def losses_of(exact: Evaluation, approximate: Evaluation, level: float) -> dict[
         counted = exact.scored[:, place] & other.scored[:, place]
         better, worse = exact.values[counted, place], other.values[counted, place]
         if not counted.any():
-            raise InputError(f"{measure}: found no query that counts in both runs, expected one or more")
+            raise InputError(
+                f"{measure}: found no query that counts in both runs, expected one or more"
+            )
         sides: Sequence[Any] = (worse, better) if measure.direction > 0 else (better, worse)
         found[str(measure)] = difference_interval(sides[0], sides[1], level=level)
     return found

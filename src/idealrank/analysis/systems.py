@@ -16,7 +16,12 @@ from idealrank._lazy import printed, repr_html
 from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.differences import by_measure
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY, Side
-from idealrank.analysis.comparison.query_table import QueryTable, chosen_measures, comparable, queries_of
+from idealrank.analysis.comparison.query_table import (
+    QueryTable,
+    chosen_measures,
+    comparable,
+    queries_of,
+)
 from idealrank.analysis.comparison.requirements import (
     JudgmentsOption,
     WithWarnings,
@@ -74,8 +79,13 @@ class SystemDifference:
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1, "y": 2} for i in range(8)}
-    >>> runs = [{q: ["x", "y"][:: 1 if i < k else -1] for i, q in enumerate(qrels)} for k in (5, 6, 6, 1, 2, 1)]
-    >>> row = ir.compare_systems(*([ir.evaluate(qrels, run, "nDCG") for run in some] for some in (runs[:3], runs[3:])))["nDCG"]
+    >>> runs = [
+    ...     {q: ["x", "y"][:: 1 if i < k else -1] for i, q in enumerate(qrels)}
+    ...     for k in (5, 6, 6, 1, 2, 1)
+    ... ]
+    >>> row = ir.compare_systems(
+    ...     *([ir.evaluate(qrels, run, "nDCG") for run in some] for some in (runs[:3], runs[3:]))
+    ... )["nDCG"]
     >>> round(row.found.difference, 3), row.verdict, row.queries_worth_one_copy() is not None
     (0.076, 'better', True)
     """
@@ -99,7 +109,9 @@ class SystemDifference:
         """Owner of each entry of ``found.training``: a, b, or the difference, if copies are paired
         one by one.
         """
-        several = tuple(side for side, copies in (("a", self.copies_a), ("b", self.copies_b)) if len(copies) > 1)
+        several = tuple(
+            side for side, copies in (("a", self.copies_a), ("b", self.copies_b)) if len(copies) > 1
+        )
         if len(self.found.training) == 2:
             return several if len(several) == 2 else (*several, *({"a", "b"} - set(several)))
         return several if len(several) == 1 else ("difference",)
@@ -108,7 +120,11 @@ class SystemDifference:
     def training_share(self) -> float:
         """Share of the variance of the difference that training makes up, in [0, 1]."""
         total = self.found.standard_error**2
-        return min(sum(part.error(self.n) for part in self.found.training) / total, 1.0) if total else 0.0
+        return (
+            min(sum(part.error(self.n) for part in self.found.training) / total, 1.0)
+            if total
+            else 0.0
+        )
 
     def standard_error(self, n_queries: int, seeds: "Callable[[int], int]") -> float:
         """The standard error to expect from so many queries, and from other numbers of copies.
@@ -121,14 +137,19 @@ class SystemDifference:
             Number of copies today -> number of copies then, for every system that is trained.
         """
         found = self.found
-        return math.sqrt(found.queries / n_queries + sum(part.error(n_queries, seeds(part.n_seeds)) for part in found.training))
+        return math.sqrt(
+            found.queries / n_queries
+            + sum(part.error(n_queries, seeds(part.n_seeds)) for part in found.training)
+        )
 
     def queries_worth_one_copy(self) -> "int | None":
         """Number of further queries that lower the standard error as much as one more copy of every
         trained system; None if impossible.
         """
         training = self.found.training
-        wanted = self.standard_error(self.n, lambda seeds: seeds + 1) ** 2 - sum(part.seeds / part.n_seeds for part in training)
+        wanted = self.standard_error(self.n, lambda seeds: seeds + 1) ** 2 - sum(
+            part.seeds / part.n_seeds for part in training
+        )
         falling = self.found.queries + sum(part.residual / part.n_seeds for part in training)
         return math.ceil(falling / wanted - 1e-9) - self.n if wanted > 0 else None
 
@@ -236,11 +257,16 @@ class SystemComparison(WithWarnings):
                 "single": self.single,
                 "level": self.level,
                 "correction": "bonferroni" if len(self.measures) > 2 else "none",
-                "families": {PRIMARY: 1} | ({COMPANIONS: len(self.measures) - 1} if len(self.measures) > 1 else {}),
+                "families": {PRIMARY: 1}
+                | ({COMPANIONS: len(self.measures) - 1} if len(self.measures) > 1 else {}),
                 "version": self.version,
                 "judgments": self.judgments,
             },
-            "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
+            "convention": {
+                "name": convention.name,
+                "fingerprint": convention.fingerprint,
+                **convention.switches(),
+            },
         }
 
 
@@ -266,15 +292,24 @@ def relation_of(evaluations: Sequence[Evaluation]) -> Relation:
     union = frozenset().union(*queries)
     if all(len(own) >= _MOST * len(union) for own in queries):
         return "copies"
-    shared = next((pair for pair in combinations(range(len(queries)), 2) if queries[pair[0]] & queries[pair[1]]), None)
+    shared = next(
+        (
+            pair
+            for pair in combinations(range(len(queries)), 2)
+            if queries[pair[0]] & queries[pair[1]]
+        ),
+        None,
+    )
     if shared is None:
         return "folds"
     first, second = (evaluations[place].name for place in shared)
     common = len(queries[shared[0]] & queries[shared[1]])
     fewest = min(range(len(queries)), key=lambda place: len(queries[place]))
     raise InputError(
-        f"{first} and {second} share {common} queries, and {evaluations[fewest].name} answers {len(queries[fewest])} of the {len(union)} "
-        "that the runs of its system answer together; expected the same queries in every run (seeds), or each query in only one run "
+        f"{first} and {second} share {common} queries, and {evaluations[fewest].name} answers "
+        f"{len(queries[fewest])} of the {len(union)} "
+        "that the runs of its system answer together; expected the same queries in every run "
+        "(seeds), or each query in only one run "
         "(the fold in which it was held out)"
     )
 
@@ -299,7 +334,8 @@ def compare_systems(
             raise InputError(f"{name}: found no evaluation, expected one for each trained copy")
         if len(side) > 1 and relation_of(side) == "folds":
             raise InputError(
-                f"{name}: found {len(side)} runs without common queries, which are folds of one copy, expected copies",
+                f"{name}: found {len(side)} runs without common queries, which are folds of "
+                f"one copy, expected copies",
                 hint="read the folds of a copy together, as in read_run([fold1, fold2])",
                 command_hint="put the folds of a copy into one file",
             )
@@ -314,20 +350,35 @@ def compare_systems(
         tests = max(len(asked) - 1, 1) if column else 1
         of_family = round(1 - (1 - level) / tests, 12)
         found, values = _found(tables, column, measure, (seeds, single, of_family))
-        rows[str(measure)] = _row(measure, found, values, min(1.0, tests * found.p), (1 - of_family, level, len(queries)))
+        rows[str(measure)] = _row(
+            measure, found, values, min(1.0, tests * found.p), (1 - of_family, level, len(queries))
+        )
     if unjoined:  # values of 0 in every copy vary as little as good ones
         rows = {text: replace(row, verdict="undecided") for text, row in rows.items()}
     a, b = distinct(names)
     runs_a, runs_b = (tuple(one.name for one in side) for side in sides)
     return SystemComparison(
-        a=a, b=b, runs_a=runs_a, runs_b=runs_b, measures=rows, pairing=seeds, single=single, level=level,
-        convention=everything[0].convention, version=__version__, judgments=judged_by(everything, judgments),
-        mismatches=unjoined, cautions=run_cautions(everything, runs, asked),
-    )  # fmt: skip
+        a=a,
+        b=b,
+        runs_a=runs_a,
+        runs_b=runs_b,
+        measures=rows,
+        pairing=seeds,
+        single=single,
+        level=level,
+        convention=everything[0].convention,
+        version=__version__,
+        judgments=judged_by(everything, judgments),
+        mismatches=unjoined,
+        cautions=run_cautions(everything, runs, asked),
+    )
 
 
 def _found(
-    tables: Sequence[Sequence[QueryTable]], column: int, measure: Measure, how: tuple[Pairing, Single | None, float]
+    tables: Sequence[Sequence[QueryTable]],
+    column: int,
+    measure: Measure,
+    how: tuple[Pairing, Single | None, float],
 ) -> tuple[ReplicatedDifference, tuple[FloatArray, FloatArray]]:
     """One measure over the queries that count in every copy, and its values, each (queries,
     copies).
@@ -335,14 +386,21 @@ def _found(
     values = [np.stack([table.values[:, column] for table in side], axis=1) for side in tables]
     kept = np.isfinite(np.concatenate(values, axis=1)).all(axis=1)
     if kept.sum() < 2:
-        raise InputError(f"{measure}: found {int(kept.sum())} queries that are scored in every run, expected at least 2")
+        raise InputError(
+            f"{measure}: found {int(kept.sum())} queries that are scored in every run, "
+            f"expected at least 2"
+        )
     a, b = (side[kept] for side in values)
     seeds, single, level = how
     return replicated_difference(a, b, seeds=seeds, single=single, level=level), (a, b)
 
 
 def _row(
-    measure: Measure, found: ReplicatedDifference, values: tuple[FloatArray, FloatArray], p: float, sizes: tuple[float, float, int]
+    measure: Measure,
+    found: ReplicatedDifference,
+    values: tuple[FloatArray, FloatArray],
+    p: float,
+    sizes: tuple[float, float, int],
 ) -> SystemDifference:
     of_family, level, n_queries = sizes
     alpha, n = round(1 - level, 12), found.n_queries
@@ -369,7 +427,9 @@ def _row(
     )
 
 
-def detectable_between(found: ReplicatedDifference, values: tuple[FloatArray, FloatArray], alpha: float) -> Detectable:
+def detectable_between(
+    found: ReplicatedDifference, values: tuple[FloatArray, FloatArray], alpha: float
+) -> Detectable:
     """Compute the smallest true difference between two systems that such queries and copies find
     with a chance of 0.8.
 
@@ -378,7 +438,9 @@ def detectable_between(found: ReplicatedDifference, values: tuple[FloatArray, Fl
     fewest = min(part.n_seeds for part in found.training if part.n_seeds > 1)
     if fewest < _COPIES_FOR_POWER:
         return Detectable(
-            math.inf, f"{fewest} copies of a trained system, fewer than {_COPIES_FOR_POWER}, hardly show how much training varies"
+            math.inf,
+            f"{fewest} copies of a trained system, fewer than {_COPIES_FOR_POWER}, hardly "
+            f"show how much training varies",
         )
     n = found.n_queries
     means = [side.mean(axis=1, keepdims=True) for side in values]
@@ -392,7 +454,11 @@ def detectable_between(found: ReplicatedDifference, values: tuple[FloatArray, Fl
     of_shift = smallest_visible(spread, n, n - 1, alpha, POWER)
     of_changes = changes.detectable(Criterion(alpha / 2, POWER, n - 1, by_signs=False))
     few = math.sqrt(found.df / (found.df - 1.5))
-    size = few * max(of_changes / of_shift, 1.0) * smallest_visible(found.standard_error * math.sqrt(n), n, found.df, alpha, POWER)
+    size = (
+        few
+        * max(of_changes / of_shift, 1.0)
+        * smallest_visible(found.standard_error * math.sqrt(n), n, found.df, alpha, POWER)
+    )
     if math.isfinite(size):
         return Detectable(size)
     return Detectable(size, "no difference made of such changes is found so often")

@@ -48,8 +48,19 @@ def advise(
     ((5,), ['nDCG@5', 'nDCG(judged_only=True)@5'])
     """
     if is_array(qrels) and is_array(run):
-        return advise_lists(Lists.from_arrays(qrels, run, **layout), surface=surface, visible=visible, convention=convention)
-    return advise_run(to_qrels(qrels), to_run(run, judgments=qrels), surface=surface, visible=visible, convention=convention)
+        return advise_lists(
+            Lists.from_arrays(qrels, run, **layout),
+            surface=surface,
+            visible=visible,
+            convention=convention,
+        )
+    return advise_run(
+        to_qrels(qrels),
+        to_run(run, judgments=qrels),
+        surface=surface,
+        visible=visible,
+        convention=convention,
+    )
 
 
 advise_read = advise_run

@@ -73,7 +73,8 @@ def rank_dcg(
 
     References
     ----------
-    Katerenchuk and Rosenberg (2016), RankDCG: Rank-Ordering Evaluation Measure, LREC; see `RankDCG` for the sign that is printed there.
+    Katerenchuk and Rosenberg (2016), RankDCG: Rank-Ordering Evaluation Measure, LREC; see `RankDCG`
+    for the sign that is printed there.
 
     Examples
     --------
@@ -86,7 +87,9 @@ def rank_dcg(
     """
     convention = Convention.of("standard", negative="kept", ties="input", no_relevant=no_relevant)
     measure = RankDCG(ties=ties).under(convention)  # type: ignore[arg-type]
-    lists = _lists(reference, predicted, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+    lists = _lists(
+        reference, predicted, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding
+    )
     values = list_values(lists, measure, convention.alignment, threads=threads)
     return _one_or_all(values, reference, group, offsets, qid)
 
@@ -131,8 +134,9 @@ def kendall(
 
     References
     ----------
-    Kendall (1945), The treatment of ties in ranking problems, Biometrika 33(3); Stuart (1953), Biometrika 40, for tau-c; SciPy,
-    ``scipy.stats.kendalltau``. For a run and its judgments see `GradeTau`.
+    Kendall (1945), The treatment of ties in ranking problems, Biometrika 33(3); Stuart (1953),
+    Biometrika 40, for tau-c; SciPy, ``scipy.stats.kendalltau``. For a run and its judgments see
+    `GradeTau`.
 
     Examples
     --------
@@ -142,7 +146,9 @@ def kendall(
     array([ 1., -1.])
     """
     checked("variant", variant, TauVariant)
-    lists = _lists(reference, predicted, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+    lists = _lists(
+        reference, predicted, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding
+    )
     values = tau(*_columns(lists), variant)  # type: ignore[arg-type]  # checked above
     return _one_or_all(values, reference, group, offsets, qid)
 
@@ -177,8 +183,8 @@ def spearman(
 
     References
     ----------
-    Spearman (1904), The proof and measurement of association between two things, American Journal of Psychology 15; SciPy,
-    ``scipy.stats.spearmanr``. For a run and its judgments see `GradeRho`.
+    Spearman (1904), The proof and measurement of association between two things, American Journal
+    of Psychology 15; SciPy, ``scipy.stats.spearmanr``. For a run and its judgments see `GradeRho`.
 
     Examples
     --------
@@ -187,7 +193,9 @@ def spearman(
     >>> spearman([3, 2, 1, 5, 5], [0.9, 0.5, 0.1, 1.0, 2.0], group=[3, 2])
     array([ 1., nan])
     """
-    lists = _lists(reference, predicted, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+    lists = _lists(
+        reference, predicted, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding
+    )
     return _one_or_all(rho(*_columns(lists)), reference, group, offsets, qid)
 
 
@@ -205,14 +213,21 @@ def _lists(reference: Any, predicted: Any, **layout: Any) -> Lists:
     true, guessed = as_numbers("reference", reference), as_numbers("predicted", predicted)
     if true.shape != guessed.shape or true.ndim not in (1, 2):
         raise InputError(
-            f"reference has shape {true.shape} and predicted {guessed.shape}; expected the same 1-D or 2-D shape for both, an entry an item"
+            f"reference has shape {true.shape} and predicted {guessed.shape}; expected the "
+            f"same 1-D or 2-D shape for both, an entry an item"
         )
     lists = Lists.from_arrays(true, guessed, **layout)
-    for name, bad in (("reference", ~np.isfinite(lists.labels)), ("predicted", np.isnan(lists.scores))):
+    for name, bad in (
+        ("reference", ~np.isfinite(lists.labels)),
+        ("predicted", np.isnan(lists.scores)),
+    ):
         if bad.any():
             row = int(np.argmax(bad))
             found = (lists.labels if name == "reference" else lists.scores)[row]
-            raise InputError(f"{name}, {lists.name_item(row)}: found {found}, expected a finite number; leave such items out with mask=")
+            raise InputError(
+                f"{name}, {lists.name_item(row)}: found {found}, expected a finite number; "
+                f"leave such items out with mask="
+            )
     return lists
 
 

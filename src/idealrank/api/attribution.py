@@ -71,21 +71,41 @@ def attribute(
     Examples
     --------
     >>> found = attribute({"q": {"a": 1, "b": 1}}, {"q": ["a", "b"]}, {"q": ["x", "a", "b"]}, "AP")
-    >>> round(found.difference, 4), [(document.document, round(document.difference, 4)) for document in found.documents("q")]
+    >>> (
+    ...     round(found.difference, 4),
+    ...     [
+    ...         (document.document, round(document.difference, 4))
+    ...         for document in found.documents("q")
+    ...     ],
+    ... )
     (-0.4167, [('a', -0.25), ('b', -0.1667)])
     """
     if isinstance(qrels, Evaluation) or isinstance(run_a, Evaluation):
         judgments, runs = sources_of(_FORM, (qrels, run_a), convention=convention)
-        measure, convention = primary_measure((qrels, run_a), run_b if measure is None else measure), qrels.convention
+        measure, convention = (
+            primary_measure((qrels, run_a), run_b if measure is None else measure),
+            qrels.convention,
+        )
     elif run_b is None:
         raise OptionError(f"run_b: found none, expected {_FORM}")
     else:
         judgments, runs = qrels, [run_a, run_b]
     first, second = to_runs(runs, names, judgments=judgments)
-    measure, convention = DEFAULT_MEASURES[0] if measure is None else measure, "standard" if convention is None else convention
+    measure, convention = (
+        DEFAULT_MEASURES[0] if measure is None else measure,
+        "standard" if convention is None else convention,
+    )
     from idealrank.analysis.attribution import attribute as attribute_runs  # noqa: PLC0415  (a comparison asks for the other name alone)
 
-    return attribute_runs(to_qrels(judgments), first, second, measure, convention, labels_from=labels_from, threads=threads)
+    return attribute_runs(
+        to_qrels(judgments),
+        first,
+        second,
+        measure,
+        convention,
+        labels_from=labels_from,
+        threads=threads,
+    )
 
 
 why = attribute

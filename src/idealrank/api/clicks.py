@@ -31,17 +31,31 @@ _LEAST = 1e-12
 
 
 def click_page(
-    check: LogCheck, models: Mapping[str, Any], estimates: RewardEstimates | None = None, *, iterations: int = 500, n_resamples: int = 200,
-    held_out: float = 0.2, seed: int = 0, made: Made | None = None,
-) -> str:  # fmt: skip
+    check: LogCheck,
+    models: Mapping[str, Any],
+    estimates: RewardEstimates | None = None,
+    *,
+    iterations: int = 500,
+    n_resamples: int = 200,
+    held_out: float = 0.2,
+    seed: int = 0,
+    made: Made | None = None,
+) -> str:
     """Compute and write the page of a click log."""
-    found = propensities(check.sessions, iterations=iterations, n_resamples=n_resamples, held_out=held_out, rng=seed)
+    found = propensities(
+        check.sessions, iterations=iterations, n_resamples=n_resamples, held_out=held_out, rng=seed
+    )
     unseen, seen = check.sessions.split(held_out, seed)  # the same lists as for the propensities
-    perplexity = {name: model.fit(seen).perplexity_by_rank(unseen) for name, model in models.items()}
+    perplexity = {
+        name: model.fit(seen).perplexity_by_rank(unseen) for name, model in models.items()
+    }
     page = ClickLogPage(
-        check=check, propensities=found, perplexity={**perplexity, RATES: rate_perplexity(seen, unseen)}, estimates=estimates,
+        check=check,
+        propensities=found,
+        perplexity={**perplexity, RATES: rate_perplexity(seen, unseen)},
+        estimates=estimates,
         made=made or Made(),
-    )  # fmt: skip
+    )
     return click_page_html(page)
 
 
@@ -64,8 +78,13 @@ def reward_estimates(
 ) -> RewardEstimates:
     """Estimate the values of one or two policies from the columns of a file of rewards."""
     rewards, target, logged = reward_columns(columns)
-    policies = {"A": target} | ({"B": columns["target_b"]} if columns.get("target_b") is not None else {})
-    predicted: dict[str, Any] = {"A": columns.get("predicted_target"), "B": columns.get("predicted_target_b")}
+    policies = {"A": target} | (
+        {"B": columns["target_b"]} if columns.get("target_b") is not None else {}
+    )
+    predicted: dict[str, Any] = {
+        "A": columns.get("predicted_target"),
+        "B": columns.get("predicted_target_b"),
+    }
     options: dict[str, Any] = {"clusters": columns.get("cluster"), "confidence": confidence}
     asked: list[tuple[Any, float | None]] = list(estimators)
     draws = {"n_resamples": n_resamples, "rng": seed}
@@ -88,12 +107,15 @@ def reward_estimates(
                     )
                 )
             continue
-        missing = [role for role in ("predicted_logged", "predicted_target") if columns.get(role) is None]
+        missing = [
+            role for role in ("predicted_logged", "predicted_target") if columns.get(role) is None
+        ]
         if missing:
             raise OptionError(
-                f"{name}: found no column for {' and '.join(missing)}", hint=f"name it with columns={{'{missing[0]}': ...}}",
+                f"{name}: found no column for {' and '.join(missing)}",
+                hint=f"name it with columns={{'{missing[0]}': ...}}",
                 command_hint=f"name it with --columns {missing[0]}=NAME",
-            )  # fmt: skip
+            )
         model, how = columns["predicted_logged"], {"switch": most, **options}
         known = {policy: one for policy, one in policies.items() if predicted[policy] is not None}
         for policy, one in known.items():
@@ -123,7 +145,13 @@ def reward_estimates(
                 )
             )
     weights = {policy: one / logged for policy, one in policies.items()}
-    return RewardEstimates(values=values, differences=differences, weights=weights, logged=logged, logged_mean=float(rewards.mean()))
+    return RewardEstimates(
+        values=values,
+        differences=differences,
+        weights=weights,
+        logged=logged,
+        logged_mean=float(rewards.mean()),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -149,7 +177,10 @@ def slates_of(columns: Mapping[str, Any]) -> SlateColumns:
     wrong = rank[order] != expected
     if wrong.any():
         place = order[int(wrong.argmax())]
-        raise InputError(f"list {columns['session'][place]}: found rank {rank[place]:g}, expected ranks 1, 2, 3, ..., each once")
+        raise InputError(
+            f"list {columns['session'][place]}: found rank {rank[place]:g}, expected ranks 1, "
+            f"2, 3, ..., each once"
+        )
     column = rank.astype(np.int64) - 1
 
     def table(role: str, otherwise: float) -> FloatArray:
@@ -163,10 +194,15 @@ def slates_of(columns: Mapping[str, Any]) -> SlateColumns:
         for number, label in zip(row.tolist(), columns["cluster"], strict=True):
             if by_list.setdefault(number, label) != label:
                 raise InputError(
-                    f"list {list(names)[number]}: found clusters {by_list[number]} and {label}, expected one for all its places"
+                    f"list {list(names)[number]}: found clusters {by_list[number]} and "
+                    f"{label}, expected one for all its places"
                 )
         clusters = [by_list[number] for number in range(sizes.size)]
     other = table("target_b", 1.0) if columns.get("target_b") is not None else None
     return SlateColumns(
-        rewards=table("reward", 0.0), logged=table("logged", 1.0), target=table("target", 1.0), target_b=other, clusters=clusters
+        rewards=table("reward", 0.0),
+        logged=table("logged", 1.0),
+        target=table("target", 1.0),
+        target_b=other,
+        clusters=clusters,
     )

@@ -175,8 +175,9 @@ def compare(
 
     Notes
     -----
-    A query counts if the convention counts it for either run; the convention decides the value of a query without an answer. A query that
-    is excluded for a measure in one run is excluded in both, and counted in `excluded_queries`.
+    A query counts if the convention counts it for either run; the convention decides the value of a
+    query without an answer. A query that is excluded for a measure in one run is excluded in both,
+    and counted in `excluded_queries`.
 
     For two runs, the primary measure is a family of one test. For several pairs, its tests form a
     family. The secondary measures, over all pairs, form another family; their p values never change
@@ -203,21 +204,31 @@ def compare(
 
     References
     ----------
-    Smucker, Allan and Carterette (2007), A comparison of statistical significance tests for information retrieval evaluation. CIKM.
-    Westfall and Young (1993), Resampling-based multiple testing, section 2.3, for max-T. Schuirmann (1987), A comparison of the two
-    one-sided tests procedure. Journal of Pharmacokinetics and Biopharmaceutics 15.
+    Smucker, Allan and Carterette (2007), A comparison of statistical significance tests for
+    information retrieval evaluation. CIKM. Westfall and Young (1993), Resampling-based multiple
+    testing, section 2.3, for max-T. Schuirmann (1987), A comparison of the two one-sided tests
+    procedure. Journal of Pharmacokinetics and Biopharmaceutics 15.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> a, b = (ir.evaluate(qrels, {q: ranking for q in qrels}, ["RR", "AP"]) for ranking in (["y", "x"], ["x", "y"]))
+    >>> a, b = (
+    ...     ir.evaluate(qrels, {q: ranking for q in qrels}, ["RR", "AP"])
+    ...     for ranking in (["y", "x"], ["x", "y"])
+    ... )
     >>> found = compare(a, b)
-    >>> {measure: (row.difference, row.p, row.p_corrected, row.verdict) for measure, row in found.pairs[0].measures.items()}
+    >>> {
+    ...     measure: (row.difference, row.p, row.p_corrected, row.verdict)
+    ...     for measure, row in found.pairs[0].measures.items()
+    ... }
     {'RR': (0.5, 0.0078125, 0.0078125, 'better'), 'AP': (0.5, 0.0078125, 0.0078125, 'better')}
-    >>> compare({q: {"x": 1, "y": 0} for q in qrels}, {q: ["y", "x"] for q in qrels}, {q: ["x", "y"] for q in qrels}, measures="RR")[
-    ...     "RR"
-    ... ].verdict
+    >>> compare(
+    ...     {q: {"x": 1, "y": 0} for q in qrels},
+    ...     {q: ["y", "x"] for q in qrels},
+    ...     {q: ["x", "y"] for q in qrels},
+    ...     measures="RR",
+    ... )["RR"].verdict
     'better'
     """
     given = (evaluation_a, evaluation_b, *others)
@@ -234,17 +245,37 @@ def compare(
         declared=declared,
     )
     found = compare_evaluations(
-        *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin, effect=effect,
+        *evaluations,
+        measures=measures,
+        baseline=baseline,
+        test=test,
+        correction=correction,
+        level=level,
+        margin=margin,
+        effect=effect,
         largest_loss=largest_loss,
-        weights=weights_of(weights), clusters=clusters_of(clusters), slices=slices_of(slices),
-        n_resamples=n_resamples, rng=rng, threads=threads, rankings=rankings, tell=tell,
-        judgments=judgments, declared=declared,
-    )  # fmt: skip
-    return found if judge_qrels is None else found.beside(judged_again(judge_qrels, evaluations, found.means))
+        weights=weights_of(weights),
+        clusters=clusters_of(clusters),
+        slices=slices_of(slices),
+        n_resamples=n_resamples,
+        rng=rng,
+        threads=threads,
+        rankings=rankings,
+        tell=tell,
+        judgments=judgments,
+        declared=declared,
+    )
+    return (
+        found
+        if judge_qrels is None
+        else found.beside(judged_again(judge_qrels, evaluations, found.means))
+    )
 
 
 def judged_again(
-    judge: "AnyTable | Sequence[Evaluation]", evaluations: Sequence[Evaluation], measures: Iterable[str]
+    judge: "AnyTable | Sequence[Evaluation]",
+    evaluations: Sequence[Evaluation],
+    measures: Iterable[str],
 ) -> Sequence[Evaluation]:
     """Evaluate the runs of evaluations once more, with the grades of a judge."""
     if isinstance(judge, Sequence) and judge and all(isinstance(one, Evaluation) for one in judge):
@@ -255,16 +286,23 @@ def judged_again(
     asked = [measure for measure in evaluations[0].measures if str(measure) in tested]
     from idealrank.analysis.comparison.judge_differences import of_judged_queries  # noqa: PLC0415  (few comparisons have a judge)
 
-    return [of_judged_queries(evaluate(qrels, run, asked, evaluations[0].convention), qrels) for run in runs]
+    return [
+        of_judged_queries(evaluate(qrels, run, asked, evaluations[0].convention), qrels)
+        for run in runs
+    ]
 
 
-def evaluated_by_judge(judge: Qrels, runs: Iterable[Run], measures: Sequence[Measure], convention: "Convention | str") -> list[Evaluation]:
+def evaluated_by_judge(
+    judge: Qrels, runs: Iterable[Run], measures: Sequence[Measure], convention: "Convention | str"
+) -> list[Evaluation]:
     """Evaluate runs with the grades of a judge, on the queries that the judge judged, without
     warnings of odd data.
     """
     from idealrank.analysis.comparison.judge_differences import of_judged_queries  # noqa: PLC0415  (few comparisons have a judge)
 
-    return [of_judged_queries(evaluate_read(judge, run, measures, convention), judge) for run in runs]
+    return [
+        of_judged_queries(evaluate_read(judge, run, measures, convention), judge) for run in runs
+    ]
 
 
 def evaluations_of(
@@ -285,57 +323,88 @@ def evaluations_of(
         refuse_convention(convention, next(one for one in given if isinstance(one, Evaluation)))
     if all(kinds):
         refuse_names(names, given)
-        return given if names is None else [replace(one, name=name) for one, name in zip(given, names, strict=True)]
+        return (
+            given
+            if names is None
+            else [replace(one, name=name) for one, name in zip(given, names, strict=True)]
+        )
     if any(kinds) or len(given) < 3:
         found = ", ".join(type(one).__name__ for one in given)
-        by_name = any(isinstance(one, Mapping) and one and not isinstance(next(iter(one.values())), _LISTED) for one in given[1:])
+        by_name = any(
+            isinstance(one, Mapping) and one and not isinstance(next(iter(one.values())), _LISTED)
+            for one in given[1:]
+        )
         # a mapping of runs by name
         hint = "give each run by itself, and names=[...]" if by_name else ""
         raise InputError(
-            f"found {found}; expected evaluations, as `evaluate` returns, or judgments and two or more runs: {form}", hint=hint
+            f"found {found}; expected evaluations, as `evaluate` returns, or judgments and "
+            f"two or more runs: {form}",
+            hint=hint,
         )
     qrels, *runs = given
-    asked, rules = with_companions(measures), Convention.of("standard" if convention is None else convention)
+    asked, rules = (
+        with_companions(measures),
+        Convention.of("standard" if convention is None else convention),
+    )
     if is_array(qrels):
         refuse_names(names, runs)
         if declared.labels_are is not None or declared.sampled_negatives is not None:
             raise OptionError(
-                f"{form}: found labels_are or sampled_negatives with arrays, in which every item has a label; expected judgments and runs"
+                f"{form}: found labels_are or sampled_negatives with arrays, in which every "
+                f"item has a label; expected judgments and runs"
             )
         if not layout and np.ndim(qrels) == 1 and len(qrels) > 1:
-            raise InputError(f"{form}: found one query of {len(qrels)} items, expected group=, offsets= or qid= with the arrays")
+            raise InputError(
+                f"{form}: found one query of {len(qrels)} items, expected group=, offsets= or "
+                f"qid= with the arrays"
+            )
         named = zip(runs, names or unnamed or unnamed_runs(len(runs)), strict=True)
         return [evaluate(qrels, run, asked, rules, name=name, **layout) for run, name in named]
     refuse_layout(layout)
     duplicates = rules.alignment.duplicates
     qrels = to_judgments(qrels, "error" if duplicates == "twice" else duplicates)
     qrels = with_labels(qrels, declared.labels_are, declared.sampled_negatives)
-    return [evaluate(qrels, run, asked, rules, keep_unjudged=True) for run in to_runs(runs, names, unnamed=unnamed, judgments=qrels)]
+    return [
+        evaluate(qrels, run, asked, rules, keep_unjudged=True)
+        for run in to_runs(runs, names, unnamed=unnamed, judgments=qrels)
+    ]
 
 
 def refuse_convention(convention: object, evaluation: Evaluation) -> None:
     """Refuse a convention beside an evaluation, which has one."""
     if convention is not None:
-        raise OptionError(f"convention={convention}: found evaluations, which have theirs, {evaluation.convention}; evaluate again")
+        raise OptionError(
+            f"convention={convention}: found evaluations, which have theirs, "
+            f"{evaluation.convention}; evaluate again"
+        )
 
 
-def sources_of(form: str, evaluations: Sequence[Any], *, convention: object = None) -> tuple[Judgments, list[Run]]:
+def sources_of(
+    form: str, evaluations: Sequence[Any], *, convention: object = None
+) -> tuple[Judgments, list[Run]]:
     """Return the judgments and the runs that evaluations keep, the runs under the names of the
     evaluations.
     """
     if not all(isinstance(one, Evaluation) for one in evaluations):
         found = ", ".join(type(one).__name__ for one in evaluations)
-        raise InputError(f"found {found}; expected evaluations, as `evaluate` returns, or judgments and runs: {form}")
+        raise InputError(
+            f"found {found}; expected evaluations, as `evaluate` returns, or judgments and "
+            f"runs: {form}"
+        )
     refuse_convention(convention, evaluations[0])
     kept = [one.sources for one in evaluations]
     if None in kept:
         raise InputError(
-            f"evaluation {evaluations[kept.index(None)].name!r}: found no judgments and run in it, expected "
-            f"evaluate(..., keep_unjudged=True), which keeps them, or {form}; evaluations of arrays keep none, since arrays have no "
+            f"evaluation {evaluations[kept.index(None)].name!r}: found no judgments and run "
+            f"in it, expected "
+            f"evaluate(..., keep_unjudged=True), which keeps them, or {form}; evaluations of "
+            f"arrays keep none, since arrays have no "
             "document ids"
         )
     comparable(evaluations)
-    return kept[0][0], [run.renamed(one.name) for one, (_, run) in zip(evaluations, kept, strict=True)]
+    return kept[0][0], [
+        run.renamed(one.name) for one, (_, run) in zip(evaluations, kept, strict=True)
+    ]
 
 
 def primary_measure(evaluations: Sequence[Evaluation], asked: "MeasureLike | None") -> MeasureLike:

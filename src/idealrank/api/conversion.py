@@ -101,7 +101,12 @@ def convert(
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "case.csv").write_text("query,docid,rating\nred shoes,7,3\nred shoes,4,\n")
-    >>> done = convert(folder / "case.csv", folder / "qrels.txt", target_format="trec", write_queries=folder / "queries.tsv")
+    >>> done = convert(
+    ...     folder / "case.csv",
+    ...     folder / "qrels.txt",
+    ...     target_format="trec",
+    ...     write_queries=folder / "queries.tsv",
+    ... )
     >>> (folder / "qrels.txt").read_text(), (folder / "queries.tsv").read_text()
     ('q1 0 7 3\n', 'q1\tred shoes\n')
     >>> [loss.text for loss in done.losses]

@@ -36,39 +36,63 @@ class EngineTable(NamedTuple):
         return cls(table, "run", columns, KINDS["run"])
 
     @classmethod
-    def compared(cls, qrels: Any, runs: tuple[Any, Any], qrels_columns: Columns, run_columns: Columns) -> "list[EngineTable]":
+    def compared(
+        cls, qrels: Any, runs: tuple[Any, Any], qrels_columns: Columns, run_columns: Columns
+    ) -> "list[EngineTable]":
         """Judgments, and both runs of a comparison."""
-        return [cls.qrels(qrels, qrels_columns), cls(runs[0], "run", run_columns, BASELINE), cls.run(runs[1], run_columns)]
+        return [
+            cls.qrels(qrels, qrels_columns),
+            cls(runs[0], "run", run_columns, BASELINE),
+            cls.run(runs[1], run_columns),
+        ]
 
     def chosen(
-        self, types: Sequence[tuple[str, str]], content: Callable[[str], Content], convention: Convention, order: str | None
+        self,
+        types: Sequence[tuple[str, str]],
+        content: Callable[[str], Content],
+        convention: Convention,
+        order: str | None,
     ) -> "tuple[Chosen, str | None]":
         """Choose the columns, and the one that numbers the rows if values depend on their order.
 
         Examples
         --------
         >>> table = EngineTable.run(None, None)
-        >>> table.chosen([("qid", "str"), ("docno", "str"), ("score", "double")], lambda type: "text", Convention.of("standard"), None)
+        >>> table.chosen(
+        ...     [("qid", "str"), ("docno", "str"), ("score", "double")],
+        ...     lambda type: "text",
+        ...     Convention.of("standard"),
+        ...     None,
+        ... )
         Traceback (most recent call last):
             ...
         idealrank.errors.InputError: run: found column 'score' of type double, expected numbers
         """
         refuse_order(self.kind, convention, order)
-        found = choose_columns([name for name, _ in types], self.kind, self.columns, self.kind, Notes(None))
+        found = choose_columns(
+            [name for name, _ in types], self.kind, self.columns, self.kind, Notes(None)
+        )
         type_of = dict(types)
         for name in (found.query, found.document):
             if content(type_of[name]) not in ("text", "whole"):
                 raise InputError(
-                    f"{self.kind}: found column {name!r} of type {type_of[name]}, expected ids, which are text or whole numbers"
+                    f"{self.kind}: found column {name!r} of type {type_of[name]}, expected "
+                    f"ids, which are text or whole numbers"
                 )
         if found.value and content(type_of[found.value]) not in ("whole", "number"):
-            raise InputError(f"{self.kind}: found column {found.value!r} of type {type_of[found.value]}, expected numbers")
+            raise InputError(
+                f"{self.kind}: found column {found.value!r} of type {type_of[found.value]}, "
+                f"expected numbers"
+            )
         if not needs_order_of(self.kind, convention):
             return found, None
-        if order is not None and (sum(name == order for name, _ in types) != 1 or content(type_of[order]) != "whole"):
+        if order is not None and (
+            sum(name == order for name, _ in types) != 1 or content(type_of[order]) != "whole"
+        ):
             raise InputError(
-                f"{self.kind}: found {type_of.get(order, 'no column')} for order={order!r}, expected a column of whole numbers"
-            )  # fmt: skip
+                f"{self.kind}: found {type_of.get(order, 'no column')} for order={order!r}, "
+                f"expected a column of whole numbers"
+            )
         return found, order
 
 
@@ -83,7 +107,9 @@ def held_rows(given: EngineTable) -> Any:
     """
     held = local_rows(given.table, given.kind).to_pandas()
     held[["query", "document"]] = held[["query", "document"]].map(decode_id)
-    return pandas_rows(held, given.kind, given.number, Chosen("query", "document", "value"), "position")
+    return pandas_rows(
+        held, given.kind, given.number, Chosen("query", "document", "value"), "position"
+    )
 
 
 def pandas_content(dtype: str) -> Content:
@@ -91,7 +117,10 @@ def pandas_content(dtype: str) -> Content:
 
     Examples
     --------
-    >>> [pandas_content(dtype) for dtype in ("object", "Int64", "double[pyarrow]", "datetime64[ns]")]
+    >>> [
+    ...     pandas_content(dtype)
+    ...     for dtype in ("object", "Int64", "double[pyarrow]", "datetime64[ns]")
+    ... ]
     ['text', 'whole', 'number', 'other']
     """
     name = dtype.lower()
@@ -99,7 +128,9 @@ def pandas_content(dtype: str) -> Content:
         return "whole"
     if name.startswith(("float", "halffloat", "double", "bool", "decimal")):
         return "number"
-    is_text = name in ("object", "category", "str") or any(word in name for word in ("string", "binary", "dictionary"))
+    is_text = name in ("object", "category", "str") or any(
+        word in name for word in ("string", "binary", "dictionary")
+    )
     return "text" if is_text else "other"
 
 
@@ -115,15 +146,39 @@ def pandas_rows(part: Any, kind: Table, number: int, chosen: Chosen, order: str 
     [{'query': 'q', 'document': '7', 'value': -1.0, 'kind': 1, 'position': 0}]
     """
     position = part[order] if order else 0
-    found = part[[]].assign(query=part[chosen.query], document=part[chosen.document], value=1.0, kind=number, position=position)
+    found = part[[]].assign(
+        query=part[chosen.query],
+        document=part[chosen.document],
+        value=1.0,
+        kind=number,
+        position=position,
+    )
     if found["position"].isna().any():
-        raise InputError(f"{kind}: found a row without a value of order={order!r}, expected a whole number in every row")
+        raise InputError(
+            f"{kind}: found a row without a value of order={order!r}, expected a whole number "
+            f"in every row"
+        )
     if chosen.value:
         found["value"] = part[chosen.value]
         if pandas_content(str(found["value"].dtype)) == "whole":
             whole = found["value"].dropna()
-            lost = next((one for one in whole[(whole > 2**53) | (whole < -(2**53))].tolist() if float(one) != one), None)
+            lost = next(
+                (
+                    one
+                    for one in whole[(whole > 2**53) | (whole < -(2**53))].tolist()
+                    if float(one) != one
+                ),
+                None,
+            )
             if lost is not None:
                 raise InputError(f"{kind}: found {lost}, a number that float64 changes")
-    rows = found.astype({"query": "string", "document": "string", "value": "float64", "kind": "int8", "position": "int64"})
+    rows = found.astype(
+        {
+            "query": "string",
+            "document": "string",
+            "value": "float64",
+            "kind": "int8",
+            "position": "int64",
+        }
+    )
     return rows.assign(value=0.0 - rows["value"]) if chosen.by_rank else rows

@@ -57,7 +57,13 @@ AnyTable: TypeAlias = Any
 __all__ = ["dcg", "evaluate", "ndcg", "read_qrels", "read_run"]
 
 
-def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns: Columns = None, tell: Tell | None = None) -> Qrels:
+def to_qrels(
+    qrels: AnyTable,
+    *,
+    duplicates: QrelsDuplicates = "error",
+    columns: Columns = None,
+    tell: Tell | None = None,
+) -> Qrels:
     """Judgments from a path, a mapping ``{query: {document: grade}}`` or ``{query: [document,
     ...]}``, a dataframe, or `Qrels`.
 
@@ -72,26 +78,38 @@ def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns:
     if isinstance(qrels, (str, PathLike)) or _is_paths(qrels) or is_frame(qrels):
         return read_qrels(qrels, duplicates=duplicates, columns=columns, tell=tell)
     hint = _NO_IDS if is_array(qrels) else ""
-    raise InputError(f"qrels: found {type(qrels).__name__}, expected a path, a mapping, a dataframe, or Qrels{hint}")
+    raise InputError(
+        f"qrels: found {type(qrels).__name__}, expected a path, a mapping, a dataframe, or "
+        f"Qrels{hint}"
+    )
 
 
-def to_judgments(table: AnyTable, duplicates: QrelsDuplicates, columns: Columns = None) -> Judgments:
+def to_judgments(
+    table: AnyTable, duplicates: QrelsDuplicates, columns: Columns = None
+) -> Judgments:
     """Judgments of any kind that are read already, or as `to_qrels` reads them."""
     return table if is_judgments(table) else to_qrels(table, duplicates=duplicates, columns=columns)
 
 
-def with_labels(judgments: Judgments, labels_are: LabelKind | None, sampled_negatives: float | None) -> Judgments:
+def with_labels(
+    judgments: Judgments, labels_are: LabelKind | None, sampled_negatives: float | None
+) -> Judgments:
     """Return judgments with a declared kind of labels, which preferences and several assessors
     lack.
     """
     if labels_are is None and sampled_negatives is None:
         return judgments
     if not isinstance(judgments, Qrels):
-        raise OptionError(f"labels_are, sampled_negatives: found {type(judgments).__name__}, expected grades: Qrels")
+        raise OptionError(
+            f"labels_are, sampled_negatives: found {type(judgments).__name__}, expected "
+            f"grades: Qrels"
+        )
     return judgments.labelled(labels_are, sampled_negatives=sampled_negatives)
 
 
-def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None, judgments: AnyTable = None) -> Run:
+def to_run(
+    run: AnyTable, *, name: str | None = None, columns: Columns = None, judgments: AnyTable = None
+) -> Run:
     """A run from a path, a mapping ``{query: {document: score}}`` or ``{query: [document, ...]}``,
     a dataframe, or `Run`.
 
@@ -108,8 +126,12 @@ def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None, j
         return read_run(run, name=name, columns=columns, labels=_labels_file(judgments))
     hint = ""
     if is_array(run):
-        hint = _NO_IDS if is_array(judgments) else "; labels and scores are both arrays or both files"
-    raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run{hint}")
+        hint = (
+            _NO_IDS if is_array(judgments) else "; labels and scores are both arrays or both files"
+        )
+    raise InputError(
+        f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run{hint}"
+    )
 
 
 def to_streamed_run(
@@ -131,7 +153,8 @@ def to_streamed_run(
     """
     if keep_unjudged:
         raise OptionError(
-            "keep_unjudged: found a budget of memory too, expected one of them, since unjudged documents are kept of runs in memory"
+            "keep_unjudged: found a budget of memory too, expected one of them, since "
+            "unjudged documents are kept of runs in memory"
         )
     if is_query(run):
         from idealrank.io.frame_stream import stream_frame  # noqa: PLC0415  (few pass one)
@@ -141,7 +164,10 @@ def to_streamed_run(
         from idealrank.io.run_stream import stream_run  # noqa: PLC0415  (few ask for it)
 
         return stream_run(run, memory or 0, name=name, columns=columns)
-    raise OptionError(f"memory: found {type(run).__name__}, expected a path, a Polars lazy frame or a DuckDB relation")
+    raise OptionError(
+        f"memory: found {type(run).__name__}, expected a path, a Polars lazy frame or a "
+        f"DuckDB relation"
+    )
 
 
 def _refuse_responses(run: Mapping[Any, Any]) -> None:
@@ -152,14 +178,17 @@ def _refuse_responses(run: Mapping[Any, Any]) -> None:
     if any(isinstance(some, Mapping) and isinstance(some.get("hits"), list) for some in hits):
         raise InputError(
             "run: found responses of a search engine, expected {query: {document: score}}",
-            hint="for each query, {hit['_id']: hit['_score'] for hit in response['hits']['hits']}; or save them as JSON for read_run",
+            hint="for each query, {hit['_id']: hit['_score'] for hit in response['hits']['hits']}; "
+            "or save them as JSON for read_run",
             command_hint="save them as JSON",
         )
 
 
 def _labels_file(judgments: AnyTable) -> "str | PathLike[str] | None":
     """The one file of the judgments, if it can be read again."""
-    paths: Sequence[Any] = [judgments] if isinstance(judgments, (str, PathLike)) else getattr(judgments, "paths", ())
+    paths: Sequence[Any] = (
+        [judgments] if isinstance(judgments, (str, PathLike)) else getattr(judgments, "paths", ())
+    )
     return paths[0] if len(paths) == 1 and paths[0] != "-" else None
 
 
@@ -169,7 +198,11 @@ def unnamed_runs(count: int) -> tuple[str, ...]:
 
 
 def to_runs(
-    runs: Iterable[AnyTable], names: Sequence[str] | None = None, *, unnamed: Sequence[str] = (), judgments: AnyTable = None
+    runs: Iterable[AnyTable],
+    names: Sequence[str] | None = None,
+    *,
+    unnamed: Sequence[str] = (),
+    judgments: AnyTable = None,
 ) -> list[Run]:
     """Runs as `to_run` reads them, with the given names; without names, those that have none get
     `unnamed`, or `unnamed_runs`.
@@ -177,7 +210,9 @@ def to_runs(
     tables = list(runs)
     refuse_names(names, tables)
     found = []
-    for table, given, name in zip(tables, names or [""] * len(tables), unnamed or unnamed_runs(len(tables)), strict=True):
+    for table, given, name in zip(
+        tables, names or [""] * len(tables), unnamed or unnamed_runs(len(tables)), strict=True
+    ):
         is_unnamed = isinstance(table, Mapping) or is_frame(table) or holds_lists(table)
         run = to_run(table, name=given or (name if is_unnamed else None), judgments=judgments)
         found.append(run if given in ("", run.name) else run.renamed(given))
@@ -191,27 +226,46 @@ def refuse_layout(layout: Mapping[str, Any]) -> None:
     """Refuse the grouping of arrays for anything else, and arguments that are no grouping."""
     if unknown := next((name for name in layout if name not in _LAYOUT), ""):
         near = {"measures": "measure", "measure": "measures"}.get(unknown, "")
-        raise OptionError(f"found no argument {unknown!r}, expected one of the function's", hint=f"did you mean {near}=?" if near else "")
+        raise OptionError(
+            f"found no argument {unknown!r}, expected one of the function's",
+            hint=f"did you mean {near}=?" if near else "",
+        )
     if layout:
-        raise InputError(f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels or runs")
+        raise InputError(
+            f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels "
+            f"or runs"
+        )
 
 
 def refuse_names(names: Sequence[str] | None, runs: Sequence[object]) -> None:
     """Refuse names that are not a different one for each run."""
-    if names is not None and (isinstance(names, str) or len(names) != len(runs) or len(set(names)) != len(names)):
+    if names is not None and (
+        isinstance(names, str) or len(names) != len(runs) or len(set(names)) != len(names)
+    ):
         said = repr(names) if isinstance(names, str) else ", ".join(map(repr, names)) or "none"
-        raise InputError(f"names: found {said}, expected a different name for each of {len(runs)} runs")
+        raise InputError(
+            f"names: found {said}, expected a different name for each of {len(runs)} runs"
+        )
 
 
 def _is_paths(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(part, (str, PathLike)) for part in value)
+    return (
+        isinstance(value, (list, tuple))
+        and bool(value)
+        and all(isinstance(part, (str, PathLike)) for part in value)
+    )
 
 
 def is_array(value: Any) -> bool:
     """Return whether this is labels or scores (NumPy arrays, tensors, nested lists of numbers), not
     a table of ids.
     """
-    if is_judgments(value) or isinstance(value, (Run, Mapping, str, PathLike)) or _is_paths(value) or is_frame(value):
+    if (
+        is_judgments(value)
+        or isinstance(value, (Run, Mapping, str, PathLike))
+        or _is_paths(value)
+        or is_frame(value)
+    ):
         return False
     if holds_lists(value):
         return False
@@ -299,24 +353,41 @@ def evaluate(
 
     Examples
     --------
-    >>> evaluate({"q1": {"d1": 2, "d2": 1}}, {"q1": {"d2": 0.9, "d1": 0.4}}, "nDCG@10").mean()["nDCG@10"]
+    >>> evaluate({"q1": {"d1": 2, "d2": 1}}, {"q1": {"d2": 0.9, "d1": 0.4}}, "nDCG@10").mean()[
+    ...     "nDCG@10"
+    ... ]
     0.8597186998521972
     >>> import numpy as np
-    >>> evaluate(np.array([[1, 0], [0, 2]]), np.array([[0.2, 0.9], [0.1, 0.8]]), ["nDCG@10", "RR"], "lightgbm").mean()["RR"]
+    >>> evaluate(
+    ...     np.array([[1, 0], [0, 2]]),
+    ...     np.array([[0.2, 0.9], [0.1, 0.8]]),
+    ...     ["nDCG@10", "RR"],
+    ...     "lightgbm",
+    ... ).mean()["RR"]
     0.75
     """
     of_qrels, of_run = qrels_columns or columns, run_columns or columns
     _refuse_columns(qrels, run, columns, qrels_columns, run_columns)
     if is_array(qrels) and is_array(run):
         if labels_are is not None or sampled_negatives is not None:
-            raise OptionError("labels_are, sampled_negatives: found arrays, in which every item has a label")
+            raise OptionError(
+                "labels_are, sampled_negatives: found arrays, in which every item has a label"
+            )
         if max_documents is not None:
-            raise InputError("max_documents belongs to runs with document ids; for arrays use a cutoff of the measure, as in AP@10")
-        lists = Lists.from_arrays(qrels, run, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+            raise InputError(
+                "max_documents belongs to runs with document ids; for arrays use a cutoff of "
+                "the measure, as in AP@10"
+            )
+        lists = Lists.from_arrays(
+            qrels, run, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding
+        )
         asked = default_measures() if measures is None else measures
         return core.evaluate_lists(lists, asked, convention, threads=threads, name=name or "run")
     if any(option is not None for option in (group, offsets, qid, mask, padding)):
-        raise InputError("group, offsets, qid, mask and padding belong to arrays of labels and scores; found other qrels or run")
+        raise InputError(
+            "group, offsets, qid, mask and padding belong to arrays of labels and scores; "
+            "found other qrels or run"
+        )
     convention = Convention.of(convention)
     duplicates = convention.alignment.duplicates
     is_streamed = memory is not None or (is_query(run) and not keep_unjudged)
@@ -324,35 +395,63 @@ def evaluate(
     read_qrels_ = to_judgments(qrels, "error" if duplicates == "twice" else duplicates, of_qrels)
     read_qrels_ = with_labels(read_qrels_, labels_are, sampled_negatives)
     if read_run_ is None:
-        read_run_ = to_streamed_run(run, memory, keep_unjudged=keep_unjudged, name=name, columns=of_run)
+        read_run_ = to_streamed_run(
+            run, memory, keep_unjudged=keep_unjudged, name=name, columns=of_run
+        )
     measures = default_measures(tables_of(read_qrels_)) if measures is None else measures
     inputs = input_files((*read_qrels_.paths, *read_run_.paths))
     evaluation = core.evaluate(
-        read_qrels_, read_run_, measures, convention, max_documents=max_documents, keep_unjudged=keep_unjudged, threads=threads,
-        progress=progress, inputs=inputs,
-    )  # fmt: skip
-    evaluation = replace(evaluation, sources=(read_qrels_, read_run_)) if keep_unjudged else evaluation
+        read_qrels_,
+        read_run_,
+        measures,
+        convention,
+        max_documents=max_documents,
+        keep_unjudged=keep_unjudged,
+        threads=threads,
+        progress=progress,
+        inputs=inputs,
+    )
+    evaluation = (
+        replace(evaluation, sources=(read_qrels_, read_run_)) if keep_unjudged else evaluation
+    )
     warn_of_doubt(evaluation)
-    if _are_lists(qrels) and isinstance(run, Mapping) and look_like_grades(read_run_.source.values, read_run_.source.offsets):  # type: ignore[union-attr]
-        message = "the judgments are lists, and the scores of the run few small whole numbers: are they swapped? judgments come first"
+    if (
+        _are_lists(qrels)
+        and isinstance(run, Mapping)
+        and look_like_grades(read_run_.source.values, read_run_.source.offsets)  # type: ignore[union-attr]
+    ):
+        message = (
+            "the judgments are lists, and the scores of the run few small whole numbers: are they "
+            "swapped? judgments come first"
+        )
         warn(message)
     return evaluation if name is None else replace(evaluation, name=name)
 
 
 def _are_lists(qrels: AnyTable) -> bool:
-    return isinstance(qrels, Mapping) and any(isinstance(graded, (list, tuple)) for graded in qrels.values())
+    return isinstance(qrels, Mapping) and any(
+        isinstance(graded, (list, tuple)) for graded in qrels.values()
+    )
 
 
-def _refuse_columns(qrels: AnyTable, run: AnyTable, columns: Columns, qrels_columns: Columns, run_columns: Columns) -> None:
+def _refuse_columns(
+    qrels: AnyTable, run: AnyTable, columns: Columns, qrels_columns: Columns, run_columns: Columns
+) -> None:
     """Refuse names of columns for what has no columns."""
-    lacking = [not (is_frame(table) or isinstance(table, (str, PathLike)) or _is_paths(table)) for table in (qrels, run)]
+    lacking = [
+        not (is_frame(table) or isinstance(table, (str, PathLike)) or _is_paths(table))
+        for table in (qrels, run)
+    ]
     for word, given, lacks, table in (
         ("qrels_columns", qrels_columns, lacking[0], qrels),
         ("run_columns", run_columns, lacking[1], run),
         ("columns", columns, all(lacking), qrels),
     ):
         if given is not None and lacks:
-            raise OptionError(f"{word}: found {type(table).__name__}, which has no columns, expected a file or a dataframe")
+            raise OptionError(
+                f"{word}: found {type(table).__name__}, which has no columns, expected a file "
+                f"or a dataframe"
+            )
 
 
 def evaluate_read(
@@ -372,9 +471,17 @@ def evaluate_read(
     callers that open files name them.
     """
     return core.evaluate(
-        qrels, run, measures, convention, max_documents=max_documents, keep_unjudged=keep_unjudged, keep_for=keep_for, keep_top=keep_top,
-        threads=threads, progress=progress,
-    )  # fmt: skip
+        qrels,
+        run,
+        measures,
+        convention,
+        max_documents=max_documents,
+        keep_unjudged=keep_unjudged,
+        keep_for=keep_for,
+        keep_top=keep_top,
+        threads=threads,
+        progress=progress,
+    )
 
 
 def kept_hits(evaluation: Evaluation) -> "JudgedHits | None":
@@ -383,7 +490,11 @@ def kept_hits(evaluation: Evaluation) -> "JudgedHits | None":
     """
     from idealrank.evaluation.judged_hits import hit_depth, hits_of  # noqa: PLC0415  (only stores want them)
 
-    return None if evaluation.judged is None else hits_of(evaluation.judged, hit_depth(evaluation.measures, evaluation.convention))
+    return (
+        None
+        if evaluation.judged is None
+        else hits_of(evaluation.judged, hit_depth(evaluation.measures, evaluation.convention))
+    )
 
 
 def overlap_ranks(measures: Sequence[Measure], convention: Convention) -> int:
@@ -392,11 +503,18 @@ def overlap_ranks(measures: Sequence[Measure], convention: Convention) -> int:
     """
     from idealrank.evaluation.overlap import measures_beside  # noqa: PLC0415
 
-    alignment, cutoffs = convention.alignment, [measure.cutoff for measure in measures_beside(measures)]
-    is_plain = alignment.ties in ("docid", "docid-ascending", "input") and alignment.score == "float64"
+    alignment, cutoffs = (
+        convention.alignment,
+        [measure.cutoff for measure in measures_beside(measures)],
+    )
+    is_plain = (
+        alignment.ties in ("docid", "docid-ascending", "input") and alignment.score == "float64"
+    )
     if not is_plain or alignment.duplicates == "twice" or alignment.unjudged == "skipped":
         return 0
-    deepest = max((cutoff if isinstance(cutoff, int) else _DEEPEST + 1 for cutoff in cutoffs), default=0)
+    deepest = max(
+        (cutoff if isinstance(cutoff, int) else _DEEPEST + 1 for cutoff in cutoffs), default=0
+    )
     return deepest if deepest <= _DEEPEST else 0
 
 
@@ -418,11 +536,16 @@ def overlaps(
     from idealrank.evaluation.overlap import measures_beside  # noqa: PLC0415  (few compare rankings)
 
     beside, alignment = measures_beside(measures), convention.alignment
-    ordered, cutoffs = alignment.ties in ("docid", "docid-ascending", "input"), [measure.cutoff for measure in beside]
+    ordered, cutoffs = (
+        alignment.ties in ("docid", "docid-ascending", "input"),
+        [measure.cutoff for measure in beside],
+    )
     options = {
         "ties": alignment.ties if ordered else "shared",
         "duplicates": "first" if alignment.duplicates == "twice" else alignment.duplicates,
-        "depth": max(map(int, cutoffs)) if ordered and all(isinstance(cutoff, int) for cutoff in cutoffs) else 0,  # type: ignore[arg-type]
+        "depth": max(map(int, cutoffs))  # type: ignore[arg-type]
+        if ordered and all(isinstance(cutoff, int) for cutoff in cutoffs)
+        else 0,
         "threads": threads,
     }
     tops = _tops(evaluations, overlap_ranks(measures, convention)) or [None] * len(runs)
@@ -431,9 +554,14 @@ def overlaps(
         for pair, of_both in zip(combinations(runs, 2), combinations(tops, 2), strict=True)
         if baseline in (None, *(run.name for run in pair))
     ]
-    works = [(f"{a.name} and {b.name}", partial(_overlap, (a, b), of_both, beside, options)) for (a, b), of_both in pairs]
+    works = [
+        (f"{a.name} and {b.name}", partial(_overlap, (a, b), of_both, beside, options))
+        for (a, b), of_both in pairs
+    ]
     found = (
-        (work(Progress()) for _, work in works) if all(top is not None for top in tops) else [watch(label, work) for label, work in works]
+        (work(Progress()) for _, work in works)
+        if all(top is not None for top in tops)
+        else [watch(label, work) for label, work in works]
     )
     return (one for one in found if one is not None)
 
@@ -441,11 +569,17 @@ def overlaps(
 def _tops(evaluations: Sequence[Evaluation], depth: int) -> "list[Top | None]":
     """The first documents that evaluations kept, as far as they tell of rankings."""
     tops = [None if one.judged is None else one.judged.top for one in evaluations]
-    return [top if top is not None and top.is_whole and 0 < depth <= top.depth else None for top in tops]
+    return [
+        top if top is not None and top.is_whole and 0 < depth <= top.depth else None for top in tops
+    ]
 
 
 def _overlap(
-    runs: tuple[Run, Run], tops: "tuple[Top | None, Top | None]", measures: Sequence[Measure], options: dict[str, Any], progress: Progress
+    runs: tuple[Run, Run],
+    tops: "tuple[Top | None, Top | None]",
+    measures: Sequence[Measure],
+    options: dict[str, Any],
+    progress: Progress,
 ) -> "Overlap | None":
     """None where no query is common; that no document is, the values say."""
     from idealrank.evaluation.overlap import overlap, overlap_of_top  # noqa: PLC0415
@@ -585,13 +719,23 @@ def dcg(
 
 def _cutoff(cutoff: Any, k: int | None) -> Any:
     if cutoff is not None and k is not None:
-        raise InputError(f"found cutoff={cutoff} and k={k}; expected one of them, they mean the same")
+        raise InputError(
+            f"found cutoff={cutoff} and k={k}; expected one of them, they mean the same"
+        )
     return k if cutoff is None else cutoff
 
 
 def _one_liner(
-    measure: Measure, labels: Any, scores: Any, convention: "Convention | str", ties: str | None, threads: int, **layout: Any
+    measure: Measure,
+    labels: Any,
+    scores: Any,
+    convention: "Convention | str",
+    ties: str | None,
+    threads: int,
+    **layout: Any,
 ) -> FloatArray:
-    convention = array_convention(convention) if ties is None else array_convention(convention, ties=ties)
+    convention = (
+        array_convention(convention) if ties is None else array_convention(convention, ties=ties)
+    )
     lists = Lists.from_arrays(labels, scores, **layout)
     return list_values(lists, measure.under(convention), convention.alignment, threads=threads)

@@ -120,10 +120,12 @@ def gate(
 
     Notes
     -----
-    For each measure and baseline, a one-sided sign-flip test (exact for up to 20 queries) tests whether the run's true mean is worse by
-    more than the tolerance. With one baseline, the primary measure is a family of one test; with several, it is corrected over them. The
-    secondary measures form another family. Families are corrected by single-step max-T, with simultaneous bounds. A run as good as its
-    baselines is therefore stopped with probability at most `alpha` by the primary measure, and at most `alpha` by the measures of `also`.
+    For each measure and baseline, a one-sided sign-flip test (exact for up to 20 queries) tests
+    whether the run's true mean is worse by more than the tolerance. With one baseline, the primary
+    measure is a family of one test; with several, it is corrected over them. The secondary measures
+    form another family. Families are corrected by single-step max-T, with simultaneous bounds. A
+    run as good as its baselines is therefore stopped with probability at most `alpha` by the
+    primary measure, and at most `alpha` by the measures of `also`.
 
     A strict gate reverses the burden of proof: a check passes only if the test rejects a drop of
     the margin or more. Every check must pass, so no correction is needed: a run that is worse by
@@ -150,23 +152,34 @@ def gate(
 
     References
     ----------
-    Westfall and Young (1993), Resampling-based multiple testing, section 2.3, for max-T. Berger (1982), Multiparameter hypothesis
-    testing and acceptance sampling. Technometrics 24(4), for the intersection of strict checks. Wellek
-    (2010), Testing Statistical Hypotheses of Equivalence and Noninferiority, chapter 2.
+    Westfall and Young (1993), Resampling-based multiple testing, section 2.3, for max-T. Berger
+    (1982), Multiparameter hypothesis testing and acceptance sampling. Technometrics 24(4), for the
+    intersection of strict checks. Wellek (2010), Testing Statistical Hypotheses of Equivalence and
+    Noninferiority, chapter 2.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> good, bad = (
+    ...     ir.evaluate(qrels, {q: ranking for q in qrels}, "RR")
+    ...     for ranking in (["x", "y"], ["y", "x"])
+    ... )
     >>> ir.gate(good, bad).passed, ir.gate(bad, good).passed, ir.gate(bad, good).reasons
     (True, False, ('RR against run (2): a drop of 0.5000 is significant (one-sided p 0.0039, two-sided p 0.0078)',))
-    """
+    """  # noqa: E501
     given, contracts = (evaluation, baseline, *more_baselines), tuple(contracts)
     demanded: tuple[Measure, ...] = ()
     if not isinstance(evaluation, Evaluation):
-        measures, also = parse_measures(DEFAULT_MEASURE if measures is None else measures), parse_measures(also) if also else ()
-        demanded = *measures, *also, *(parse_measure(one.measure) for one in contracts if one.measure is not None)
+        measures, also = (
+            parse_measures(DEFAULT_MEASURE if measures is None else measures),
+            parse_measures(also) if also else (),
+        )
+        demanded = (
+            *measures,
+            *also,
+            *(parse_measure(one.measure) for one in contracts if one.measure is not None),
+        )
     unnamed = "run", *["baseline"] * len(more_baselines)
     declared = DeclaredLabels(labels_are, sampled_negatives, labels_from)
     evaluations = evaluations_of(
@@ -180,12 +193,25 @@ def gate(
         declared=declared,
     )
     found = gate_evaluations(
-        *evaluations, measures=measures, also=also, policy=policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha,
-        when_unjudged=when_unjudged, largest_loss=largest_loss, contracts=contracts,
-        weights=weights_of(weights), clusters=clusters_of(clusters),
-        n_resamples=n_resamples, rng=rng,
-        threads=threads, judgments=judgments, declared=declared,
-    )  # fmt: skip
+        *evaluations,
+        measures=measures,
+        also=also,
+        policy=policy,
+        tolerance=tolerance,
+        strict=strict,
+        margin=margin,
+        alpha=alpha,
+        when_unjudged=when_unjudged,
+        largest_loss=largest_loss,
+        contracts=contracts,
+        weights=weights_of(weights),
+        clusters=clusters_of(clusters),
+        n_resamples=n_resamples,
+        rng=rng,
+        threads=threads,
+        judgments=judgments,
+        declared=declared,
+    )
     if judge_qrels is None:
         return found
     tested = dict.fromkeys(check.measure for check in found.checks)

@@ -173,7 +173,10 @@ class GateJob:
         if asked.queries is not None:
             check_texts(asked.queries)
         if asked.series and Path(asked.series).exists() and not Path(asked.series).is_dir():
-            raise OptionError(f"series={asked.series!r}: found a file, expected a folder, such as a new one named state")
+            raise OptionError(
+                f"series={asked.series!r}: found a file, expected a folder, such as a new one "
+                f"named state"
+            )
         contracts, of_queries = self._contracts(), asked.query_files.read(caller.tell)
         qrels = caller.watch("judgments", lambda _: self._labelled())
         measures = measures_of_gate(asked.measures, contracts)
@@ -184,39 +187,67 @@ class GateJob:
         run, *repeats = caller.run(), *caller.repeats()
         runs = [evaluated(one) for one in (run, *repeats)]
         refuse_unlike_repeats(runs)
-        baselines = [self._measured(one, path, evaluated) for path, one in zip(paths, opened, strict=True)]
+        baselines = [
+            self._measured(one, path, evaluated) for path, one in zip(paths, opened, strict=True)
+        ]
         of_queries.check([*runs, *(one.first for one in baselines)])
         last = baselines[-1] if len(baselines) == len(asked.baselines) else None
         held_out = held_out_queries(runs[0].queries, asked.holdout)
         if held_out and len(held_out) == len(runs[0].queries):
-            raise OptionError(f"holdout={asked.holdout:g}: holds out all {len(held_out):,} queries; expected a smaller share, such as 0.2")
+            raise OptionError(
+                f"holdout={asked.holdout:g}: holds out all {len(held_out):,} queries; "
+                f"expected a smaller share, such as 0.2"
+            )
         sides = self._sides(runs, baselines, last)
         looked_at, notes = without_held_out(contracts, held_out)
         gated = self._verdict(runs, sides, looked_at, of_queries, last=last, held_out=held_out)
         if held_out:
-            gated = replace(gated, holdout=asked.holdout, held_out=len(held_out), n_queries=len(runs[0].queries))
+            gated = replace(
+                gated, holdout=asked.holdout, held_out=len(held_out), n_queries=len(runs[0].queries)
+            )
         # A run stands for each side: what is judged, stored and shown beside the checks.
         evaluation_of = {
             id(evaluation): (one, evaluation)
             for one_opened, measured in zip(opened, baselines, strict=True)
-            for one, evaluation in zip((one_opened.run, *one_opened.others), (measured.first, *measured.others), strict=True)
+            for one, evaluation in zip(
+                (one_opened.run, *one_opened.others),
+                (measured.first, *measured.others),
+                strict=True,
+            )
         }
         leads = [evaluation_of[id(side.before[0])] for side in sides]
-        shown_runs, shown = (run, *(one for one, _ in leads)), (runs[0], *(evaluation for _, evaluation in leads))
+        shown_runs, shown = (
+            (run, *(one for one, _ in leads)),
+            (runs[0], *(evaluation for _, evaluation in leads)),
+        )
         if self.judge is not None and leads:
-            judged = evaluated_by_judge(self.judge, list(shown_runs), parse_measures(asked.measures), asked.convention)
+            judged = evaluated_by_judge(
+                self.judge, list(shown_runs), parse_measures(asked.measures), asked.convention
+            )
             gated = gate_beside(gated, judged, list(shown))
         for path, one in zip(paths, baselines, strict=True):
             if one.record is not None:
                 notes += files.changes_since(path, one.record, one.first, qrels.paths)
-                notes += [] if one is last else [f"{path} is not the last baseline: its series is neither read nor written"]
+                notes += (
+                    []
+                    if one is last
+                    else [
+                        f"{path} is not the last baseline: its series is neither read nor written"
+                    ]
+                )
         notes += leading_run_note(gated, sides, by_judge=self.judge is not None)
         notes += self._series_notes(gated, runs, last, of_queries, held_out)
         return Held(
-            gated=self._with_texts(gated), notes=tuple(notes), qrels=qrels, runs=shown_runs, evaluations=shown,
-            of_queries=of_queries, last=None if last is None else last.record, repeats=tuple(repeats),
+            gated=self._with_texts(gated),
+            notes=tuple(notes),
+            qrels=qrels,
+            runs=shown_runs,
+            evaluations=shown,
+            of_queries=of_queries,
+            last=None if last is None else last.record,
+            repeats=tuple(repeats),
             unchanged=last is not None and is_repeated(runs, last),
-        )  # fmt: skip
+        )
 
     def _refuse_another_series(self, opened: Sequence[OpenedBaseline]) -> None:
         """Refuse a folder for the state of a series where the last baseline has none, or is not the
@@ -228,13 +259,17 @@ class GateJob:
         record = opened[-1].record
         if record is None:
             raise OptionError(
-                f"series={asked.series!r}: found an ordinary run as the last baseline, {asked.baselines[-1]}, "
-                "expected a baseline file, which holds a series; `idealrank gate --update-baseline` makes one"
+                f"series={asked.series!r}: found an ordinary run as the last baseline, "
+                f"{asked.baselines[-1]}, "
+                "expected a baseline file, which holds a series; `idealrank gate "
+                "--update-baseline` makes one"
             )
         if Path(asked.state).exists() and record.origin not in (None, self._origin):
             raise InputError(
-                f"{asked.state}: found the state of a series that did not begin with {asked.baselines[-1]} as it is now, expected the "
-                f"state of this file; to begin a new series with this file, delete {asked.state}, whose commits and accepted drops are "
+                f"{asked.state}: found the state of a series that did not begin with "
+                f"{asked.baselines[-1]} as it is now, expected the "
+                f"state of this file; to begin a new series with this file, delete "
+                f"{asked.state}, whose commits and accepted drops are "
                 "lost then, or name another folder for the series"
             )
 
@@ -257,9 +292,13 @@ class GateJob:
         path = state if Path(state).exists() else baseline
         return [] if but_missing and not Path(path).exists() else [path]
 
-    def _measured(self, opened: OpenedBaseline, path: str, evaluated: Callable[..., Evaluation]) -> MeasuredBaseline:
+    def _measured(
+        self, opened: OpenedBaseline, path: str, evaluated: Callable[..., Evaluation]
+    ) -> MeasuredBaseline:
         others = tuple(evaluated(one, path) for one in opened.others)
-        return MeasuredBaseline(first=evaluated(opened.run, path), others=others, record=opened.record)
+        return MeasuredBaseline(
+            first=evaluated(opened.run, path), others=others, record=opened.record
+        )
 
     def _series_notes(
         self,
@@ -273,9 +312,16 @@ class GateJob:
         measure = self.asked.measures[0]
         if last is None or last.record is None:
             return noise_note(measure, [runs])
-        commits = [[one for kept, one in last.kept if kept.commit == commit] for commit in {kept.commit for kept in last.record.kept}]
+        commits = [
+            [one for kept, one in last.kept if kept.commit == commit]
+            for commit in {kept.commit for kept in last.record.kept}
+        ]
         notes = noise_note(measure, [runs, *commits])
-        if gated.series is not None and held_out and gated.series.looks % LOOK_AT_HOLDOUT == LOOK_AT_HOLDOUT - 1:
+        if (
+            gated.series is not None
+            and held_out
+            and gated.series.looks % LOOK_AT_HOLDOUT == LOOK_AT_HOLDOUT - 1
+        ):
             anchor = [one for kept, one in last.kept if kept.is_anchor]
             notes += overfitting_note(measure, runs, anchor, held_out, of_queries)
         return notes
@@ -288,12 +334,22 @@ class GateJob:
         last = files.read_record(path, self._notes) if Path(path).exists() else None
         if Path(path).exists() and last is None:
             raise InputError(
-                f"baseline {path}: found a file that is no baseline, and it is not replaced", hint="give a new name as the last baseline"
+                f"baseline {path}: found a file that is no baseline, and it is not replaced",
+                hint="give a new name as the last baseline",
             )
         qrels, run = self._labelled(), self.caller.run()
-        evaluation = self._evaluated(qrels, measures_of_gate(self.asked.measures, self._contracts()), run)
+        evaluation = self._evaluated(
+            qrels, measures_of_gate(self.asked.measures, self._contracts()), run
+        )
         gated = first_run(evaluation, self.asked.measures, self.asked.policy)
-        return Held(gated=gated, qrels=qrels, runs=(run,), evaluations=(evaluation,), of_queries=OfQueries(QueryFiles()), last=last)
+        return Held(
+            gated=gated,
+            qrels=qrels,
+            runs=(run,),
+            evaluations=(evaluation,),
+            of_queries=OfQueries(QueryFiles()),
+            last=last,
+        )
 
     def record_look(self, held: Held) -> None:
         """Write that one more commit was looked at into the state of the series; its runs stay."""
@@ -301,7 +357,9 @@ class GateJob:
         if record is None or not _is_look(held):
             return
         lines = files.lines_of_kept(self._state_read, record, self._notes)
-        after = replace(record, schema=files.SCHEMA, series=_series_after(held), origin=self._origin)
+        after = replace(
+            record, schema=files.SCHEMA, series=_series_after(held), origin=self._origin
+        )
         self._write(self._packed(files.lines_with_record(after, lines)), after)
 
     def take_if_open(self, held: Held) -> str:
@@ -310,17 +368,27 @@ class GateJob:
         if not gated.passed:
             self.record_look(held)
             why = "too few judgments" if gated.outcome == TOO_FEW else "the gate is closed"
-            why += "; it counts as a commit of the series" if held.last is not None and not gated.policy.strict else ""
+            why += (
+                "; it counts as a commit of the series"
+                if held.last is not None and not gated.policy.strict
+                else ""
+            )
             return f"{path} was not {'replaced' if held.last else 'made'}: {why}"
         if held.last is None:
             self.write_baseline(held)
             return f"saved {name} as the baseline {path}"
         if held.unchanged:
-            return f"{path} stays as it is: {name} has the values of {held.last.name}, the last accepted run"
+            return (
+                f"{path} stays as it is: {name} has the values of {held.last.name}, the last "
+                f"accepted run"
+            )
         self._add_commit(held)
         by_runs = [check for check in gated.checks if not check.baseline.endswith(ANCHOR)]
         check = by_runs[-len(self.asked.measures)]  # the last accepted run by the first measure
-        means = f"{check.measure} {check.mean_run:.4f}, against {check.mean_baseline:.4f} in {held.last.name}"
+        means = (
+            f"{check.measure} {check.mean_run:.4f}, against {check.mean_baseline:.4f} in "
+            f"{held.last.name}"
+        )
         return f"{path} now holds {name} as the last accepted run: {means}"
 
     def accept(self, held: Held, acceptance: Acceptance) -> str:
@@ -328,7 +396,9 @@ class GateJob:
         the acceptance.
         """
         if held.gated.mismatches:
-            raise InputError(f"{'; '.join(held.gated.unjoined)}; such a run cannot be accepted as a baseline")
+            raise InputError(
+                f"{'; '.join(held.gated.unjoined)}; such a run cannot be accepted as a baseline"
+            )
         self.write_baseline(held, _series_after(held).with_acceptance(acceptance))
         return f"{self.asked.state}: {acceptance.sentence}"
 
@@ -346,7 +416,9 @@ class GateJob:
     def _anchored(self, held: Held, series: Series | None) -> BaselineRecord:
         """Record of a file whose anchor is the run; without a series, a new one begins."""
         known = Series() if held.last is None else Series(accepted=held.last.series.accepted)
-        return anchored_record(self._record_of(held), held.last, len(held.repeats), known if series is None else series)
+        return anchored_record(
+            self._record_of(held), held.last, len(held.repeats), known if series is None else series
+        )
 
     def _add_commit(self, held: Held) -> None:
         """Write the run as the last accepted commit, above the commits that the series still
@@ -354,12 +426,16 @@ class GateJob:
         """
         last = held.last
         assert last is not None  # noqa: S101  (for the type checker: the caller has looked)
-        record, stays = next_record(self._record_of(held), last, len(held.repeats), _series_after(held))
+        record, stays = next_record(
+            self._record_of(held), last, len(held.repeats), _series_after(held)
+        )
         lines = files.lines_of_kept(self._state_read, last, self._notes)
         self._write(self._file_of(held, record, [lines[place] for place in stays]), record)
 
     def _record_of(self, held: Held) -> BaselineRecord:
-        record = files.record_of(held.evaluations[0], list(map(str, self.asked.measures)), held.qrels.paths)
+        record = files.record_of(
+            held.evaluations[0], list(map(str, self.asked.measures)), held.qrels.paths
+        )
         return replace(record, origin=self._origin)
 
     def _file_of(self, held: Held, record: BaselineRecord, others: Sequence[bytes]) -> bytes:
@@ -367,9 +443,13 @@ class GateJob:
         path, run, evaluation = self.asked.state, held.runs[0], held.evaluations[0]
         repeats = [files.run_lines(one, record, self.asked.convention) for one in held.repeats]
         data = files.baseline_bytes(run, record, self.asked.convention, [*repeats, *others])
-        if not same_values(self._evaluated(held.qrels, evaluation.measures, files.run_in(data, run.name)), evaluation):
+        if not same_values(
+            self._evaluated(held.qrels, evaluation.measures, files.run_in(data, run.name)),
+            evaluation,
+        ):
             raise InputError(
-                f"{path}: not written, for the run read back from it has other values; a query that is answered without a document "
+                f"{path}: not written, for the run read back from it has other values; a "
+                f"query that is answered without a document "
                 "cannot be kept in a file of lines"
             )
         return self._packed(data)
@@ -382,7 +462,9 @@ class GateJob:
         if self.asked.series:
             Path(self.asked.series).mkdir(parents=True, exist_ok=True)
         path = self.asked.state
-        write_bytes([data], path, check=lambda written: files.refuse_unreadable(written, path, record))
+        write_bytes(
+            [data], path, check=lambda written: files.refuse_unreadable(written, path, record)
+        )
 
     @property
     def _state_read(self) -> str:
@@ -416,7 +498,11 @@ class GateJob:
         try:
             record = files.read_record(path, self._notes)
         except InputError as error:
-            raise error if Path(path).exists() else InputError(str(error), hint=self.caller.missing_baseline) from None
+            raise (
+                error
+                if Path(path).exists()
+                else InputError(str(error), hint=self.caller.missing_baseline)
+            ) from None
         if record is None:
             return OpenedBaseline(run=self.caller.baseline(path))
         files.refuse_shallow(path, record, measures, self.asked.convention)
@@ -425,10 +511,15 @@ class GateJob:
         others: tuple[Run, ...] = ()
         if len(record.kept) > 1:
             lines = files.lines_of_kept(path, record, self._notes)[1:]
-            others = tuple(files.run_in(one, kept.name) for one, kept in zip(lines, record.kept[1:], strict=True))
+            others = tuple(
+                files.run_in(one, kept.name)
+                for one, kept in zip(lines, record.kept[1:], strict=True)
+            )
         return OpenedBaseline(run=run, record=record, others=others)
 
-    def _evaluated(self, qrels: Qrels, measures: Sequence[Measure], run: Run, baseline: str | None = None) -> Evaluation:
+    def _evaluated(
+        self, qrels: Qrels, measures: Sequence[Measure], run: Run, baseline: str | None = None
+    ) -> Evaluation:
         work = partial(
             evaluate_read,
             qrels,
@@ -452,7 +543,11 @@ class GateJob:
     ) -> list[Opposed]:
         """Sides of every check; the last baseline has the anchor of its series, too."""
         strict = self.asked.policy.strict
-        return [side for one in baselines for side in sides_of(one.first.name, runs, one, in_series=one is last and not strict)]
+        return [
+            side
+            for one in baselines
+            for side in sides_of(one.first.name, runs, one, in_series=one is last and not strict)
+        ]
 
     def _series(self, last: MeasuredBaseline | None) -> Series | None:
         """The series of the last baseline under the policy; None without one."""
@@ -475,12 +570,19 @@ class GateJob:
         """
         declared = self.asked.declared
         source = declared.labels_from
-        if source is None or last is None or last.record is None or source in [side.name for side in sides]:
+        if (
+            source is None
+            or last is None
+            or last.record is None
+            or source in [side.name for side in sides]
+        ):
             return declared
         if source != f"{last.first.name} {ANCHOR}":
             return declared
         # Labels of a run that is not looked at, since nothing changed, favour neither side.
-        return declared._replace(labels_from=last.first.name if last.record.kept[0].is_anchor else None)
+        return declared._replace(
+            labels_from=last.first.name if last.record.kept[0].is_anchor else None
+        )
 
     def _verdict(
         self,
@@ -496,7 +598,9 @@ class GateJob:
         if not sides:
             # The run begins a series, of which the next commit is the first look.
             series = None if asked.policy.strict else self._under_policy(Series())
-            return first_run(runs[0], asked.measures, asked.policy, contracts, also=asked.also, series=series)
+            return first_run(
+                runs[0], asked.measures, asked.policy, contracts, also=asked.also, series=series
+            )
         return gate_evaluations(
             runs[0],
             *(side.before[0] for side in sides),

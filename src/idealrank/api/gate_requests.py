@@ -39,7 +39,10 @@ class GateRequest:
 
     def __post_init__(self) -> None:
         if not 0 <= self.holdout < 1:
-            raise OptionError(f"holdout={self.holdout!r}: expected a share of the queries from 0 to below 1, such as 0.2")
+            raise OptionError(
+                f"holdout={self.holdout!r}: expected a share of the queries from 0 to below "
+                f"1, such as 0.2"
+            )
 
     @property
     def state(self) -> str:
@@ -52,7 +55,10 @@ class GateRequest:
     @property
     def paths(self) -> list[str]:
         """Paths of weights, clusters and contracts."""
-        return [*self.query_files.paths, *([self.contracts] if self.contracts and isinstance(self.contracts, str) else [])]
+        return [
+            *self.query_files.paths,
+            *([self.contracts] if self.contracts and isinstance(self.contracts, str) else []),
+        ]
 
 
 def settled(
@@ -70,7 +76,11 @@ def settled(
     baselines = tuple(given.get("baselines", found.baselines))
     if not baselines:
         raise OptionError(without_baseline)
-    texts = given["measures"] if "measures" in given else measures_in(found.measures, found.where) or DEFAULT_MEASURE
+    texts = (
+        given["measures"]
+        if "measures" in given
+        else measures_in(found.measures, found.where) or DEFAULT_MEASURE
+    )
     with _said_in("" if "measures" in given else found.where):
         named = parse_measures(texts)
     texts = given["also"] if "also" in given else measures_in(found.also, found.where)
@@ -89,9 +99,13 @@ def settled(
         convention=convention,
         baselines=baselines,
         contracts=contracts if isinstance(contracts, str) else tuple(contracts),
-        query_files=QueryFiles(given.get("weights", found.weights), given.get("cluster", found.cluster)),
+        query_files=QueryFiles(
+            given.get("weights", found.weights), given.get("cluster", found.cluster)
+        ),
         policy_file=found.where,
-        declared=DeclaredLabels(*(given.get(name, getattr(found, name)) for name in DeclaredLabels._fields)),
+        declared=DeclaredLabels(
+            *(given.get(name, getattr(found, name)) for name in DeclaredLabels._fields)
+        ),
         series=given.get("series", ""),
         holdout=given.get("holdout", found.holdout) or 0.0,
         queries=given.get("queries", found.queries),

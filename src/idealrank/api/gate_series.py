@@ -8,7 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from idealrank.analysis.comparison.query_table import QueryTable, design_by_query, queries_of, restricted
+from idealrank.analysis.comparison.query_table import (
+    QueryTable,
+    design_by_query,
+    queries_of,
+    restricted,
+)
 from idealrank.analysis.gate.outcome import Contract, Gated
 from idealrank.analysis.gate.series import ANCHOR, WINDOW, Series
 from idealrank.analysis.gate.sides import Opposed, mean_table
@@ -51,7 +56,9 @@ class MeasuredBaseline:
         return list(zip(self.record.kept, (self.first, *self.others), strict=True))
 
 
-def sides_of(name: str, runs: Sequence[Evaluation], baseline: MeasuredBaseline, *, in_series: bool) -> list[Opposed]:
+def sides_of(
+    name: str, runs: Sequence[Evaluation], baseline: MeasuredBaseline, *, in_series: bool
+) -> list[Opposed]:
     """Sides of the checks against one baseline."""
     if baseline.record is None:
         return [Opposed(now=tuple(runs), before=(baseline.first,), name=name)]
@@ -60,11 +67,15 @@ def sides_of(name: str, runs: Sequence[Evaluation], baseline: MeasuredBaseline, 
     sides = [Opposed(now=tuple(runs), before=_of_commits(kept, {last}), name=name)]
     if in_series and last and not is_repeated(runs, baseline):
         accepted = _of_commits(kept, {one.commit for one, _ in kept} - {0})
-        sides.append(Opposed(now=(*runs, *accepted), before=_of_commits(kept, {0}), name=f"{name} {ANCHOR}"))
+        sides.append(
+            Opposed(now=(*runs, *accepted), before=_of_commits(kept, {0}), name=f"{name} {ANCHOR}")
+        )
     return sides
 
 
-def _of_commits(kept: Iterable[tuple[KeptRun, Evaluation]], commits: Collection[int]) -> tuple[Evaluation, ...]:
+def _of_commits(
+    kept: Iterable[tuple[KeptRun, Evaluation]], commits: Collection[int]
+) -> tuple[Evaluation, ...]:
     return tuple(evaluation for one, evaluation in kept if one.commit in commits)
 
 
@@ -79,7 +90,9 @@ def is_repeated(runs: Sequence[Evaluation], baseline: MeasuredBaseline) -> bool:
         kept = baseline.kept
         last = _of_commits(kept, {kept[0][0].commit})
     queries, measures = queries_of([*runs, *last]), runs[0].measures
-    now, before = (mean_table([QueryTable.of(one, measures, queries) for one in side]) for side in (runs, last))
+    now, before = (
+        mean_table([QueryTable.of(one, measures, queries) for one in side]) for side in (runs, last)
+    )
     same = now.equal(before) | ~now.counted
     return bool((now.counted == before.counted).all() and same.all())
 
@@ -94,12 +107,15 @@ def refuse_unlike_repeats(runs: Sequence[Evaluation]) -> None:
         if alone := sorted(lacks - everywhere):
             named = ", ".join(map(repr, alone[:3])) + (", ..." if len(alone) > 3 else "")
             raise InputError(
-                f"{one.name}: found no answer to {len(alone):,} of the queries that another run of the same version answers ({named}); "
+                f"{one.name}: found no answer to {len(alone):,} of the queries that another "
+                f"run of the same version answers ({named}); "
                 "expected repeats with answers to the same queries; make the run again"
             )
 
 
-def without_held_out(contracts: Iterable[Contract], held_out: Collection[str]) -> tuple[list[Contract], list[str]]:
+def without_held_out(
+    contracts: Iterable[Contract], held_out: Collection[str]
+) -> tuple[list[Contract], list[str]]:
     """Leave out contracts of held-out queries, which decide nothing, and say so in a note."""
     listed = list(contracts)
     left = [contract for contract in listed if contract.query not in held_out]
@@ -121,17 +137,23 @@ def leading_run_note(gated: Gated, sides: Sequence[Opposed], *, by_judge: bool) 
     return [f"where a side has several runs, only its first run counts for {what}"]
 
 
-def next_record(record: BaselineRecord, before: BaselineRecord, repeats: int, series: Series) -> tuple[BaselineRecord, list[int]]:
+def next_record(
+    record: BaselineRecord, before: BaselineRecord, repeats: int, series: Series
+) -> tuple[BaselineRecord, list[int]]:
     """Record of a file after one more commit, and the places of the runs that stay."""
     commit = before.kept[0].commit + 1
     accepted = sorted({one.commit for one in before.kept} - {0}, reverse=True)[: WINDOW - 2]
-    stays = [place for place, one in enumerate(before.kept) if one.commit in accepted or one.is_anchor]
+    stays = [
+        place for place, one in enumerate(before.kept) if one.commit in accepted or one.is_anchor
+    ]
     new = (KeptRun(name=record.name, commit=commit),) * (1 + repeats)
     kept = (*new, *(before.kept[place] for place in stays))
     return replace(record.as_deep_as(before), kept=kept, series=series), stays
 
 
-def anchored_record(record: BaselineRecord, before: BaselineRecord | None, repeats: int, series: Series) -> BaselineRecord:
+def anchored_record(
+    record: BaselineRecord, before: BaselineRecord | None, repeats: int, series: Series
+) -> BaselineRecord:
     """Record of a file whose anchor is a new run: the first one, or one that a person accepted."""
     kept = (KeptRun(name=record.name, commit=0),) * (1 + repeats)
     deep = record if before is None else record.as_deep_as(before)
@@ -147,14 +169,22 @@ def noise_note(measure: Measure, runs: Sequence[Sequence[Evaluation]]) -> list[s
         return []
     squares = sum(float(np.var(means)) * len(means) for means in groups)
     n_runs = sum(map(len, groups))
-    return [f"noise from run to run: the mean of {text} has a standard deviation of {(squares / freedom) ** 0.5:.4f} ({n_runs} runs)"]
+    return [
+        f"noise from run to run: the mean of {text} has a standard deviation of "
+        f"{(squares / freedom) ** 0.5:.4f} ({n_runs} runs)"
+    ]
 
 
 def held_out_queries(queries: Iterable[str], share: float) -> frozenset[str]:
     """Queries that are held out: by a hash of their ids, so that a query stays where it is."""
 
     def place(query: str) -> float:
-        return int.from_bytes(hashlib.sha256(query.encode("utf-8", "surrogateescape")).digest()[:4], "big") / _SPACE
+        return (
+            int.from_bytes(
+                hashlib.sha256(query.encode("utf-8", "surrogateescape")).digest()[:4], "big"
+            )
+            / _SPACE
+        )
 
     return frozenset(query for query in queries if place(query) < share)
 
@@ -172,7 +202,10 @@ def overfitting_note(
     Every run that a gate lets pass was chosen on its queries.
     """
     queries = queries_of([*runs, *anchor])
-    now, before = (mean_table([QueryTable.of(one, [measure], queries) for one in side]) for side in (runs, anchor))
+    now, before = (
+        mean_table([QueryTable.of(one, [measure], queries) for one in side])
+        for side in (runs, anchor)
+    )
     gain = (now.values - before.values) * measure.direction
     is_held_out = np.array([query in held_out for query in queries], np.bool_)
     counts = np.isfinite(gain[:, 0])
@@ -183,11 +216,20 @@ def overfitting_note(
         return [_too_few_held_out(sizes[1], "queries")]
     designs = [restricted(design, one) for one in kept]
     if min(one.n_units for one in designs) < _LEAST_HELD_OUT:
-        return [_too_few_held_out(designs[1].n_units, "queries" if design.clusters is None else "clusters")]
+        return [
+            _too_few_held_out(
+                designs[1].n_units, "queries" if design.clusters is None else "clusters"
+            )
+        ]
     if not any(np.ptp(gain[one]) for one in kept):
         return []
-    inside, outside = (student_mean(gain[one], of_these) for one, of_these in zip(kept, designs, strict=True))
-    gains = f"{inside.mean[0]:+.4f} on the {sizes[0]:,} queries of the gate and {outside.mean[0]:+.4f} on {sizes[1]:,} others"
+    inside, outside = (
+        student_mean(gain[one], of_these) for one, of_these in zip(kept, designs, strict=True)
+    )
+    gains = (
+        f"{inside.mean[0]:+.4f} on the {sizes[0]:,} queries of the gate and "
+        f"{outside.mean[0]:+.4f} on {sizes[1]:,} others"
+    )
     means = f"{measure} gained {gains}"
     p = welch_p(outside, inside)
     if p > _OVERFITTED:

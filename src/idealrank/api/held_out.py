@@ -78,9 +78,12 @@ def require_unopened(evaluation: Evaluation, store: "str | Path", again: str = "
     if earlier and not again:
         first = earlier[-1]
         raise InputError(
-            f"the test set was opened before, by {first.name!r} on {first.record.time[:10]} (store entry {first.id})",
-            hint="choose models on validation data, or give the reason to open it again with again=",
-            command_hint="choose models on validation data, or give the reason to open it again in evaluation.again",
+            f"the test set was opened before, by {first.name!r} on {first.record.time[:10]} "
+            f"(store entry {first.id})",
+            hint="choose models on validation data, or give the reason to open it again with "
+            "again=",
+            command_hint="choose models on validation data, or give the reason to open it again in "
+            "evaluation.again",
         )
 
 
@@ -96,7 +99,9 @@ def _check_texts(store: Any, again: Any, name: Any) -> None:
     if not isinstance(store, (str, Path)) or not str(store).strip() or _is_no_name(str(store)):
         raise OptionError(f"store={shown(repr(store))}: expected the folder of the store, a path")
     if not isinstance(again, str) or (again and not again.strip()):
-        raise OptionError(f"again={shown(repr(again))}: expected a text, the reason to open the test set again")
+        raise OptionError(
+            f"again={shown(repr(again))}: expected a text, the reason to open the test set again"
+        )
     if not (name is None or isinstance(name, str)):
         raise OptionError(f"name={shown(repr(name))}: expected a text")
 

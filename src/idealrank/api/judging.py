@@ -17,7 +17,9 @@ from idealrank.judging.aggregation import lower_median, majority_vote
 from idealrank.judging.judges import refuse_few_annotators
 
 
-def read_labels(source: "AnyTable | Mapping[str, AnyTable]", *, tell: Tell | None = None) -> LabelTable:
+def read_labels(
+    source: "AnyTable | Mapping[str, AnyTable]", *, tell: Tell | None = None
+) -> LabelTable:
     """Read the grades of several raters, joined by query and document."""
     if isinstance(source, Mapping):
         return LabelTable.of({name: to_qrels(one, tell=tell) for name, one in source.items()})
@@ -36,7 +38,9 @@ def queries_of_run(run: Run) -> set[str]:
     return {decode_id(query) for query in run.in_memory().source.query_ids()}  # type: ignore[union-attr]
 
 
-def combined_grades(ratings: npt.ArrayLike, how: Literal["median", "mean", "majority"] = "median") -> FloatArray:
+def combined_grades(
+    ratings: npt.ArrayLike, how: Literal["median", "mean", "majority"] = "median"
+) -> FloatArray:
     """Combine the grades that several raters, or repeated questions to one judge, gave to each
     unit.
     """
@@ -46,11 +50,17 @@ def combined_grades(ratings: npt.ArrayLike, how: Literal["median", "mean", "majo
 
 
 def check_judges(
-    human: AnyTable, judges: Mapping[str, AnyTable], runs: "Mapping[str, AnyTable] | None" = None, **options: Any
+    human: AnyTable,
+    judges: Mapping[str, AnyTable],
+    runs: "Mapping[str, AnyTable] | None" = None,
+    **options: Any,
 ) -> list[JudgeCheck]:
     """Hold several judges against one human."""
     if not judges:
         raise InputError("judges: found none, expected at least one")
     reference = to_qrels(human)
     systems: dict[str, Run] = {name: to_run(one, name=name) for name, one in (runs or {}).items()}
-    return [check_judge(reference, to_qrels(one), systems, name=name, **options) for name, one in judges.items()]
+    return [
+        check_judge(reference, to_qrels(one), systems, name=name, **options)
+        for name, one in judges.items()
+    ]

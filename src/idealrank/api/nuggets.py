@@ -54,16 +54,20 @@ def evaluate_answers(
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "answers.jsonl")
-    >>> _ = path.write_text('{"qid": "q1", "nuggets": [{"text": "x", "importance": "vital", "assignment": "partial_support"}]}')
+    >>> _ = path.write_text(
+    ...     '{"qid": "q1", "nuggets": [{"text": "x", "importance": "vital", "assignment": "partial_support"}]}'
+    ... )
     >>> evaluate_answers(path)[0].mean()
     {'V_strict': 0.0, 'V': 0.5, 'A_strict': 0.0, 'A': 0.5}
-    """
+    """  # noqa: E501
     chosen = nugget_scores(scores)
     notes, text = Notes(tell), fspath(path)
     listed = None if nuggets is None else read_nuggets(fspath(nuggets), notes)
     found = []
     for system in read_answers(text, notes):
-        named = AssignedAnswers(system.name or ("stdin" if text == "-" else name_of(text)), system.answers)
+        named = AssignedAnswers(
+            system.name or ("stdin" if text == "-" else name_of(text)), system.answers
+        )
         whole = named if listed is None else named.completed(listed)
         paths = [text] if nuggets is None else [fspath(nuggets), text]
         found.append(whole.evaluated(chosen, inputs=input_files(paths), path=text))

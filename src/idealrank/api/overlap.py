@@ -8,7 +8,12 @@ from idealrank.api.evaluation import AnyTable, to_runs
 from idealrank.data.interchange import is_frame
 from idealrank.data.run import Run
 from idealrank.errors import InputError
-from idealrank.evaluation.overlap import DEFAULT_MATRIX_MEASURES, DEFAULT_PAIR_MEASURES, Overlap, OverlapMatrix
+from idealrank.evaluation.overlap import (
+    DEFAULT_MATRIX_MEASURES,
+    DEFAULT_PAIR_MEASURES,
+    Overlap,
+    OverlapMatrix,
+)
 from idealrank.evaluation.overlap import overlap as overlap_runs
 from idealrank.evaluation.overlap import overlap_matrix as overlap_matrix_of
 from idealrank.io.provenance import input_files
@@ -66,15 +71,22 @@ def overlap(
 
     Examples
     --------
-    >>> found = overlap({"q": ["a", "b", "c"]}, {"q": ["b", "a", "d"]}, ["RBO(p=0.9)", "overlap@3", "tau"])
+    >>> found = overlap(
+    ...     {"q": ["a", "b", "c"]}, {"q": ["b", "a", "d"]}, ["RBO(p=0.9)", "overlap@3", "tau"]
+    ... )
     >>> {measure: round(value, 4) for measure, value in found.mean().items()}
     {'RBO(p=0.9)': 0.63, 'overlap@3': 0.6667, 'tau': -1.0}
     """
     if isinstance(measures, Mapping | Run) or is_frame(measures):
-        raise InputError("found a third run, expected two; overlap_matrix([run_a, run_b, ...]) compares every two of several")
+        raise InputError(
+            "found a third run, expected two; overlap_matrix([run_a, run_b, ...]) compares "
+            "every two of several"
+        )
     first, second = to_runs((run_a, run_b), names)
     inputs = input_files((*first.paths, *second.paths))
-    return overlap_runs(first, second, measures, ties=ties, duplicates=duplicates, threads=threads, inputs=inputs)
+    return overlap_runs(
+        first, second, measures, ties=ties, duplicates=duplicates, threads=threads, inputs=inputs
+    )
 
 
 def overlap_matrix(
@@ -115,16 +127,25 @@ def overlap_matrix(
 
     Examples
     --------
-    >>> found = overlap_matrix([{"q": ["a", "b", "c"]}, {"q": ["b", "a", "d"]}, {"q": ["x", "b", "z"]}], "overlap@3", names=["A", "B", "C"])
+    >>> found = overlap_matrix(
+    ...     [{"q": ["a", "b", "c"]}, {"q": ["b", "a", "d"]}, {"q": ["x", "b", "z"]}],
+    ...     "overlap@3",
+    ...     names=["A", "B", "C"],
+    ... )
     >>> found["overlap@3"].round(3).tolist()
     [[1.0, 0.667, 0.333], [0.667, 1.0, 0.333], [0.333, 0.333, 1.0]]
     """
     if isinstance(runs, (str, PathLike, Mapping)):
-        raise InputError(f'runs: found one {type(runs).__name__}, expected several runs, as in ["bm25.run", "neural.run"]')
+        raise InputError(
+            f"runs: found one {type(runs).__name__}, expected several runs, as in "
+            f'["bm25.run", "neural.run"]'
+        )
     tables = list(runs)
     if len(tables) < 2:
         raise InputError(f"runs: found {len(tables)}, expected two or more")
     read = to_runs(tables, names)
     inputs = input_files([path for run in read for path in run.paths])
     told = distinct([run.name for run in read])
-    return overlap_matrix_of(read, told, measures, ties=ties, duplicates=duplicates, threads=threads, inputs=inputs)
+    return overlap_matrix_of(
+        read, told, measures, ties=ties, duplicates=duplicates, threads=threads, inputs=inputs
+    )

@@ -10,7 +10,14 @@ from importlib import import_module
 from typing import Any
 
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
-from idealrank.api.partitions import BASELINE, KINDS, PartitionPlan, evaluate_rows, judged_tables, whole_queries
+from idealrank.api.partitions import (
+    BASELINE,
+    KINDS,
+    PartitionPlan,
+    evaluate_rows,
+    judged_tables,
+    whole_queries,
+)
 from idealrank.conventions import Convention
 from idealrank.errors import IdealrankError, InputError
 from idealrank.measures.parse import MeasureLike
@@ -28,11 +35,21 @@ class ComparisonPlan:
 
     @classmethod
     def of(
-        cls, measures: "MeasureLike | Iterable[MeasureLike] | None", convention: "Convention | str" = "standard",
-        names: tuple[str, str] = ("a", "b"), max_documents: int | None = None, n_draws: int = 10_000, seed: int = 0,
-    ) -> "ComparisonPlan":  # fmt: skip
+        cls,
+        measures: "MeasureLike | Iterable[MeasureLike] | None",
+        convention: "Convention | str" = "standard",
+        names: tuple[str, str] = ("a", "b"),
+        max_documents: int | None = None,
+        n_draws: int = 10_000,
+        seed: int = 0,
+    ) -> "ComparisonPlan":
         """Plan a comparison."""
-        return cls(plan=PartitionPlan.of(measures, convention, names[1], max_documents), name_a=names[0], n_draws=n_draws, seed=seed)
+        return cls(
+            plan=PartitionPlan.of(measures, convention, names[1], max_documents),
+            name_a=names[0],
+            n_draws=n_draws,
+            seed=seed,
+        )
 
     @property
     def names(self) -> tuple[str, str]:
@@ -47,7 +64,9 @@ def compare_rows(table: Any, plan: ComparisonPlan) -> ComparisonSums:
     return ComparisonSums.of(a, b, plan.plan.measures, n_draws=plan.n_draws, seed=plan.seed)
 
 
-def compared_batches(batches: Iterable[Any], plan: ComparisonPlan, judgments: Any = None) -> Iterator[Any]:
+def compared_batches(
+    batches: Iterable[Any], plan: ComparisonPlan, judgments: Any = None
+) -> Iterator[Any]:
     """Sum the differences of record batches that are sorted by query: one row for all of them, or
     none without rows.
 
@@ -107,7 +126,12 @@ def comparison_of(table: Any, plan: ComparisonPlan) -> ComparisonSums:
     draws = table.column("draws").to_pylist()
     parts = (
         ComparisonSums.unpacked(
-            one, of_one, names=plan.names, measures=measures, convention=plan.plan.convention, max_documents=plan.plan.max_documents
+            one,
+            of_one,
+            names=plan.names,
+            measures=measures,
+            convention=plan.plan.convention,
+            max_documents=plan.plan.max_documents,
         )
         for one, of_one in zip(numbers, draws, strict=True)
     )

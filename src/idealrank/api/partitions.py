@@ -80,7 +80,12 @@ class PartitionPlan:
             measure.check_tables(())
             if measure.aggregate == "text":
                 raise OptionError(f"{measure}: found a measure with text values, expected numbers")
-        return cls(measures=tuple(asked), convention=Convention.of(convention), name=name, max_documents=max_documents)
+        return cls(
+            measures=tuple(asked),
+            convention=Convention.of(convention),
+            name=name,
+            max_documents=max_documents,
+        )
 
     @property
     def needs_order(self) -> bool:
@@ -90,12 +95,17 @@ class PartitionPlan:
 
 def needs_order(convention: Convention) -> bool:
     """Return whether values under a convention depend on the order of rows."""
-    return convention.alignment.ties == "input" or convention.alignment.duplicates in ("first", "last")
+    return convention.alignment.ties == "input" or convention.alignment.duplicates in (
+        "first",
+        "last",
+    )
 
 
 def needs_order_of(kind: Table, convention: Convention) -> bool:
     """Return whether values depend on the order of these rows."""
-    return convention.alignment.duplicates in ("first", "last") or (kind == "run" and convention.alignment.ties == "input")
+    return convention.alignment.duplicates in ("first", "last") or (
+        kind == "run" and convention.alignment.ties == "input"
+    )
 
 
 def refuse_order(kind: Table, convention: Convention, order: str | None) -> None:
@@ -105,8 +115,10 @@ def refuse_order(kind: Table, convention: Convention, order: str | None) -> None
     if order is None and needs_order_of(kind, convention):
         alignment = convention.alignment
         raise OptionError(
-            f"{kind}: convention {convention.name} has ties={alignment.ties} and duplicates={alignment.duplicates}, which depend on the "
-            "order of rows; a dataframe of an engine has none, since its partitions are read and shuffled in any order; expected "
+            f"{kind}: convention {convention.name} has ties={alignment.ties} and "
+            f"duplicates={alignment.duplicates}, which depend on the "
+            "order of rows; a dataframe of an engine has none, since its partitions are read "
+            "and shuffled in any order; expected "
             "ties=docid or expected, and duplicates=error or best",
             hint="or name a column that numbers the rows with order=",
             command_hint="or use --engine local, which keeps the order of rows",
@@ -116,7 +128,9 @@ def refuse_order(kind: Table, convention: Convention, order: str | None) -> None
 def evaluate_rows(table: Any, plan: PartitionPlan, *, kind: int = KINDS["run"]) -> Evaluation:
     """Evaluate the queries of an Arrow table, which has every row of each."""
     if refused := sorted(
-        table.filter(import_module("pyarrow.compute").equal(table.column("kind"), REFUSED)).column("document").to_pylist()
+        table.filter(import_module("pyarrow.compute").equal(table.column("kind"), REFUSED))
+        .column("document")
+        .to_pylist()
     ):
         raise InputError(decode_id(refused[0]) if isinstance(refused[0], bytes) else refused[0])
     if plan.convention.alignment.ties not in ("docid", "docid-ascending", "input"):
@@ -125,16 +139,22 @@ def evaluate_rows(table: Any, plan: PartitionPlan, *, kind: int = KINDS["run"]) 
     kinds = table.column("kind").to_numpy()
     numbers: dict[Table, int] = {"qrels": KINDS["qrels"], "run": kind}
     parts: dict[Table, Any] = {
-        name: table.filter(import_module("pyarrow").array(kinds == number)).select(_CHOSEN.names) for name, number in numbers.items()
+        name: table.filter(import_module("pyarrow").array(kinds == number)).select(_CHOSEN.names)
+        for name, number in numbers.items()
     }
     for name, part in parts.items():
         _refuse_missing(part, name)
-    rows = {name: rows_from_table(part, name, _CHOSEN, f"{name}, in a partition", refuse) for name, part in parts.items()}
+    rows = {
+        name: rows_from_table(part, name, _CHOSEN, f"{name}, in a partition", refuse)
+        for name, part in parts.items()
+    }
     policy = plan.convention.alignment.duplicates
     qrels = row_parts.to_qrels([rows["qrels"]], ["qrels"], "error" if policy == "twice" else policy)
     source: Any = row_parts.to_run([rows["run"]], [plan.name], plan.name).source
     run = Run.from_table(source, name=plan.name)
-    return evaluate_part(qrels, run, plan.measures, plan.convention, max_documents=plan.max_documents)
+    return evaluate_part(
+        qrels, run, plan.measures, plan.convention, max_documents=plan.max_documents
+    )
 
 
 def _refuse_missing(part: Any, kind: Table) -> None:
@@ -148,10 +168,13 @@ def _refuse_missing(part: Any, kind: Table) -> None:
         bad |= column.is_null().to_numpy() if column.null_count else False
     if bad.any():
         cells = (part.column(name)[int(np.flatnonzero(bad)[0])].as_py() for name in _CHOSEN.names)
-        query, document, number = (decode_id(cell) if isinstance(cell, bytes) else cell for cell in cells)
+        query, document, number = (
+            decode_id(cell) if isinstance(cell, bytes) else cell for cell in cells
+        )
         what = "grade" if kind == "qrels" else "score"
         raise InputError(
-            f"{kind}: found query {query!r}, document {document!r}, {what} {number}; expected two ids and a number in every row"
+            f"{kind}: found query {query!r}, document {document!r}, {what} {number}; expected "
+            f"two ids and a number in every row"
         )
 
 
@@ -167,7 +190,10 @@ def whole_queries(batches: Iterable[Any], block: int = _BLOCK) -> Iterator[Any]:
         nonlocal last
         bounds = compute.min_max(table.column("query")).as_py()
         if last is not None and bounds["min"] is not None and bounds["min"] <= last:
-            raise InputError(f"query {bounds['min']!r} comes in two tables of a partition; expected rows sorted by query")
+            raise InputError(
+                f"query {bounds['min']!r} comes in two tables of a partition; expected rows "
+                f"sorted by query"
+            )
         last = bounds["max"] if bounds["max"] is not None else last
         return table
 
@@ -196,12 +222,18 @@ def judged_tables(tables: Iterable[Any], judgments: Any) -> Iterator[Any]:
         if judgments is None:
             yield table
             continue
-        own = judgments.filter(compute.is_in(judgments.column("query"), value_set=compute.unique(table.column("query"))))
+        own = judgments.filter(
+            compute.is_in(
+                judgments.column("query"), value_set=compute.unique(table.column("query"))
+            )
+        )
         names = table.column_names
         yield pyarrow.concat_tables([own.select(names).cast(table.schema), table])
 
 
-def evaluated_batches(batches: Iterable[Any], plan: PartitionPlan, judgments: Any = None) -> Iterator[Any]:
+def evaluated_batches(
+    batches: Iterable[Any], plan: PartitionPlan, judgments: Any = None
+) -> Iterator[Any]:
     """Evaluate record batches that are sorted by query; yield a record batch of values for each
     table of whole queries.
 
@@ -220,25 +252,51 @@ def _encoded(part: Evaluation, table: Any) -> Any:
     looked_at: list[str] = []
     if table is not None:
         looked_at = sorted(
-            set(map(decode_id, import_module("pyarrow.compute").unique(table.column("query")).to_pylist())) - set(part.queries)
+            set(
+                map(
+                    decode_id,
+                    import_module("pyarrow.compute").unique(table.column("query")).to_pylist(),
+                )
+            )
+            - set(part.queries)
         )
     labels = None if part.provenance.labels is None else asdict(part.provenance.labels)
-    said = json.dumps({"coverage": counts, "judgments": part.provenance.judgments, "labels": labels, "looked_at": looked_at})
+    said = json.dumps(
+        {
+            "coverage": counts,
+            "judgments": part.provenance.judgments,
+            "labels": labels,
+            "looked_at": looked_at,
+        }
+    )
     queries = [encode_id(query) for query in part.queries]
     nothing = [None] * len(queries)
-    return _batch([*queries, None], [*part.values.tolist(), None], [*part.scored.tolist(), None], [*nothing, said])
+    return _batch(
+        [*queries, None],
+        [*part.values.tolist(), None],
+        [*part.scored.tolist(), None],
+        [*nothing, said],
+    )
 
 
 def result_schema() -> Any:
     """Schema of the batches that `evaluated_batches` yields."""
     pyarrow = import_module("pyarrow")
-    types = (pyarrow.binary(), pyarrow.list_(pyarrow.float64()), pyarrow.list_(pyarrow.bool_()), pyarrow.string())
+    types = (
+        pyarrow.binary(),
+        pyarrow.list_(pyarrow.float64()),
+        pyarrow.list_(pyarrow.bool_()),
+        pyarrow.string(),
+    )
     return pyarrow.schema(list(zip(("query", "values", "scored", "counts"), types, strict=True)))
 
 
 def _batch(queries: list[Any], values: list[Any], scored: list[Any], counts: list[Any]) -> Any:
     pyarrow, schema = import_module("pyarrow"), result_schema()
-    columns = [pyarrow.array(cells, field.type) for cells, field in zip((queries, values, scored, counts), schema, strict=True)]
+    columns = [
+        pyarrow.array(cells, field.type)
+        for cells, field in zip((queries, values, scored, counts), schema, strict=True)
+    ]
     return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -251,7 +309,9 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
     Examples
     --------
     >>> import pyarrow
-    >>> evaluation_of(pyarrow.Table.from_batches([], _batch([], [], [], []).schema), PartitionPlan.of("RR"))
+    >>> evaluation_of(
+    ...     pyarrow.Table.from_batches([], _batch([], [], [], []).schema), PartitionPlan.of("RR")
+    ... )
     Traceback (most recent call last):
         ...
     idealrank.errors.InputError: found no rows, expected judgments and results
@@ -263,11 +323,19 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
         raise InputError("found no rows, expected judgments and results")
     rows = table.filter(import_module("pyarrow.compute").is_valid(table.column("query")))
     shape = (rows.num_rows, len(plan.measures))
-    flat = {name: rows.column(name).combine_chunks().flatten().to_numpy(zero_copy_only=False) for name in ("values", "scored")}
-    queries = [query.decode("utf-8", "surrogateescape") for query in rows.column("query").to_pylist()]
+    flat = {
+        name: rows.column(name).combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        for name in ("values", "scored")
+    }
+    queries = [
+        query.decode("utf-8", "surrogateescape") for query in rows.column("query").to_pylist()
+    ]
     if len(set(queries)) < len(queries):
         twice, _ = max(Counter(queries).items(), key=lambda item: item[1])
-        raise InputError(f"query {twice!r} came back from two partitions; expected all rows of a query in one partition")
+        raise InputError(
+            f"query {twice!r} came back from two partitions; expected all rows of a query in "
+            f"one partition"
+        )
     parts = []
     if said:
         coverage = reduce(Coverage.plus, (Coverage.from_record(one["coverage"]) for one in said))
@@ -295,7 +363,10 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
             )
         )
     if judgments is not None:
-        known = {*map(encode_id, queries), *(encode_id(query) for one in said for query in one["looked_at"])}
+        known = {
+            *map(encode_id, queries),
+            *(encode_id(query) for one in said for query in one["looked_at"]),
+        }
         rest = _of_other_queries(judgments, known)
         parts += [evaluate_rows(rest, plan)] if rest.num_rows or not parts else []
     return finished(parts)
@@ -304,7 +375,9 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
 def _of_other_queries(judgments: Any, known: set[bytes]) -> Any:
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     column = judgments.column("query")
-    return judgments.filter(compute.invert(compute.is_in(column, value_set=pyarrow.array(sorted(known), column.type))))
+    return judgments.filter(
+        compute.invert(compute.is_in(column, value_set=pyarrow.array(sorted(known), column.type)))
+    )
 
 
 def finished(parts: Sequence[Evaluation]) -> Evaluation:
@@ -315,7 +388,10 @@ def finished(parts: Sequence[Evaluation]) -> Evaluation:
     """
     left = list(parts)
     while len(left) > 1:  # in pairs, so that every value is copied a few times only
-        left = [left[at].merge(left[at + 1]) if at + 1 < len(left) else left[at] for at in range(0, len(left), 2)]
+        left = [
+            left[at].merge(left[at + 1]) if at + 1 < len(left) else left[at]
+            for at in range(0, len(left), 2)
+        ]
     warn_of_whole(left[0])
     return left[0].on(sorted(left[0].queries, key=encode_id))
 
@@ -338,10 +414,22 @@ def table_rows(source: Any, kind: Table, pyarrow: Any) -> Any:
     codes = np.repeat(np.arange(source.n_queries, dtype=np.int32), np.diff(source.offsets))
     queries = names.take(pyarrow.array(codes))
     steps = range(0, source.n_rows, _BLOCK)
-    blocks = [pyarrow.array(source.document_ids(np.arange(begin, min(begin + _BLOCK, source.n_rows))), pyarrow.binary()) for begin in steps]
+    blocks = [
+        pyarrow.array(
+            source.document_ids(np.arange(begin, min(begin + _BLOCK, source.n_rows))),
+            pyarrow.binary(),
+        )
+        for begin in steps
+    ]
     documents = pyarrow.chunked_array(blocks, pyarrow.binary())
     kinds = pyarrow.array(np.full(source.n_rows, KINDS[kind], np.int8))
-    columns = [queries, documents, pyarrow.array(source.values), kinds, pyarrow.array(np.arange(source.n_rows))]
+    columns = [
+        queries,
+        documents,
+        pyarrow.array(source.values),
+        kinds,
+        pyarrow.array(np.arange(source.n_rows)),
+    ]
     return pyarrow.Table.from_arrays(columns, names=[*ROWS, "position"])
 
 
@@ -370,8 +458,15 @@ def _parsed(columns: Sequence[Any], kind: Table, path: str) -> Any:
         table = read_lines(text, kind, path)
     except IdealrankError as error:
         cells: list[list[Any]] = [[None], [None], [None], [str(error)]]
-        return pyarrow.RecordBatch.from_arrays([pyarrow.array(c, t) for c, t in zip(cells, types, strict=True)], names=names)
+        return pyarrow.RecordBatch.from_arrays(
+            [pyarrow.array(c, t) for c, t in zip(cells, types, strict=True)], names=names
+        )
     rows = table_rows(table, kind, pyarrow)
     columns = [rows.column(name).combine_chunks() for name in ("query", "document", "value")]
-    columns = [column.combine_chunks() if isinstance(column, pyarrow.ChunkedArray) else column for column in columns]
-    return pyarrow.RecordBatch.from_arrays([*columns, pyarrow.nulls(rows.num_rows, pyarrow.string())], names=names)
+    columns = [
+        column.combine_chunks() if isinstance(column, pyarrow.ChunkedArray) else column
+        for column in columns
+    ]
+    return pyarrow.RecordBatch.from_arrays(
+        [*columns, pyarrow.nulls(rows.num_rows, pyarrow.string())], names=names
+    )

@@ -24,7 +24,12 @@ QueryValues: TypeAlias = Any
 
 def slices_of(given: QueryValues) -> "Mapping[str, Any] | None":
     """Slices by query; ``traffic:PATH`` makes head, torso and tail of a file of traffic."""
-    return _held(given, "slices", lambda path: QueryFiles(slices_text=path).read().categories, read_categories)
+    return _held(
+        given,
+        "slices",
+        lambda path: QueryFiles(slices_text=path).read().categories,
+        read_categories,
+    )
 
 
 def slice_means(
@@ -43,7 +48,11 @@ def slice_means(
     if weights is not None:
         refuse_unweighted(evaluation.measures)
     return means_on_slices(
-        evaluation, slices_of(categories) or {}, level=level, weights=weights_of(weights), clusters=clusters_of(clusters)
+        evaluation,
+        slices_of(categories) or {},
+        level=level,
+        weights=weights_of(weights),
+        clusters=clusters_of(clusters),
     )
 
 
@@ -52,7 +61,10 @@ def refuse_unweighted(measures: Iterable[Measure]) -> None:
     words = {"sum": "a sum over queries", "geometric": "a geometric mean", "text": "a text"}
     for measure in measures:
         if measure.aggregate != "mean":
-            raise OptionError(f"{measure}: found {words[measure.aggregate]} with weights of queries, expected measures that are averaged")
+            raise OptionError(
+                f"{measure}: found {words[measure.aggregate]} with weights of queries, "
+                f"expected measures that are averaged"
+            )
 
 
 def interval_cautions(
@@ -86,9 +98,15 @@ def _weights(table: Any) -> dict[str, float]:
     return read_traffic(table, zeros="refused")
 
 
-def _held(given: QueryValues, what: str, of_path: Callable[[str], Any], of_frame: Callable[[Any], Any]) -> "Mapping[str, Any] | None":
+def _held(
+    given: QueryValues, what: str, of_path: Callable[[str], Any], of_frame: Callable[[Any], Any]
+) -> "Mapping[str, Any] | None":
     if given is None:
         return None
     if isinstance(given, (str, PathLike)):
         return cast(Mapping[str, Any], of_path(str(given)))
-    return cast(Mapping[str, Any], of_frame(given)) if is_frame(given) and not isinstance(given, Mapping) else by_query(given, what)
+    return (
+        cast(Mapping[str, Any], of_frame(given))
+        if is_frame(given) and not isinstance(given, Mapping)
+        else by_query(given, what)
+    )

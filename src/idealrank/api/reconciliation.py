@@ -4,7 +4,12 @@ from inspect import isfunction
 from os import PathLike
 from typing import Any
 
-from idealrank.analysis.reconciliation import DifferenceSplit, Reconciliation, reconcile_lists, split_lists_difference
+from idealrank.analysis.reconciliation import (
+    DifferenceSplit,
+    Reconciliation,
+    reconcile_lists,
+    split_lists_difference,
+)
 from idealrank.analysis.reconciliation import reconcile as reconcile_run
 from idealrank.analysis.reconciliation import split_difference as split_run_difference
 from idealrank.api.evaluation import AnyTable, is_array, to_qrels, to_run
@@ -41,16 +46,25 @@ def reconcile(
 
     Examples
     --------
-    >>> reconcile({"q": {"a": 3, "b": 2, "c": 1}}, {"q": ["b", "a"]}, "0.8340", "nDCG@10").matches[0].conventions[0]
+    >>> reconcile({"q": {"a": 3, "b": 2, "c": 1}}, {"q": ["b", "a"]}, "0.8340", "nDCG@10").matches[
+    ...     0
+    ... ].conventions[0]
     'xgboost-minus'
     """
     if is_array(qrels) and is_array(run):
         return reconcile_lists(Lists.from_arrays(qrels, run, **layout), value, measure, convention)
-    return reconcile_run(judgments_source(qrels), to_run(run, judgments=qrels), value, measure, convention)
+    return reconcile_run(
+        judgments_source(qrels), to_run(run, judgments=qrels), value, measure, convention
+    )
 
 
 def split_difference(
-    qrels: AnyTable, run: AnyTable, measure: MeasureLike, a: "Convention | str", b: "Convention | str", **layout: Any
+    qrels: AnyTable,
+    run: AnyTable,
+    measure: MeasureLike,
+    a: "Convention | str",
+    b: "Convention | str",
+    **layout: Any,
 ) -> DifferenceSplit:
     """Split the difference between the values of two conventions by switch.
 
@@ -63,13 +77,17 @@ def split_difference(
 
     Examples
     --------
-    >>> split = split_difference({"q": {"a": 3, "b": 2}}, {"q": ["b"]}, "nDCG@10", "standard", "standard,gain=exp2")
+    >>> split = split_difference(
+    ...     {"q": {"a": 3, "b": 2}}, {"q": ["b"]}, "nDCG@10", "standard", "standard,gain=exp2"
+    ... )
     >>> [part.switches for part in split.parts]
     [('gain',)]
     """
     if is_array(qrels) and is_array(run):
         return split_lists_difference(Lists.from_arrays(qrels, run, **layout), measure, a, b)
-    return split_run_difference(judgments_source(qrels), to_run(run, judgments=qrels), measure, a, b)
+    return split_run_difference(
+        judgments_source(qrels), to_run(run, judgments=qrels), measure, a, b
+    )
 
 
 def judgments_source(qrels: AnyTable) -> JudgmentsSource:

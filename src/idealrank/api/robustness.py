@@ -10,7 +10,14 @@ from idealrank.analysis.robustness import Robustness, VariantTest, robust_lists
 from idealrank.analysis.robustness import robust as robust_runs
 from idealrank.analysis.robustness.multiverse import Tell
 from idealrank.api.comparison import primary_measure, sources_of
-from idealrank.api.evaluation import AnyTable, evaluate, is_array, refuse_layout, refuse_names, to_runs
+from idealrank.api.evaluation import (
+    AnyTable,
+    evaluate,
+    is_array,
+    refuse_layout,
+    refuse_names,
+    to_runs,
+)
 from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.api.reconciliation import judgments_source
 from idealrank.conventions import Convention
@@ -62,7 +69,8 @@ def robust(
 
     Parameters
     ----------
-    qrels, run_a, run_b : path, mapping, dataframe, Qrels or Run, or arrays of labels and two of scores
+    qrels, run_a, run_b : path, mapping, dataframe, Qrels or Run, or arrays of labels and two of
+    scores
         As for `evaluate`; every difference is b - a. Or two evaluations that keep their judgments
         and runs (``evaluate(..., keep_unjudged=True)``), and the measure as the third argument.
     measure : Measure or str, optional
@@ -114,14 +122,16 @@ def robust(
 
     Notes
     -----
-    This is a sensitivity (multiverse) analysis of the choices behind one comparison. Variants share their queries and agree far more than
-    independent experiments would, so the number of significant variants is not a p value. The p values are not corrected and must not be
-    used to select a variant: choose the convention before looking at runs, and report this analysis with the result.
+    This is a sensitivity (multiverse) analysis of the choices behind one comparison. Variants share
+    their queries and agree far more than independent experiments would, so the number of
+    significant variants is not a p value. The p values are not corrected and must not be used to
+    select a variant: choose the convention before looking at runs, and report this analysis with
+    the result.
 
     References
     ----------
-    Steegen, Tuerlinckx, Gelman and Vanpaemel (2016), Increasing transparency through a multiverse analysis. Perspectives on
-    Psychological Science 11(5).
+    Steegen, Tuerlinckx, Gelman and Vanpaemel (2016), Increasing transparency through a multiverse
+    analysis. Perspectives on Psychological Science 11(5).
 
     Examples
     --------
@@ -154,7 +164,10 @@ def robust(
         return robust_runs(judgments, first, second, measure, qrels.convention, **options)
     if run_b is None:
         raise OptionError(f"run_b: found none, expected {_FORM}")
-    measure, convention = DEFAULT_MEASURES[0] if measure is None else measure, "standard" if convention is None else convention
+    measure, convention = (
+        DEFAULT_MEASURES[0] if measure is None else measure,
+        "standard" if convention is None else convention,
+    )
     if is_array(qrels) and is_array(run_a) and is_array(run_b):
         refuse_names(names, (run_a, run_b))
         lists = [Lists.from_arrays(qrels, run, **layout) for run in (run_a, run_b)]
@@ -162,10 +175,19 @@ def robust(
         return found if names is None else replace(found, run_a=names[0], run_b=names[1])
     refuse_layout(layout)
     first, second = to_runs((run_a, run_b), names, judgments=qrels)
-    return robust_runs(_examined(qrels, (first, second), measure, convention), first, second, measure, convention, **options)
+    return robust_runs(
+        _examined(qrels, (first, second), measure, convention),
+        first,
+        second,
+        measure,
+        convention,
+        **options,
+    )
 
 
-def _examined(qrels: AnyTable, runs: Sequence[Run], measure: MeasureLike, convention: "Convention | str") -> "Judgments | JudgmentsSource":
+def _examined(
+    qrels: AnyTable, runs: Sequence[Run], measure: MeasureLike, convention: "Convention | str"
+) -> "Judgments | JudgmentsSource":
     """Judgments, or a function that reads them; warn once of odd data, for the comparison asked
     for, not for each variant.
     """
@@ -193,4 +215,14 @@ def robust_read(
     """`robust` for judgments and runs that are read already, without warnings of odd data; `way`
     has the fields of a `VariantTest`.
     """
-    return robust_runs(qrels, run_a, run_b, measure, convention, variants=variants, pairs=pairs, way=VariantTest(**way), tell=progress)
+    return robust_runs(
+        qrels,
+        run_a,
+        run_b,
+        measure,
+        convention,
+        variants=variants,
+        pairs=pairs,
+        way=VariantTest(**way),
+        tell=progress,
+    )

@@ -22,7 +22,11 @@ class RoundDrop:
 
 
 def round_drops(
-    differences: npt.ArrayLike, groups: Mapping[str, Sequence[int]], *, tolerance: float = 0.0, level: float = 0.99
+    differences: npt.ArrayLike,
+    groups: Mapping[str, Sequence[int]],
+    *,
+    tolerance: float = 0.0,
+    level: float = 0.99,
 ) -> dict[str, RoundDrop]:
     """Test whether a round dropped below its baseline by more than a tolerance, in each of several
     groups of queries.
@@ -35,8 +39,19 @@ def round_drops(
     for column, places in enumerate(chosen.values()):
         counted[places, column] = True
     table = np.broadcast_to(given[:, None], counted.shape)
-    found = simultaneous(table, counted=counted, alternative="less", null=-tolerance, level=level, n_resamples=_DRAWS, rng=_SEED, threads=1)
+    found = simultaneous(
+        table,
+        counted=counted,
+        alternative="less",
+        null=-tolerance,
+        level=level,
+        n_resamples=_DRAWS,
+        rng=_SEED,
+        threads=1,
+    )
     return {
-        name: RoundDrop(float(found.difference[place]), float(found.high[place]), float(found.p[place]))
+        name: RoundDrop(
+            float(found.difference[place]), float(found.high[place]), float(found.p[place])
+        )
         for place, name in enumerate(chosen)
     }

@@ -39,7 +39,8 @@ def compare_systems(
 
     Parameters
     ----------
-    evaluations_a, evaluations_b, *others : sequences of Evaluation; or judgments, then two sequences of runs
+    evaluations_a, evaluations_b, *others : sequences of Evaluation; or judgments, then two
+    sequences of runs
         Evaluations of the models of each system, with the same judgments and convention; the
         systems may have different numbers of models. Or judgments and the runs of each system, in
         any form that `evaluate` reads: each is evaluated under the convention ``standard``. If
@@ -82,13 +83,14 @@ def compare_systems(
 
     Notes
     -----
-    `idealrank.stats.replicated_difference` documents the model, its interval and its degrees of freedom. Weights and clusters are not
-    supported. A query that is excluded for a measure in any model is excluded in all.
+    `idealrank.stats.replicated_difference` documents the model, its interval and its degrees of
+    freedom. Weights and clusters are not supported. A query that is excluded for a measure in any
+    model is excluded in all.
 
     References
     ----------
-    Banerjee (1961), On confidence interval for two-means problem based on separate estimates of variances and tabulated values of
-    t-table. Sankhya A 23, 359-378.
+    Banerjee (1961), On confidence interval for two-means problem based on separate estimates of
+    variances and tabulated values of t-table. Sankhya A 23, 359-378.
 
     Examples
     --------
@@ -96,9 +98,15 @@ def compare_systems(
     >>> import numpy as np
     >>> qrels = {f"q{i}": {"x": 1} for i in range(20)}
     >>> def copies(chances, rng):
-    ...     orders = [{q: ["x", "y"][:: 1 if rng.random() < chance else -1] for q in qrels} for chance in chances]
+    ...     orders = [
+    ...         {q: ["x", "y"][:: 1 if rng.random() < chance else -1] for q in qrels}
+    ...         for chance in chances
+    ...     ]
     ...     return [ir.evaluate(qrels, order, "RR") for order in orders]
-    >>> found = ir.compare_systems(copies([0.2, 0.2, 0.3], np.random.default_rng(1)), copies([0.9, 0.8, 0.9], np.random.default_rng(2)))
+    >>> found = ir.compare_systems(
+    ...     copies([0.2, 0.2, 0.3], np.random.default_rng(1)),
+    ...     copies([0.9, 0.8, 0.9], np.random.default_rng(2)),
+    ... )
     >>> round(found["RR"].found.difference, 3), found["RR"].verdict
     (0.342, 'better')
     >>> run_a, run_b = ({q: order for q in qrels} for order in (["y", "x"], ["x", "y"]))
@@ -107,22 +115,45 @@ def compare_systems(
     """
     if not others:
         sides = (_several(evaluations_a, names[0]), _several(evaluations_b, names[1]))
-        return compare_evaluations(*sides, measures=measures, names=names, seeds=seeds, single=single, level=level, judgments=judgments)
+        return compare_evaluations(
+            *sides,
+            measures=measures,
+            names=names,
+            seeds=seeds,
+            single=single,
+            level=level,
+            judgments=judgments,
+        )
     third, *further = others
     if further:
-        raise InputError(f"found {2 + len(others)} arguments, expected evaluations of two systems, or {_FORM}")
-    qrels, runs_a, runs_b = evaluations_a, _several(evaluations_b, names[0]), _several(third, names[1])
+        raise InputError(
+            f"found {2 + len(others)} arguments, expected evaluations of two systems, or {_FORM}"
+        )
+    qrels, runs_a, runs_b = (
+        evaluations_a,
+        _several(evaluations_b, names[0]),
+        _several(third, names[1]),
+    )
     measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
     evaluated = evaluations_of(_FORM, (qrels, *runs_a, *runs_b), measures)
     return compare_evaluations(
-        evaluated[: len(runs_a)], evaluated[len(runs_a) :], measures=measures, names=names, seeds=seeds, single=single, level=level,
+        evaluated[: len(runs_a)],
+        evaluated[len(runs_a) :],
+        measures=measures,
+        names=names,
+        seeds=seeds,
+        single=single,
+        level=level,
         judgments=judgments,
-    )  # fmt: skip
+    )
 
 
 def _several(given: Any, name: str) -> list[Any]:
     if isinstance(given, Evaluation | str | PathLike | Mapping) or not isinstance(given, Iterable):
-        raise InputError(f"{name}: found one {type(given).__name__}, expected a list with one for each trained copy; or {_FORM}")
+        raise InputError(
+            f"{name}: found one {type(given).__name__}, expected a list with one for each "
+            f"trained copy; or {_FORM}"
+        )
     return list(given)
 
 

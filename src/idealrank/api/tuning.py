@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-from idealrank.analysis.tuning.measurement import CUTOFFS, DISCOUNTS, Option, Tell, grid_of, measures_of
+from idealrank.analysis.tuning.measurement import (
+    CUTOFFS,
+    DISCOUNTS,
+    Option,
+    Tell,
+    grid_of,
+    measures_of,
+)
 from idealrank.analysis.tuning.measurement import choose as choose_setting
 from idealrank.analysis.tuning.settings import Choice, Theory
 from idealrank.api.evaluation import AnyTable, to_qrels, to_run
@@ -88,9 +95,11 @@ def choose(
 
     Notes
     -----
-    Only settings are considered for which at most a tenth of the documents down to the cutoff is unjudged, in every run. The best of these
-    has the lowest swap rate. Settings whose swap rates are not significantly higher, by simultaneous bootstrap margins over queries, count
-    as equally good. Among these, the setting nearest to nDCG@10 is recommended: first by its discount, then by the ratio of cutoffs.
+    Only settings are considered for which at most a tenth of the documents down to the cutoff is
+    unjudged, in every run. The best of these has the lowest swap rate. Settings whose swap rates
+    are not significantly higher, by simultaneous bootstrap margins over queries, count as equally
+    good. Among these, the setting nearest to nDCG@10 is recommended: first by its discount, then by
+    the ratio of cutoffs.
 
     Significance is tested by sign flips with single-step max-T over the pairs, as in `compare`. A
     measure that separates runs well is not necessarily what users want: discriminative power is not
@@ -99,29 +108,52 @@ def choose(
 
     References
     ----------
-    Voorhees and Buckley (2002), The effect of topic set size on retrieval experiment error. SIGIR. Sakai (2006), Evaluating evaluation
-    metrics based on the bootstrap. SIGIR. Urbano, Marrero and Martin (2013), On the measurement of test collection reliability. SIGIR.
-    Wang et al. (2013), A theoretical analysis of NDCG type ranking measures. COLT.
+    Voorhees and Buckley (2002), The effect of topic set size on retrieval experiment error. SIGIR.
+    Sakai (2006), Evaluating evaluation metrics based on the bootstrap. SIGIR. Urbano, Marrero and
+    Martin (2013), On the measurement of test collection reliability. SIGIR. Wang et al. (2013), A
+    theoretical analysis of NDCG type ranking measures. COLT.
 
     Examples
     --------
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "z", "x"], ["y", "x", "z"], ["x", "y", "z"])]
+    >>> runs = [
+    ...     {query: ranking for query in qrels}
+    ...     for ranking in (["y", "z", "x"], ["y", "x", "z"], ["x", "y", "z"])
+    ... ]
     >>> found = choose(qrels, runs, cutoffs=[1, 10])
-    >>> found["nDCG@1"].swap_rate.__round__(3), found["nDCG@10"].swap_rate, found.recommended.measure
+    >>> (
+    ...     found["nDCG@1"].swap_rate.__round__(3),
+    ...     found["nDCG@10"].swap_rate,
+    ...     found.recommended.measure,
+    ... )
     (0.167, 0.0, 'nDCG@10')
     """
     if isinstance(runs, (str, PathLike, Mapping)):
-        raise InputError(f'runs: found one {type(runs).__name__}, expected several runs, as in ["bm25.run", "neural.run"]')
+        raise InputError(
+            f"runs: found one {type(runs).__name__}, expected several runs, as in "
+            f'["bm25.run", "neural.run"]'
+        )
     judgments, grid = to_qrels(qrels), grid_of(measure, discounts, cutoffs, convention)
     read = (to_run(run) for run in runs)
-    evaluations = [evaluate(judgments, run, measures_of(grid), convention, threads=threads) for run in read]
+    evaluations = [
+        evaluate(judgments, run, measures_of(grid), convention, threads=threads) for run in read
+    ]
     return choose_read(
-        evaluations, grid, size=size, n_splits=n_splits, n_resamples=n_resamples, level=level, rng=rng, threads=threads, tell=tell
+        evaluations,
+        grid,
+        size=size,
+        n_splits=n_splits,
+        n_resamples=n_resamples,
+        level=level,
+        rng=rng,
+        threads=threads,
+        tell=tell,
     )
 
 
-def choose_read(evaluations: Sequence[Evaluation], grid: Sequence[Option], **options: Any) -> Choice:
+def choose_read(
+    evaluations: Sequence[Evaluation], grid: Sequence[Option], **options: Any
+) -> Choice:
     """`choose` for evaluations of several runs by the measures of a grid; see `choose` for the
     options.
     """
@@ -132,6 +164,9 @@ def theory_of(grid: Sequence[Option]) -> dict[Measure, Theory]:
     """Return the theory of each setting on growing lists."""
     found = {}
     for option in grid:
-        said = feasibility(option.discount if (own := option.measure.discount) is None else own, option.cutoff)  # type: ignore[attr-defined]
+        said = feasibility(
+            option.discount if (own := option.measure.discount) is None else own,  # type: ignore[attr-defined]
+            option.cutoff,
+        )
         found[option.measure] = Theory(said.verdict, said.theorem)
     return found

@@ -15,7 +15,12 @@ from idealrank.reports.table.text import WIDTH, Part, laid, printable
 
 # Blue and orange, which people who confuse red and green tell apart; from the 16 colours of every
 # terminal where it has no more.
-_TONES = {"better": Style(color="dodger_blue2"), "worse": Style(color="dark_orange"), "quiet": Style(dim=True), "": Style.null()}
+_TONES = {
+    "better": Style(color="dodger_blue2"),
+    "worse": Style(color="dark_orange"),
+    "quiet": Style(dim=True),
+    "": Style.null(),
+}
 _STRONG, _HEAD = Style(bold=True), Style(dim=True)
 
 
@@ -32,7 +37,11 @@ def print_parts(parts: Iterable[Part]) -> None:
     for number, part in enumerate(part for part in parts if part):
         if number:
             console.print()
-        for line in as_rich(part, width) if isinstance(part, Table) else [Text(printable(line)) for line in part]:
+        for line in (
+            as_rich(part, width)
+            if isinstance(part, Table)
+            else [Text(printable(line)) for line in part]
+        ):
             console.print(line, markup=False)
 
 

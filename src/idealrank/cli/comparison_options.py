@@ -28,7 +28,9 @@ class Testing(NamedTuple):
         """Options of `judge next` that set the same level, margin and largest loss, where they are
         not the defaults.
         """
-        words = [] if self.level == Testing().level else ["--alpha", f"{round(1 - self.level, 12):g}"]
+        words = (
+            [] if self.level == Testing().level else ["--alpha", f"{round(1 - self.level, 12):g}"]
+        )
         for option, value in (("--margin", self.margin), ("--largest-loss", self.largest_loss)):
             words += [] if value is None else [option, f"{value:g}"]
         return words
@@ -43,28 +45,50 @@ LARGEST_LOSS = click.option(
 
 _OPTIONS = (
     click.option(
-        "--test", type=click.Choice(["permutation", "t", "wilcoxon", "sign"]), default="permutation", show_default=True,
-        help="Test behind p values and intervals: sign-flip permutation (distribution-free), Student's t, Wilcoxon, or sign test.",
+        "--test",
+        type=click.Choice(["permutation", "t", "wilcoxon", "sign"]),
+        default="permutation",
+        show_default=True,
+        help="Test behind p values and intervals: sign-flip permutation (distribution-free), "
+        "Student's t, Wilcoxon, or sign test.",
     ),
     click.option(
-        "--correction", type=click.Choice(["auto", "holm"]), default="auto", show_default=True,
-        help="Correction for several tests: auto uses max-T for permutation and Bonferroni's method for other tests; holm uses Holm's "
+        "--correction",
+        type=click.Choice(["auto", "holm"]),
+        default="auto",
+        show_default=True,
+        help="Correction for several tests: auto uses max-T for permutation and Bonferroni's "
+        "method for other tests; holm uses Holm's "
         "method.",
     ),
     click.option(
-        "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+        "--level",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.95,
+        show_default=True,
         help="Confidence level; verdicts use significance level 1 - level.",
     ),
-    click.option("--margin", metavar="X", type=float, help="Also test equivalence within ±X, in units of the measure."),
+    click.option(
+        "--margin",
+        metavar="X",
+        type=float,
+        help="Also test equivalence within ±X, in units of the measure.",
+    ),
     LARGEST_LOSS,
     click.option(
-        "--effect", metavar="X", type=float,
-        help="Smallest true difference worth finding, in units of the measure: state how many queries detect it with 80 % power.",
+        "--effect",
+        metavar="X",
+        type=float,
+        help="Smallest true difference worth finding, in units of the measure: state how many "
+        "queries detect it with 80 % power.",
     ),
     click.option(
-        "--seed", metavar="N", type=click.IntRange(0), help="Random seed; derived from the data by default, and printed.",
+        "--seed",
+        metavar="N",
+        type=click.IntRange(0),
+        help="Random seed; derived from the data by default, and printed.",
     ),
-)  # fmt: skip
+)
 
 
 def testing_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -104,7 +104,12 @@ def in_colour(stream: TextIO | None) -> bool:
 
     https://no-color.org: a variable NO_COLOR that is not empty.
     """
-    return stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return (
+        stream is not None
+        and stream.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
 
 
 def on_github() -> bool:
@@ -146,8 +151,14 @@ def ended_by_signals() -> Iterator[None]:
     ...     pass
     """
     is_main = threading.current_thread() is threading.main_thread()
-    taken = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if is_main}
-    taken = {number: handler for number, handler in taken.items() if handler in (signal.SIG_DFL, signal.default_int_handler)}
+    taken = {
+        number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if is_main
+    }
+    taken = {
+        number: handler
+        for number, handler in taken.items()
+        if handler in (signal.SIG_DFL, signal.default_int_handler)
+    }
 
     def leave(number: int, _frame: FrameType | None) -> NoReturn:
         os._exit(128 + number)
@@ -188,7 +199,12 @@ def warnings_as_lines() -> Iterator[None]:
                 tell(warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n"))
             elif str(message) not in said:
                 said.add(str(message))
-                say("warning", message.args[0] if isinstance(message, Warning) and message.args else str(message))
+                say(
+                    "warning",
+                    message.args[0]
+                    if isinstance(message, Warning) and message.args
+                    else str(message),
+                )
 
         warnings.showwarning = show
         yield
@@ -203,7 +219,11 @@ def hint_for(switch: str, convention: str) -> str:
     name, _, value = switch.partition("=")
     if not convention:
         return f"--{name} {value}"
-    others = [part for part in split_outside_brackets(convention) if part.partition("=")[0].strip().replace("-", "_") != name]
+    others = [
+        part
+        for part in split_outside_brackets(convention)
+        if part.partition("=")[0].strip().replace("-", "_") != name
+    ]
     return f"--convention {','.join(others)},{switch}"
 
 

@@ -23,7 +23,10 @@ def check_figures(folder: str | Path) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         why = "it is a file" if Path(folder).is_file() else error.strerror or str(error)
-        raise InputError(f"--figures {folder}: the folder does not exist and cannot be created: {why}; expected another name") from None
+        raise InputError(
+            f"--figures {folder}: the folder does not exist and cannot be created: {why}; "
+            f"expected another name"
+        ) from None
 
 
 def write_figures(subject: Subject, folder: str | Path) -> list[Path]:
@@ -39,7 +42,10 @@ def write_figures(subject: Subject, folder: str | Path) -> list[Path]:
         drawn = {name + suffix: figure.spec(inches) for suffix, inches in COLUMNS.items()}
         for stem, spec in drawn.items():
             files = drawings.in_print(spec, POINTS_PER_PIXEL)
-            written += [drawings.write_file(Path(folder) / f"{stem}.{kind}", content) for kind, content in files.items()]
+            written += [
+                drawings.write_file(Path(folder) / f"{stem}.{kind}", content)
+                for kind, content in files.items()
+            ]
         said += ["", f"## {name}", "", str(drawn[name]["description"])]
     return [*written, drawings.write_file(Path(folder) / _LIST, "\n".join(said) + "\n")]
 

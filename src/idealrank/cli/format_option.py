@@ -43,8 +43,17 @@ class FormatOption(click.Option):
 class Formats:
     r"""The formats of one command, the default first, each with its writer."""
 
-    def __init__(self, opening: str, told: Mapping[str, str] | None = None, /, **writers: Writer | str | LimitedWriter) -> None:
-        limited = {name: one if isinstance(one, LimitedWriter) else LimitedWriter(one) for name, one in writers.items()}
+    def __init__(
+        self,
+        opening: str,
+        told: Mapping[str, str] | None = None,
+        /,
+        **writers: Writer | str | LimitedWriter,
+    ) -> None:
+        limited = {
+            name: one if isinstance(one, LimitedWriter) else LimitedWriter(one)
+            for name, one in writers.items()
+        }
         self.writers = _by_format(limited)
         self.help = formats_help(opening, self.writers, _by_format(told or {}))
 
@@ -52,7 +61,14 @@ class Formats:
         """Give a command the option; it gets the format as `layout`."""
         kind, default = click.Choice(list(self.writers)), next(iter(self.writers))
         asked = click.option(
-            "--format", "layout", cls=FormatOption, formats=self, type=kind, default=default, show_default=True, help=self.help
+            "--format",
+            "layout",
+            cls=FormatOption,
+            formats=self,
+            type=kind,
+            default=default,
+            show_default=True,
+            help=self.help,
         )
         return asked(command)
 
@@ -72,11 +88,15 @@ class Formats:
 
     def check(self, layout: str, **options: Any) -> None:
         """Refuse options that a format has no place for; None and False are not asked for."""
-        asked = {name for name, value in options.items() if value is not None and value is not False}
+        asked = {
+            name for name, value in options.items() if value is not None and value is not False
+        }
         for names, reason in self.writers[layout].refuses.items():
             first, *others = names.split(" + ")
             if asked.issuperset([first, *others]):
-                raise OptionError(f"--{first.replace('_', '-')}: {reason.format(title=FORMATS[layout].title)}")
+                raise OptionError(
+                    f"--{first.replace('_', '-')}: {reason.format(title=FORMATS[layout].title)}"
+                )
 
     def made(self, layout: str, *args: Any, **options: Any) -> Written:
         """A report in a format, of what its writer takes."""

@@ -48,9 +48,15 @@ class Outputs:
             options.refuse_to_replace(path, read, option=option)
             place = path if path == "-" else str(real_path(path))
             if not Path(path).parent.is_dir():
-                raise OptionError(f"{option} {path}: found no folder {Path(path).parent}, expected an existing folder")
+                raise OptionError(
+                    f"{option} {path}: found no folder {Path(path).parent}, expected an "
+                    f"existing folder"
+                )
             if place in written:
-                raise OptionError(f"{option} {path}: found the file that {written[place]} writes, expected another name")
+                raise OptionError(
+                    f"{option} {path}: found the file that {written[place]} writes, expected "
+                    f"another name"
+                )
             written[place] = option
 
     def write(self, gated: Gated, report: Callable[[], str | list[Part]], layout: str) -> None:
@@ -68,7 +74,9 @@ class Outputs:
         if self.report is not None:
             output.write_report(report(), self.report, layout)
         elif "-" not in (self.junit, self.markdown):
-            output.write_report(_held_in_the_log(report(), layout) if self.github else report(), None, layout)
+            output.write_report(
+                _held_in_the_log(report(), layout) if self.github else report(), None, layout
+            )
         if self.github:
             _tell_github(gated, self.digits)
 
@@ -93,7 +101,9 @@ def _tell_github(gated: Gated, digits: int | None) -> None:
         with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as summary:
             summary.write("".join(gate_markdown(gated, _SUMMARY_BYTES, digits)) + "\n")
     except OSError as error:  # the verdict is worth more than its summary
-        console.say("warning", f"GITHUB_STEP_SUMMARY {path}: cannot be written: {error.strerror or error}")
+        console.say(
+            "warning", f"GITHUB_STEP_SUMMARY {path}: cannot be written: {error.strerror or error}"
+        )
 
 
 def outputs(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -101,21 +111,39 @@ def outputs(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_outputs(
-        *, output_path: str | None, junit: str | None, markdown: str | None, github: bool | None, digits: int | None, **others: Any
+        *,
+        output_path: str | None,
+        junit: str | None,
+        markdown: str | None,
+        github: bool | None,
+        digits: int | None,
+        **others: Any,
     ) -> Any:
         wanted = console.on_github() if github is None else github
-        places = Outputs(report=None if output_path == "-" else output_path, junit=junit, markdown=markdown, github=wanted, digits=digits)
+        places = Outputs(
+            report=None if output_path == "-" else output_path,
+            junit=junit,
+            markdown=markdown,
+            github=wanted,
+            digits=digits,
+        )
         return command(outputs=places, **others)
 
     decorated: Callable[..., Any] = _JUNIT(_MARKDOWN(_GITHUB(with_outputs)))
     return options.digits(options.output(decorated))
 
 
-_JUNIT = click.option("--junit", metavar="FILE", help="JUnit XML file with a test case for each check and contract.")
+_JUNIT = click.option(
+    "--junit", metavar="FILE", help="JUnit XML file with a test case for each check and contract."
+)
 _MARKDOWN = click.option(
-    "--markdown", metavar="FILE", help="Markdown file for a comment on a pull request; - prints it instead of the report."
+    "--markdown",
+    metavar="FILE",
+    help="Markdown file for a comment on a pull request; - prints it instead of the report.",
 )
 _GITHUB = click.option(
-    "--github/--no-github", default=None,
-    help="Write annotations and a summary for GitHub Actions.  [default: in a step of GitHub Actions]",
-)  # fmt: skip
+    "--github/--no-github",
+    default=None,
+    help="Write annotations and a summary for GitHub Actions.  [default: in a step of GitHub "
+    "Actions]",
+)

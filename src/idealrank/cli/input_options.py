@@ -50,7 +50,9 @@ class Inputs(NamedTuple):
         own = self.qrels_columns_text if table == "qrels" else self.run_columns_text
         typed = {"--columns": self.columns_text, f"--{table}-columns": own}
         given = [parse_columns(text, option) for option, text in typed.items() if text]
-        return {role: name for columns in given for role, name in columns.items()} if given else None
+        return (
+            {role: name for columns in given for role, name in columns.items()} if given else None
+        )
 
     def with_columns(self, *, qrels: str, run: str) -> "Inputs":
         """Fill in columns that a policy names; an option that was typed for the same tables
@@ -87,7 +89,12 @@ class Inputs(NamedTuple):
         duplicates = "error" if policy == "twice" else policy
         paths = [path, *self.more_qrels]
         qrels = read_qrels(
-            paths, format=self.format_of("qrels"), columns=self.columns_of("qrels"), duplicates=duplicates, group=self.group, tell=_note
+            paths,
+            format=self.format_of("qrels"),
+            columns=self.columns_of("qrels"),
+            duplicates=duplicates,
+            group=self.group,
+            tell=_note,
         )
         return qrels.labelled(self.labels_are, sampled_negatives=self.sampled_negatives)
 
@@ -117,22 +124,36 @@ class Inputs(NamedTuple):
         """
         labels = None if qrels == "-" else qrels
         return read_run(
-            path, name=name, format=self.format_of("run"), columns=self.columns_of("run"), labels=labels, group=self.group, tell=_note
+            path,
+            name=name,
+            format=self.format_of("run"),
+            columns=self.columns_of("run"),
+            labels=labels,
+            group=self.group,
+            tell=_note,
         )
 
     def detected(self, path: str) -> str:
         """Format of a run by its ending and its first line."""
         return common_format(open_sources(path, Notes(None)), "auto", Notes(None))
 
-    def stream_run(self, path: str, name: str, memory: str, count: Callable[[int, int], None]) -> Run:
+    def stream_run(
+        self, path: str, name: str, memory: str, count: Callable[[int, int], None]
+    ) -> Run:
         """One run that is read in parts within a budget of memory; `count` gets what was read and
         the total.
         """
         from idealrank.io.run_stream import stream_run  # noqa: PLC0415  (few runs are that large)
 
         return stream_run(
-            path, memory, name=name, format=self.format_of("run"), columns=self.columns_of("run"), tell=_note, count=count
-        )  # fmt: skip
+            path,
+            memory,
+            name=name,
+            format=self.format_of("run"),
+            columns=self.columns_of("run"),
+            tell=_note,
+            count=count,
+        )
 
 
 class InputFiles(NamedTuple):
@@ -150,14 +171,18 @@ class InputFiles(NamedTuple):
     @property
     def every_path(self) -> tuple[str, ...]:
         """Paths of everything that is read, as often as it is."""
-        return tuple(path for path in (*self.judgments, *self.others, self.inputs.group) if path is not None)
+        return tuple(
+            path for path in (*self.judgments, *self.others, self.inputs.group) if path is not None
+        )
 
     @property
     def paths(self) -> tuple[str, ...]:
         """Return the paths, each once."""
         return tuple(dict.fromkeys(self.every_path))
 
-    def under_each_policy(self, convention: Convention, read: Qrels) -> "Callable[[QrelsDuplicates], Qrels]":
+    def under_each_policy(
+        self, convention: Convention, read: Qrels
+    ) -> "Callable[[QrelsDuplicates], Qrels]":
         """Judgments as each policy for documents judged twice reads them; those read already, of
         standard input too, not again.
         """
@@ -168,7 +193,9 @@ class InputFiles(NamedTuple):
             if "-" in self.judgments:
                 return read
             if policy not in known:
-                known[policy] = self.inputs.open_qrels(self.qrels, Convention.of("standard", duplicates=policy))
+                known[policy] = self.inputs.open_qrels(
+                    self.qrels, Convention.of("standard", duplicates=policy)
+                )
             return known[policy]
 
         return under
@@ -182,7 +209,9 @@ class GateInputs(NamedTuple):
     inputs: Inputs
 
 
-def gate_inputs(typed_qrels: str | None, typed_run: str | None, inputs: Inputs, policy: "PolicyFile") -> GateInputs:
+def gate_inputs(
+    typed_qrels: str | None, typed_run: str | None, inputs: Inputs, policy: "PolicyFile"
+) -> GateInputs:
     """Fill in the files and columns of the policy; what was typed wins, and a single argument is
     the run.
     """
@@ -195,7 +224,10 @@ def gate_inputs(typed_qrels: str | None, typed_run: str | None, inputs: Inputs, 
         from idealrank.io.gate_files.gate_policies import TABLE  # noqa: PLC0415  (SciPy; of a gate alone)
 
         key = "qrels" if qrels is None else "run"
-        expected = f"expected idealrank gate QRELS RUN, or the key {key} in [{TABLE}] of pyproject.toml; idealrank init writes it"
+        expected = (
+            f"expected idealrank gate QRELS RUN, or the key {key} in [{TABLE}] of pyproject.toml; "
+            f"idealrank init writes it"
+        )
         raise OptionError(f"found no {key.upper()}, {expected}")
     columns = inputs.with_columns(qrels=policy.qrels_columns, run=policy.run_columns)
     return GateInputs(qrels, run, columns)
@@ -213,7 +245,10 @@ def _note(message: str) -> None:
 def refuse_standard_input_twice(*paths: str) -> None:
     """Standard input can be read once."""
     if paths.count("-") > 1:
-        raise OptionError(f"found - (standard input) {times(paths.count('-'))}, expected it once, since it can be read only once")
+        raise OptionError(
+            f"found - (standard input) {times(paths.count('-'))}, expected it once, since it "
+            f"can be read only once"
+        )
 
 
 def times(count: int) -> str:
@@ -229,13 +264,17 @@ def run_names(paths: Sequence[str]) -> list[str]:
     for spelled in places.values():
         if len(spelled) > 1:
             said = " and ".join(dict.fromkeys(spelled))
-            raise OptionError(f"run {said}: found the same file {times(len(spelled))}, expected each run once")
+            raise OptionError(
+                f"run {said}: found the same file {times(len(spelled))}, expected each run once"
+            )
     stems = ["stdin" if path == "-" else name_of(path) for path in paths]
     counts = Counter(stems)
     return [stem if counts[stem] == 1 else path for stem, path in zip(stems, paths, strict=True)]
 
 
-def named_run(typed: str | None, option: str, names: Sequence[str], runs: Sequence[str]) -> str | None:
+def named_run(
+    typed: str | None, option: str, names: Sequence[str], runs: Sequence[str]
+) -> str | None:
     """Return the name of the run that an option gives by its name or path; None if it was not
     given.
     """
@@ -255,6 +294,9 @@ def doubt(evaluation: Evaluation, path: str) -> None:
     meant for each other.
     """
     if not evaluation.coverage.queries_in_run:
-        raise InputError(f"{path}: found no result, expected at least one; did the program that writes the run fail?")
+        raise InputError(
+            f"{path}: found no result, expected at least one; did the program that writes the "
+            f"run fail?"
+        )
     if words := evaluation.coverage.doubt(evaluation.name):
         console.say("warning", f"{words} `idealrank validate QRELS {path}` shows how they differ")

@@ -33,7 +33,10 @@ def checkout() -> Checkout:
 
         # Runs and reports that are not tracked lie in nearly every folder, and change no code.
         return Checkout(commit, has_changes(seconds=_SECONDS))
-    return next((Checkout(value) for name in _VARIABLES if _is_commit(value := os.environ.get(name, ""))), Checkout())
+    return next(
+        (Checkout(value) for name in _VARIABLES if _is_commit(value := os.environ.get(name, ""))),
+        Checkout(),
+    )
 
 
 def _is_commit(text: str) -> bool:
@@ -72,5 +75,7 @@ def _shortened(word: str) -> str:
     if not path.startswith(os.sep):
         return word
     here = Path.cwd()
-    short = str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else Path(path).name
+    short = (
+        str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else Path(path).name
+    )
     return f"{option}{is_option}{prefix}{short or path}"

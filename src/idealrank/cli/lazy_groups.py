@@ -22,7 +22,9 @@ class LazyGroup(click.Group):
 
     Examples
     --------
-    >>> group = LazyGroup("idealrank", lines={"measures": "List them."}, home="idealrank.cli.commands")
+    >>> group = LazyGroup(
+    ...     "idealrank", lines={"measures": "List them."}, home="idealrank.cli.commands"
+    ... )
     >>> group.get_command(click.Context(group), "measures").name
     'measures'
     """
@@ -67,7 +69,9 @@ class LazyGroup(click.Group):
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(width), line) for name, line in lines.items()])
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
         if name and not name.startswith("-") and name not in self._lines:
             near = console.nearest(name, self._lines)

@@ -25,11 +25,31 @@ from idealrank.version import __version__
 
 # Exit codes. 1 is kept for gates, which are asked to fail when quality falls, and 3 for those that
 # the judgments do not let decide.
-FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 3, 70, 130, 141, 143
+FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED = (
+    0,
+    1,
+    2,
+    3,
+    70,
+    130,
+    141,
+    143,
+)
 
 # Modules beside those of Python with which the command leaves at once; and the module that loads
 # functions of users.
-_CORE = frozenset({"__main__", "_cyutility", "_distutils_hack", "click", "cython_runtime", "idealrank", "numpy", "scipy"})
+_CORE = frozenset(
+    {
+        "__main__",
+        "_cyutility",
+        "_distutils_hack",
+        "click",
+        "cython_runtime",
+        "idealrank",
+        "numpy",
+        "scipy",
+    }
+)
 _OF_INSTALLATION = ("_cython_", "_sysconfigdata_", "_editable_skbc_")
 _OF_USERS = "idealrank.live.backends.python_function"
 
@@ -110,16 +130,20 @@ Start here:
   idealrank advise qrels.txt bm25.run
   idealrank trec-eval -q -m all_trec qrels.txt bm25.run
 
-Exit codes: 0 success, 1 gate failed or alarm open, 2 bad input or usage, 3 gate undecided since there are too few judgments, or
-round without a value, 70 fault of idealrank, or output that cannot be written, 130 interrupted, 141 output closed by its reader, 143
-terminated.
+Exit codes: 0 success, 1 gate failed or alarm open, 2 bad input or usage, 3 gate undecided since
+there are too few judgments, or round without a value, 70 fault of idealrank, or output that cannot
+be written, 130 interrupted, 141 output closed by its reader, 143 terminated.
 """
 
 
 @click.group(
-    cls=LazyGroup, lines=COMMANDS, groups=GROUPS, home="idealrank.cli.commands", epilog=_EPILOG,
+    cls=LazyGroup,
+    lines=COMMANDS,
+    groups=GROUPS,
+    home="idealrank.cli.commands",
+    epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)  # fmt: skip
+)
 @click.version_option(__version__, "--version", message="idealrank %(version)s")
 def cli() -> None:
     """Evaluate rankings, compare them, and decide.
@@ -147,7 +171,12 @@ def _is_alone() -> bool:
     """
     packages = {name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names - _CORE
     others = [name for name in packages if not name.startswith(_OF_INSTALLATION)]
-    return not others and _OF_USERS not in sys.modules and threading.active_count() == 1 and not sys.flags.inspect
+    return (
+        not others
+        and _OF_USERS not in sys.modules
+        and threading.active_count() == 1
+        and not sys.flags.inspect
+    )
 
 
 def _leave(code: int) -> None:
@@ -207,13 +236,18 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
         console.tell(error.format_message())
         return UNUSABLE
     if isinstance(error, click.UsageError):
-        return _refuse(" ".join(error.format_message().split()), f"see {error.ctx.command_path} --help" if error.ctx else "")
+        return _refuse(
+            " ".join(error.format_message().split()),
+            f"see {error.ctx.command_path} --help" if error.ctx else "",
+        )
     if isinstance(error, IdealrankError):
         return _stopped_or_refused(error, typed)
     if isinstance(error, BrokenPipeError):
         console.to_void(sys.stdout)
         return BROKEN_PIPE
-    if isinstance(error, console.UnwritableError) or (isinstance(error, OSError) and error.filename is None):
+    if isinstance(error, console.UnwritableError) or (
+        isinstance(error, OSError) and error.filename is None
+    ):
         # readers name their files; without a name it is the help, which click writes
         return _unwritable(error)
     if words := _of_the_system(error):
@@ -234,7 +268,11 @@ def _of_the_system(error: Exception) -> str:
     """
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror or error}"
-    return "not enough memory for these files; split them by query and evaluate the parts" if isinstance(error, MemoryError) else ""
+    return (
+        "not enough memory for these files; split them by query and evaluate the parts"
+        if isinstance(error, MemoryError)
+        else ""
+    )
 
 
 def _resources(error: Exception) -> str:
@@ -276,7 +314,9 @@ def _refuse(message: str, hint: str = "") -> int:
 def _convention_of(arguments: Sequence[str]) -> str:
     """The convention that was asked for, for a hint."""
     given = [after for before, after in pairwise(arguments) if before == "--convention"]
-    given += [argument.partition("=")[2] for argument in arguments if argument.startswith("--convention=")]
+    given += [
+        argument.partition("=")[2] for argument in arguments if argument.startswith("--convention=")
+    ]
     return given[-1] if given else "standard"
 
 
@@ -291,5 +331,10 @@ def _limit_blas_threads() -> None:
     """No measure uses BLAS; without a limit its libraries start a pool of threads on import, which
     costs time and memory.
     """
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+    for name in (
+        "OPENBLAS_NUM_THREADS",
+        "OMP_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+    ):
         os.environ.setdefault(name, "1")

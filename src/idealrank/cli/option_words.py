@@ -28,7 +28,11 @@ class Options(NamedTuple):
         names: set[str] = set()
         by_argument: dict[str, str] = {}
         for parameter in command.params:
-            spelled = [name for name in (*parameter.opts, *parameter.secondary_opts) if name.startswith("--")]
+            spelled = [
+                name
+                for name in (*parameter.opts, *parameter.secondary_opts)
+                if name.startswith("--")
+            ]
             if isinstance(parameter, click.Option) and spelled:
                 names.update(spelled)
                 by_argument |= {name[2:].replace("-", "_"): name for name in spelled}
@@ -64,7 +68,16 @@ def worded(message: object, command: click.Command | None = None) -> str:
     text, hint, command_hint = kept.parts if isinstance(kept, Advised) else (str(kept), "", "")
     place, colon, words = text.partition(": ")
     if colon:
-        place = _ARGUMENT.sub(lambda found: f"{options.by_argument[found[1]]} " if found[1] in options.by_argument else found[0], place)
+        place = _ARGUMENT.sub(
+            lambda found: (
+                f"{options.by_argument[found[1]]} " if found[1] in options.by_argument else found[0]
+            ),
+            place,
+        )
         place = _LIST.sub(lambda found: f"{found[1]} {found[2].replace(', ', ',')}", place)
-    steps = [step for step in (command_hint or hint).split("; ") if "`" in step or set(_OPTION.findall(step)) <= options.names]
+    steps = [
+        step
+        for step in (command_hint or hint).split("; ")
+        if "`" in step or set(_OPTION.findall(step)) <= options.names
+    ]
     return "; ".join([place + colon + words, *filter(None, steps)])

@@ -98,46 +98,87 @@ class LeadingCommand(click.Command):
         ctx.allow_extra_args = True
         rest = super().parse_args(ctx, args)
         if rest and not ctx.resilient_parsing:
-            ctx.fail(f"found {shown(rest[0])} after the run, expected {self._extra} {shown(rest[0])}")
+            ctx.fail(
+                f"found {shown(rest[0])} after the run, expected {self._extra} {shown(rest[0])}"
+            )
         return rest
 
 
 measures: Decorator = click.option(
-    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True, cls=MeasureOption,
-    help="nDCG@10, AP, nDCG(gain=exp2)@10, ndcg_cut_10, ...; `idealrank measures` lists all. Repeat, or separate with commas.  "
+    "-m",
+    "--measure",
+    "measure_texts",
+    metavar="MEASURE",
+    multiple=True,
+    cls=MeasureOption,
+    help="nDCG@10, AP, nDCG(gain=exp2)@10, ndcg_cut_10, ...; `idealrank measures` lists all. "
+    "Repeat, or separate with commas.  "
     f"[default: {','.join(DEFAULT_MEASURES)}]",
-)  # fmt: skip
+)
 one_measure: Decorator = click.option(
-    "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[0], show_default=True, cls=MeasureOption,
+    "-m",
+    "--measure",
+    "measure_text",
+    metavar="MEASURE",
+    default=DEFAULT_MEASURES[0],
+    show_default=True,
+    cls=MeasureOption,
     help="Measure to explain.",
-)  # fmt: skip
+)
 judge_qrels: Decorator = click.option(
-    "--judge-qrels", "judge_path", metavar="FILE", cls=OnceOption,
-    help="Judgments of a judge, such as a language model; a difference whose sign it contradicts is undecided.",
-)  # fmt: skip
+    "--judge-qrels",
+    "judge_path",
+    metavar="FILE",
+    cls=OnceOption,
+    help="Judgments of a judge, such as a language model; a difference whose sign it contradicts "
+    "is undecided.",
+)
 convention: Decorator = click.option(
-    "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", default="standard", show_default=True, cls=OnceOption,
+    "--convention",
+    "convention_text",
+    metavar="NAME[,SWITCH=VALUE...]",
+    default="standard",
+    show_default=True,
+    cls=OnceOption,
     help="Convention to compute under; `idealrank conventions` lists all.",
-)  # fmt: skip
+)
 confidence: Decorator = click.option(
-    "--confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+    "--confidence",
+    metavar="LEVEL",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
     help="Confidence level.",
-)  # fmt: skip
+)
 looks: Decorator = click.option(
-    "--looks", type=click.Choice(["any", "once"]), default="any", show_default=True,
+    "--looks",
+    type=click.Choice(["any", "once"]),
+    default="any",
+    show_default=True,
     help="Looks for which the verdict holds: any number of them, or one, at the planned size.",
-)  # fmt: skip
+)
 threads: Decorator = click.option(
-    "--threads", metavar="N", type=click.IntRange(0, 1 << 16), default=0, help="Number of threads; 0 uses all cores. Results do not "
-    "depend on N."
-)  # fmt: skip
+    "--threads",
+    metavar="N",
+    type=click.IntRange(0, 1 << 16),
+    default=0,
+    help="Number of threads; 0 uses all cores. Results do not depend on N.",
+)
 memory: Decorator = click.option(
-    "--memory", "memory_text", metavar="SIZE",
-    help="Memory of the whole process, such as 512MB: runs are read in parts, grouped by query in temporary files if needed. "
+    "--memory",
+    "memory_text",
+    metavar="SIZE",
+    help="Memory of the whole process, such as 512MB: runs are read in parts, grouped by query in "
+    "temporary files if needed. "
     "For TREC text, Parquet, Arrow IPC, CSV and TSV; the values are the same.",
-)  # fmt: skip
+)
 output: Decorator = click.option(
-    "-o", "--output", "output_path", metavar="FILE", cls=OnceOption, help="Output file; it appears when it is complete."
+    "-o",
+    "--output",
+    "output_path",
+    metavar="FILE",
+    cls=OnceOption,
+    help="Output file; it appears when it is complete.",
 )
 
 
@@ -156,40 +197,76 @@ def _print_schema(context: click.Context, _: click.Parameter, value: bool) -> No
 
 
 schema: Decorator = click.option(
-    "--schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema, help="Print the JSON Schema of CONFIG, and exit."
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON Schema of CONFIG, and exit.",
 )
 
 explain_method: Decorator = click.option(
-    EXPLAIN_METHOD, is_flag=True, expose_value=False, callback=lambda context, _, value: context.meta.update({EXPLAIN_METHOD: value}),
-    help="Print the method and the convention in full, with the meaning of each column. JSON and CSV always contain both.",
-)  # fmt: skip
+    EXPLAIN_METHOD,
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, _, value: context.meta.update({EXPLAIN_METHOD: value}),
+    help="Print the method and the convention in full, with the meaning of each column. JSON and "
+    "CSV always contain both.",
+)
 
 more: Decorator = click.option(
-    MORE, is_flag=True, expose_value=False, callback=lambda context, _, value: context.meta.update({MORE: value}),
-    help="Print every sentence on the result, not only the verdict, its size, its basis and the next step. JSON always contains all.",
-)  # fmt: skip
+    MORE,
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, _, value: context.meta.update({MORE: value}),
+    help="Print every sentence on the result, not only the verdict, its size, its basis and the "
+    "next step. JSON always contains all.",
+)
 
 digits: Decorator = click.option(
-    "--digits", metavar="N", type=click.IntRange(0, 15),
-    help="Decimal places in human-readable output.  [default: as many as the intervals allow, from 2 to 4; 4 without intervals]",
-)  # fmt: skip
+    "--digits",
+    metavar="N",
+    type=click.IntRange(0, 15),
+    help="Decimal places in human-readable output.  [default: as many as the intervals allow, from "
+    "2 to 4; 4 without intervals]",
+)
 
 _RUN_INPUTS: tuple[Decorator, ...] = (
     click.option(
-        "--input-format", "file_format", type=click.Choice(FORMATS), default="auto", show_default=True, metavar="FORMAT",
-        help=f"Format of all files: {', '.join(FORMATS)}. auto inspects the extension and the content.",
+        "--input-format",
+        "file_format",
+        type=click.Choice(FORMATS),
+        default="auto",
+        show_default=True,
+        metavar="FORMAT",
+        help=f"Format of all files: {', '.join(FORMATS)}. auto inspects the extension and the "
+        f"content.",
     ),
     click.option(
-        "--columns", "columns_text", metavar="ROLE=NAME,...", default="", cls=OnceOption,
-        help="Columns of all tables: query= (user=), document= (item=), grade=, score= or rank=."
+        "--columns",
+        "columns_text",
+        metavar="ROLE=NAME,...",
+        default="",
+        cls=OnceOption,
+        help="Columns of all tables: query= (user=), document= (item=), grade=, score= or rank=.",
     ),
     click.option(
-        "--run-columns", "run_columns_text", metavar="ROLE=NAME,...", default="", cls=OnceOption,
+        "--run-columns",
+        "run_columns_text",
+        metavar="ROLE=NAME,...",
+        default="",
+        cls=OnceOption,
         help="Columns of runs; overrides --columns.",
     ),
-)  # fmt: skip
+)
 _INPUTS: tuple[Decorator, ...] = (
-    click.option("--qrels", "more_qrels", metavar="FILE", multiple=True, help="Additional file of judgments; may be repeated."),
+    click.option(
+        "--qrels",
+        "more_qrels",
+        metavar="FILE",
+        multiple=True,
+        help="Additional file of judgments; may be repeated.",
+    ),
     *_RUN_INPUTS,
     click.option(
         "--qrels-columns",
@@ -199,18 +276,26 @@ _INPUTS: tuple[Decorator, ...] = (
         cls=OnceOption,
         help="Columns of judgments; overrides --columns. grade=1 gives every row grade 1.",
     ),
-    click.option("--group", metavar="FILE", cls=OnceOption, help="File of group sizes, for LETOR files without qid."),
+    click.option(
+        "--group",
+        metavar="FILE",
+        cls=OnceOption,
+        help="File of group sizes, for LETOR files without qid.",
+    ),
     click.option(
         "--labels-are",
         type=click.Choice(LABEL_KINDS),
-        help="Kind of the labels: complete (a document without a label is not relevant), pooled (a sample was judged), positive-only (only "
-        "relevant documents are named).  [default: pooled if a tenth of the queries have a grade of 0, else positive-only]",
+        help="Kind of the labels: complete (a document without a label is not relevant), pooled (a "
+        "sample was judged), positive-only (only "
+        "relevant documents are named).  [default: pooled if a tenth of the queries have a "
+        "grade of 0, else positive-only]",
     ),
     click.option(
         "--sampled-negatives",
         metavar="SHARE",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        help="Share of the non-relevant documents that were labelled, if every relevant document was.",
+        help="Share of the non-relevant documents that were labelled, if every relevant document "
+        "was.",
     ),
 )
 
@@ -218,7 +303,8 @@ labels_from: Decorator = click.option(
     "--labels-from",
     metavar="NAME",
     cls=OnceOption,
-    help="Run whose results were labelled, for positive-only labels; they cannot decide between this run and another.",
+    help="Run whose results were labelled, for positive-only labels; they cannot decide between "
+    "this run and another.",
 )
 
 
@@ -229,11 +315,21 @@ def inputs(command: Command) -> Command:
 
     @wraps(command)
     def with_inputs(
-        *, file_format: str, columns_text: str, qrels_columns_text: str, run_columns_text: str, group: str | None,
-        more_qrels: tuple[str, ...], labels_are: LabelKind | None, sampled_negatives: float | None, **others: Any,
-    ) -> Any:  # fmt: skip
+        *,
+        file_format: str,
+        columns_text: str,
+        qrels_columns_text: str,
+        run_columns_text: str,
+        group: str | None,
+        more_qrels: tuple[str, ...],
+        labels_are: LabelKind | None,
+        sampled_negatives: float | None,
+        **others: Any,
+    ) -> Any:
         runs = others.get("runs") or (others.get("run"),)
-        refuse_to_replace(others.get("output_path"), (others.get("qrels"), *more_qrels, *runs, group))
+        refuse_to_replace(
+            others.get("output_path"), (others.get("qrels"), *more_qrels, *runs, group)
+        )
         given = Inputs(
             file_format=file_format,
             columns_text=columns_text,
@@ -253,9 +349,13 @@ def run_inputs(command: Command) -> Command:
     """Add the input options of a command for `runs` without judgments."""
 
     @wraps(command)
-    def with_inputs(*, file_format: str, columns_text: str, run_columns_text: str, **others: Any) -> Any:
+    def with_inputs(
+        *, file_format: str, columns_text: str, run_columns_text: str, **others: Any
+    ) -> Any:
         refuse_to_replace(others.get("output_path"), others["runs"])
-        return command(inputs=Inputs(file_format, columns_text, run_columns_text=run_columns_text), **others)
+        return command(
+            inputs=Inputs(file_format, columns_text, run_columns_text=run_columns_text), **others
+        )
 
     return _decorated(with_inputs, _RUN_INPUTS)
 
@@ -266,13 +366,23 @@ def _decorated(command: Command, decorators: Sequence[Decorator]) -> Command:
     return command
 
 
-def refuse_to_replace(output_path: str | None, inputs: Iterable[str | None], *, option: str = "-o") -> None:
+def refuse_to_replace(
+    output_path: str | None, inputs: Iterable[str | None], *, option: str = "-o"
+) -> None:
     """Judgments cannot be had again; a result never takes their place."""
     if output_path is None or output_path == "-" or not Path(output_path).is_file():
         return
     for path in inputs:
-        if path is not None and path != "-" and Path(path).exists() and Path(path).samefile(output_path):
-            raise OptionError(f"{option} {output_path}: found an input file of this command, expected another name")
+        if (
+            path is not None
+            and path != "-"
+            and Path(path).exists()
+            and Path(path).samefile(output_path)
+        ):
+            raise OptionError(
+                f"{option} {output_path}: found an input file of this command, expected "
+                f"another name"
+            )
 
 
 def parse_measure_texts(texts: Sequence[str]) -> tuple[Measure, ...]:
@@ -284,10 +394,16 @@ def measure_parts(texts: Sequence[str], example: str, *, where: str = "-m") -> l
     """The texts of single measures of all ``-m`` options (or what `where` calls them); none where
     there is no such option.
     """
-    parts = [part for text in texts for part in _with_numbers([part.strip() for part in split_outside_brackets(text)], where)]
+    parts = [
+        part
+        for text in texts
+        for part in _with_numbers([part.strip() for part in split_outside_brackets(text)], where)
+    ]
     if texts and not any(parts):  # such as an unset variable of a script
         without = "the default ones are computed" if where == "-m" else "all are listed"
-        raise OptionError(f"{where}: found no measure, expected one such as {example}; without {where} {without}")
+        raise OptionError(
+            f"{where}: found no measure, expected one such as {example}; without {where} {without}"
+        )
     return [part for part in parts if part]
 
 
@@ -299,7 +415,8 @@ def _with_numbers(parts: list[str], where: str) -> Iterator[str]:
         if part and _NUMBER.fullmatch(part):
             if not _NUMBERED.fullmatch(head):
                 raise OptionError(
-                    f"{where} {shown(','.join(parts))}: found {shown(part)} without a measure, expected a measure with each number, as "
+                    f"{where} {shown(','.join(parts))}: found {shown(part)} without a "
+                    f"measure, expected a measure with each number, as "
                     "in P@5,P@10, or trec_eval's P.5,10"
                 )
             numbers.append(part)
@@ -330,18 +447,27 @@ def parse_convention(text: str) -> Convention:
     name, *changes = split_outside_brackets(text)
     if name.partition("=")[0].strip().replace("-", "_") in SWITCHES:
         raise OptionError(
-            f"convention {shown(repr(text))}: found a switch, expected the name of a convention before it, as in standard,{shown(text)}"
+            f"convention {shown(repr(text))}: found a switch, expected the name of a "
+            f"convention before it, as in standard,{shown(text)}"
         )
     _check("convention", name.strip().lower(), PRESETS, "one that `idealrank conventions` lists")
     for change in changes:
-        _check("switch", change.partition("=")[0].strip().replace("-", "_"), SWITCHES, f"one of {', '.join(SWITCHES)}")
+        _check(
+            "switch",
+            change.partition("=")[0].strip().replace("-", "_"),
+            SWITCHES,
+            f"one of {', '.join(SWITCHES)}",
+        )
     return Convention.of(text)
 
 
 def _check(kind: str, name: str, known: Iterable[str], expected: str) -> None:
     if name not in known:
         near = console.nearest(name, known)
-        raise OptionError(f"unknown {kind} {shown(repr(name))}, expected {expected}" + (f"; did you mean {near}?" if near else ""))
+        raise OptionError(
+            f"unknown {kind} {shown(repr(name))}, expected {expected}"
+            + (f"; did you mean {near}?" if near else "")
+        )
 
 
 def listening(port: int) -> Decorator:
@@ -353,13 +479,35 @@ def listening(port: int) -> Decorator:
     ['host', 'port', 'token', 'names']
     """
     added = (
-        click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Address to listen on."),
-        click.option("--port", type=click.IntRange(0, 65535), default=port, show_default=True, help="Port; 0 takes a free one."),
         click.option(
-            "--token", metavar="TEXT", envvar=TOKEN_VARIABLE, show_envvar=True,
-            help="Token that every request must show; required unless the address is loopback. Other users of this machine can read the "
+            "--host",
+            metavar="ADDRESS",
+            default="127.0.0.1",
+            show_default=True,
+            help="Address to listen on.",
+        ),
+        click.option(
+            "--port",
+            type=click.IntRange(0, 65535),
+            default=port,
+            show_default=True,
+            help="Port; 0 takes a free one.",
+        ),
+        click.option(
+            "--token",
+            metavar="TEXT",
+            envvar=TOKEN_VARIABLE,
+            show_envvar=True,
+            help="Token that every request must show; required unless the address is loopback. "
+            "Other users of this machine can read the "
             "options of a process, so prefer the variable.",
         ),
-        click.option("--allow-host", "names", metavar="NAME", multiple=True, help="Further name by which requests may call this host."),
-    )  # fmt: skip
+        click.option(
+            "--allow-host",
+            "names",
+            metavar="NAME",
+            multiple=True,
+            help="Further name by which requests may call this host.",
+        ),
+    )
     return lambda command: reduce(lambda below, option: option(below), reversed(added), command)

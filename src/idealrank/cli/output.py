@@ -74,7 +74,11 @@ def write_report(report: str | Iterable[str] | list[Part], path: str | None, lay
         write([report] if isinstance(report, str) else cast("Iterable[str]", report), path, layout)
     other = _LAYOUTS.get(Path(path or "").suffix.lower(), layout)
     if layout in FORMATS and FORMATS[layout].use == "people" and other != layout:
-        console.say("note", f"{path}: written as text to read, not as {FORMATS[other].title}; --format sets the format")
+        console.say(
+            "note",
+            f"{path}: written as text to read, not as {FORMATS[other].title}; --format sets "
+            f"the format",
+        )
 
 
 def _write_stdout(pieces: Iterable[str]) -> None:

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from idealrank.reports.figures.drawings import Format
 
 option: Callable[..., Any] = click.option(
-    "--figure", "figure_path", metavar="FILE",
-    help="Map of all pairs by the first measure (.html: by all measures): FILE ends in .svg, .png, .pdf, .html (with the extra plots) "
+    "--figure",
+    "figure_path",
+    metavar="FILE",
+    help="Map of all pairs by the first measure (.html: by all measures): FILE ends in .svg, .png, "
+    ".pdf, .html (with the extra plots) "
     "or .json (Vega-Lite).",
-)  # fmt: skip
+)
 
 
 def check(path: str | None, baseline: str | None, inputs: tuple[str | None, ...]) -> None:
@@ -27,7 +30,8 @@ def check(path: str | None, baseline: str | None, inputs: tuple[str | None, ...]
         return
     if baseline is not None:
         raise OptionError(
-            f"--figure {path}: found --baseline {baseline}, which does not compare all pairs; expected only one of the two options"
+            f"--figure {path}: found --baseline {baseline}, which does not compare all pairs; "
+            f"expected only one of the two options"
         )
     from idealrank.reports.figures import drawings  # noqa: PLC0415  (few ask for it)
 
@@ -44,8 +48,13 @@ def draw(comparison: Comparison, path: str | None) -> None:
 
     kind, measures = _kind(path), list(comparison.means)
     if kind == "html":
-        specs = {f"pairs-{number}": pairs_spec(comparison, measure) for number, measure in enumerate(measures, 1)}
-        drawings.write_file(Path(path), drawings.page(specs, f"All pairs of {len(comparison.names)} runs"))
+        specs = {
+            f"pairs-{number}": pairs_spec(comparison, measure)
+            for number, measure in enumerate(measures, 1)
+        }
+        drawings.write_file(
+            Path(path), drawings.page(specs, f"All pairs of {len(comparison.names)} runs")
+        )
     else:
         drawings.write_file(Path(path), drawings.drawn(pairs_spec(comparison, measures[0]), kind))
 
@@ -53,5 +62,8 @@ def draw(comparison: Comparison, path: str | None) -> None:
 def _kind(path: str) -> "Format":
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending not in FIGURE_FORMATS:
-        raise OptionError(f"--figure {path}: expected a file that ends in {', '.join(f'.{kind}' for kind in FIGURE_FORMATS)}")
+        raise OptionError(
+            f"--figure {path}: expected a file that ends in "
+            f"{', '.join(f'.{kind}' for kind in FIGURE_FORMATS)}"
+        )
     return FIGURE_FORMATS[ending]

@@ -34,14 +34,20 @@ class Paper:
         texts = {parts[1]: parts[2] for parts in found.values() if parts is not None}
         return cls(str(options.parse_measure_texts([order])[0]) if order else "", texts)
 
-    def checked(self, layout: str, names: Sequence[str], measures: Collection[str], baseline: str | None) -> "tuple[Paper, str]":
+    def checked(
+        self, layout: str, names: Sequence[str], measures: Collection[str], baseline: str | None
+    ) -> "tuple[Paper, str]":
         """Return the options with the texts of measures in place of other spellings, and the
         baseline, by default the first run.
         """
         if layout not in _LAYOUTS:
-            raise OptionError(f"--table paper: found --format {layout}, expected one of {', '.join(_LAYOUTS)}")
+            raise OptionError(
+                f"--table paper: found --format {layout}, expected one of {', '.join(_LAYOUTS)}"
+            )
         if self.order and self.order not in measures:
-            raise OptionError(f"--order {self.order}: not compared, expected one of {', '.join(measures)}")
+            raise OptionError(
+                f"--order {self.order}: not compared, expected one of {', '.join(measures)}"
+            )
         from idealrank.reports.views.comparison.markup import known_labels  # noqa: PLC0415  (for this table alone)
 
         labels = known_labels(self.labels, names, measures, "--label ")
@@ -50,15 +56,28 @@ class Paper:
 
 _OPTIONS = (
     click.option(
-        "--table", "kind", type=click.Choice(["full", "paper"]), default="full", show_default=True,
-        help="paper: one row per run and one column per measure, the best value in bold, ▲ or ▼ if a run is better or worse than the "
+        "--table",
+        "kind",
+        type=click.Choice(["full", "paper"]),
+        default="full",
+        show_default=True,
+        help="paper: one row per run and one column per measure, the best value in bold, ▲ or ▼ if "
+        "a run is better or worse than the "
         "baseline (by default the first run).",
     ),
-    click.option("--order", metavar="MEASURE", help="Measure that orders the rows of --table paper, the best first.  [default: as given]"),
     click.option(
-        "--label", "labels", metavar="NAME=TEXT", multiple=True, help="Name of a run or measure in --table paper; may be repeated."
+        "--order",
+        metavar="MEASURE",
+        help="Measure that orders the rows of --table paper, the best first.  [default: as given]",
     ),
-)  # fmt: skip
+    click.option(
+        "--label",
+        "labels",
+        metavar="NAME=TEXT",
+        multiple=True,
+        help="Name of a run or measure in --table paper; may be repeated.",
+    ),
+)
 
 
 def paper_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,7 +88,9 @@ def paper_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_paper(*, kind: str, order: str | None, labels: tuple[str, ...], **others: Any) -> Any:
         if kind == "full" and (order or labels):
-            raise OptionError(f"{'--order' if order else '--label'}: found no --table paper, expected both")
+            raise OptionError(
+                f"{'--order' if order else '--label'}: found no --table paper, expected both"
+            )
         return command(paper=Paper.of(order, labels) if kind == "paper" else None, **others)
 
     found: Callable[..., Any] = with_paper

@@ -58,7 +58,10 @@ class RatedCount:
             self._start, self._from, seconds = self._now(), done, 0.0
         self._last = done
         if seconds > 0:
-            self._count.note = f"{(done - self._from) / seconds / 1e6:.1f} M{' ' if len(self._unit) > 1 else ''}{self._unit}/s"
+            self._count.note = (
+                f"{(done - self._from) / seconds / 1e6:.1f} "
+                f"M{' ' if len(self._unit) > 1 else ''}{self._unit}/s"
+            )
         self._count(done, total)
 
 
@@ -83,7 +86,11 @@ class Watch:
             # in here: an interrupt may come before this returns, and the work must then be stopped
             # too
             job.start()
-            if sys.stderr is not None and sys.stderr.isatty() and not job.ended.wait(max(0.0, self._bar_from - time.monotonic())):
+            if (
+                sys.stderr is not None
+                and sys.stderr.isatty()
+                and not job.ended.wait(max(0.0, self._bar_from - time.monotonic()))
+            ):
                 with suppress(OSError):  # the terminal is gone; the work is not
                     _draw(label, job)
             job.ended.wait()
@@ -127,14 +134,22 @@ def _draw(label: str, job: _Job[Any]) -> None:
     from rich.console import Console  # noqa: PLC0415
 
     columns = (
-        bars.TextColumn("{task.description}", markup=False), bars.BarColumn(), bars.TaskProgressColumn(), bars.TimeRemainingColumn(),
+        bars.TextColumn("{task.description}", markup=False),
+        bars.BarColumn(),
+        bars.TaskProgressColumn(),
+        bars.TimeRemainingColumn(),
         bars.TextColumn("{task.fields[note]}", markup=False),
-    )  # fmt: skip
+    )
     with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(printable(label), total=None, note="")
         while not job.ended.wait(_INTERVAL):
             note = getattr(job.progress, "note", "")
-            bar.update(task, total=job.progress.total or None, completed=job.progress.done, note=printable(note))
+            bar.update(
+                task,
+                total=job.progress.total or None,
+                completed=job.progress.done,
+                note=printable(note),
+            )
 
 
 def _leave(stopped: KeyboardInterrupt) -> None:

@@ -90,7 +90,9 @@ class Results:
         """The files that are read."""
         return tuple(path for path in (self.queries, self.documents) if path is not None)
 
-    def check(self, read: Sequence[str], written: Mapping[str, str | None] = MappingProxyType({})) -> None:
+    def check(
+        self, read: Sequence[str], written: Mapping[str, str | None] = MappingProxyType({})
+    ) -> None:
         """Refuse what cannot be made before anything is computed for it."""
         self._check_store()
         if not self.is_page:
@@ -102,7 +104,10 @@ class Results:
 
         inputs = [*read, *self.paths]
         if inputs.count("-") > 1:
-            raise OptionError("found - (standard input) more than once, expected it once, since it can be read only once")
+            raise OptionError(
+                "found - (standard input) more than once, expected it once, since it can be "
+                "read only once"
+            )
         if self.report is not None:
             check_page(self.report, inputs, written, option=self.page_option)
         if self.figures is not None:
@@ -124,7 +129,10 @@ class Results:
         if self.store is None:
             for option, words in (("--tag", self.tags), ("--note", self.notes)):
                 if words:
-                    raise OptionError(f"{option} {words[0]}: found no store, expected --store DIR, or the variable IDEALRANK_STORE")
+                    raise OptionError(
+                        f"{option} {words[0]}: found no store, expected --store DIR, or the "
+                        f"variable IDEALRANK_STORE"
+                    )
             return
         from idealrank.cli import storage  # noqa: PLC0415
 
@@ -136,7 +144,9 @@ class Results:
         """
         self.write_page(self.gathered(watch, given, **found))
 
-    def gathered(self, watch: Watch, given: InputFiles, *, gated: "Gated | None" = None, **parts: Any) -> "Subject | None":
+    def gathered(
+        self, watch: Watch, given: InputFiles, *, gated: "Gated | None" = None, **parts: Any
+    ) -> "Subject | None":
         """Put results into the store, and gather what the page shows; errors as for `write`."""
         if not self.are_wanted:
             return None
@@ -152,7 +162,9 @@ class Results:
         found = found if gated is None else with_gate(found, gated)
         convention, read = found.evaluations[0].convention, found.qrels
         judgments = given.under_each_policy(convention, read) if isinstance(read, Qrels) else read
-        robust = watch.count("variants", lambda tell: robustness(found, judgments, wanted=self.robust, tell=tell))
+        robust = watch.count(
+            "variants", lambda tell: robustness(found, judgments, wanted=self.robust, tell=tell)
+        )
         subject = self.shown(replace(found, robustness=robust), watch)
         return replace(subject, made=_made(digests(), ids))
 
@@ -163,7 +175,9 @@ class Results:
         whole = replace(found, queries=self.queries, documents=self.documents)
         return watch.count("rankings", lambda tell: gather(whole, tell=_note, progress=tell))
 
-    def _stored(self, found: "ReportMaterial", gated: "Gated | None", given: InputFiles) -> tuple[str, ...]:
+    def _stored(
+        self, found: "ReportMaterial", gated: "Gated | None", given: InputFiles
+    ) -> tuple[str, ...]:
         """Ids of what was put into the store."""
         if self.store is None or found.qrels is None:
             return ()
@@ -177,10 +191,16 @@ class Results:
             "slices": found.categories,
         }
         kept = storage.keep(
-            self.store, found.evaluations, gated or found.comparison, hits=list(map(kept_hits, found.evaluations)),
-            judgments=given.judgments, options={name: value for name, value in options.items() if value is not None},
-            command=invocation.command_line(), tags=self.tags, notes=self.notes,
-        )  # fmt: skip
+            self.store,
+            found.evaluations,
+            gated or found.comparison,
+            hits=list(map(kept_hits, found.evaluations)),
+            judgments=given.judgments,
+            options={name: value for name, value in options.items() if value is not None},
+            command=invocation.command_line(),
+            tags=self.tags,
+            notes=self.notes,
+        )
         _note(kept.line)
         return kept.ids
 
@@ -201,7 +221,13 @@ def _made(inputs: tuple[tuple[str, str], ...], ids: tuple[str, ...]) -> "Made":
     from idealrank.cli.invocation import checkout  # noqa: PLC0415
     from idealrank.reports.subject import Made  # noqa: PLC0415
 
-    return Made(command=invocation.command_line(), inputs=inputs, commit=checkout().commit, when=moment(), store_ids=ids)
+    return Made(
+        command=invocation.command_line(),
+        inputs=inputs,
+        commit=checkout().commit,
+        when=moment(),
+        store_ids=ids,
+    )
 
 
 def check_extra() -> None:
@@ -214,7 +240,13 @@ def check_extra() -> None:
     check_room("a page of results")
 
 
-def check_page(path: str, inputs: Sequence[str], written: Mapping[str, str | None] = MappingProxyType({}), *, option: str) -> None:
+def check_page(
+    path: str,
+    inputs: Sequence[str],
+    written: Mapping[str, str | None] = MappingProxyType({}),
+    *,
+    option: str,
+) -> None:
     """Refuse a file that cannot become a page."""
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"{option} {path}: expected a file that ends in .html")
@@ -223,10 +255,14 @@ def check_page(path: str, inputs: Sequence[str], written: Mapping[str, str | Non
     if not folder.is_dir():
         raise OptionError(f"{option} {path}: found no folder {folder}, expected an existing folder")
     if Path(path).is_dir() or not os.access(folder, os.W_OK):
-        raise OptionError(f"{option} {path}: cannot be written, expected a file in a folder that can")
+        raise OptionError(
+            f"{option} {path}: cannot be written, expected a file in a folder that can"
+        )
     for other_option, other in written.items():
         if other is not None and real_path(other) == real_path(path):
-            raise OptionError(f"{option} {path}: found the file that {other_option} writes, expected another name")
+            raise OptionError(
+                f"{option} {path}: found the file that {other_option} writes, expected another name"
+            )
 
 
 def write_page_file(page: str, path: str) -> None:
@@ -238,7 +274,10 @@ def write_page_file(page: str, path: str) -> None:
 
 def _refuse_idle(option: str, path: str | None) -> None:
     if path is not None:
-        raise OptionError(f"{option} {path}: found neither --report nor --figures, expected one of them: only pages show texts")
+        raise OptionError(
+            f"{option} {path}: found neither --report nor --figures, expected one of them: "
+            f"only pages show texts"
+        )
 
 
 def _size(size: int) -> str:
@@ -250,7 +289,9 @@ def _note(message: str) -> None:
 
 
 def _queries(place: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    help_text = f"Texts of queries for {place}: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet."
+    help_text = (
+        f"Texts of queries for {place}: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet."
+    )
     return click.option("--queries", metavar="FILE", cls=options.OnceOption, help=help_text)
 
 
@@ -259,9 +300,12 @@ _OPTIONS = (
     click.option(
         "--report",
         metavar="FILE",
-        help="Page with every query, rankings side by side, and plots; FILE ends in .html and opens offline.",
+        help="Page with every query, rankings side by side, and plots; FILE ends in .html and "
+        "opens offline.",
     ),
-    click.option("--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF."),
+    click.option(
+        "--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF."
+    ),
     _QUERIES,
     click.option(
         "--documents",
@@ -275,16 +319,32 @@ _OPTIONS = (
         envvar="IDEALRANK_STORE",
         help="Folder of the store that keeps the results.  [default: $IDEALRANK_STORE]",
     ),
-    click.option("--tag", "tags", metavar="NAME", multiple=True, help="Tag of the stored results; may be repeated."),
-    click.option("--note", "notes", metavar="TEXT", multiple=True, help="Note on the stored results; may be repeated."),
+    click.option(
+        "--tag",
+        "tags",
+        metavar="NAME",
+        multiple=True,
+        help="Tag of the stored results; may be repeated.",
+    ),
+    click.option(
+        "--note",
+        "notes",
+        metavar="TEXT",
+        multiple=True,
+        help="Note on the stored results; may be repeated.",
+    ),
 )
 _ROBUST = click.option(
-    "--robust/--no-robust", default=None,
-    help="Include the robustness analysis in the page.  [default: for runs of up to four million lines]",
-)  # fmt: skip
+    "--robust/--no-robust",
+    default=None,
+    help="Include the robustness analysis in the page.  [default: for runs of up to four million "
+    "lines]",
+)
 
 
-def results(command: Callable[..., Any], given: Sequence[Callable[..., Any]] = _OPTIONS) -> Callable[..., Any]:
+def results(
+    command: Callable[..., Any], given: Sequence[Callable[..., Any]] = _OPTIONS
+) -> Callable[..., Any]:
     """Give a command the options; it gets them as one argument, `results`."""
     names = [field.name for field in fields(Results)]
 
@@ -308,5 +368,7 @@ def results_of_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
 def results_of_gates(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the result options of a gate, whose message shows the texts of queries, too."""
     queries = _queries("the message and the page")
-    decorated: Callable[..., Any] = _ROBUST(results(command, [queries if option is _QUERIES else option for option in _OPTIONS]))
+    decorated: Callable[..., Any] = _ROBUST(
+        results(command, [queries if option is _QUERIES else option for option in _OPTIONS])
+    )
     return decorated

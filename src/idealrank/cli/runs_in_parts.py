@@ -28,9 +28,15 @@ def refuse_whole(memory: str | None, results: Results, kind: str) -> None:
     MemoryBudget.of(memory)
     if results.is_page:
         option = "--report" if results.report is not None else "--figures"
-        raise OptionError(f"{option}: found --memory too, expected one of them, since a page shows documents of every list")
+        raise OptionError(
+            f"{option}: found --memory too, expected one of them, since a page shows "
+            f"documents of every list"
+        )
     if kind != "qrels":
-        raise OptionError(f"--judgments {kind}: found --memory too, expected one of them: runs are read in parts for grades alone")
+        raise OptionError(
+            f"--judgments {kind}: found --memory too, expected one of them: runs are read in "
+            f"parts for grades alone"
+        )
 
 
 @dataclass(kw_only=True)
@@ -47,7 +53,9 @@ class RunsInParts:
     journal: EvaluationJournal | None = field(default=None)  # Values of finished runs
 
     @classmethod
-    def of(cls, memory: str | None, output_path: str | None, runs: Sequence[str], **others: Any) -> "RunsInParts":
+    def of(
+        cls, memory: str | None, output_path: str | None, runs: Sequence[str], **others: Any
+    ) -> "RunsInParts":
         """Runs of a command, with the other fields by name. Nothing is opened without a budget."""
         parts = cls(memory=memory or "", **others)
         if memory is not None:
@@ -74,12 +82,17 @@ class RunsInParts:
     def evaluate(self, path: str, name: str) -> Evaluation:
         """Evaluate a run, or take it from the journal."""
         measures = tuple(self.measures)
-        if self.journal is not None and (found := self.journal.find(path, name, measures, self.convention)) is not None:
+        if (
+            self.journal is not None
+            and (found := self.journal.find(path, name, measures, self.convention)) is not None
+        ):
             return found
 
         def work(tell: Count) -> Evaluation:
             run = self.inputs.stream_run(path, name, self.memory, RatedCount(tell, "B"))
-            return evaluate_read(self.judgments, run, measures, self.convention, threads=self.threads)
+            return evaluate_read(
+                self.judgments, run, measures, self.convention, threads=self.threads
+            )
 
         evaluation = self.watch.count(name, work)
         if self.journal is not None:

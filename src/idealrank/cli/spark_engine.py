@@ -29,7 +29,14 @@ _UNSEEN = ("FileNotFoundException", "does not exist", "PATH_NOT_FOUND")
 
 
 def on_spark(
-    inputs: Inputs, judgments: Qrels, path: str, *, qrels: str, name: str, measures: Sequence[Measure], convention: Convention
+    inputs: Inputs,
+    judgments: Qrels,
+    path: str,
+    *,
+    qrels: str,
+    name: str,
+    measures: Sequence[Measure],
+    convention: Convention,
 ) -> Evaluation:
     """Evaluate a run on the Spark cluster of the configuration (``spark.master``; without one, on
     all cores of this machine).
@@ -38,7 +45,9 @@ def on_spark(
     """
     from idealrank.integrations.spark import evaluate_plan  # noqa: PLC0415  (pyspark, for those who ask)
 
-    builder: Any = load_extra("pyspark.sql", "--engine spark", "spark", "pyspark").SparkSession.builder
+    builder: Any = load_extra(
+        "pyspark.sql", "--engine spark", "spark", "pyspark"
+    ).SparkSession.builder
     for key, value in _SETTINGS.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
@@ -51,23 +60,34 @@ def on_spark(
     plan = PartitionPlan.of(measures, convention, name)
 
     def evaluated(run: Any, columns: Any = None) -> Evaluation:
-        return evaluate_plan(judgments, run, plan, run_columns=columns, session=session, broadcast=True)
+        return evaluate_plan(
+            judgments, run, plan, run_columns=columns, session=session, broadcast=True
+        )
 
     kind = "local" if needs_order(convention) else _kind(path, inputs)
     try:
         if kind == "local":
             found = evaluated(inputs.open_run(path, name, qrels))
         else:
-            found = evaluated(_opened(session, path, kind), inputs.columns_of("run") if kind == "parquet" else None)
+            found = evaluated(
+                _opened(session, path, kind),
+                inputs.columns_of("run") if kind == "parquet" else None,
+            )
     except Exception as error:
-        if kind == "local" or isinstance(error, IdealrankError) or not any(text in str(error) for text in _UNSEEN):
+        if (
+            kind == "local"
+            or isinstance(error, IdealrankError)
+            or not any(text in str(error) for text in _UNSEEN)
+        ):
             raise
         if "://" in path or not Path(path).is_file():
             raise _unreadable(path, error) from None
         notes().inform(f"{path}: the workers do not see this file; this machine reads it")
         found = evaluated(inputs.open_run(path, name, qrels))
     place = {query: at for at, query in enumerate(judgments.queries)}
-    return replace(found.on(sorted(found.queries, key=lambda query: place.get(query, len(place)))), path=path)
+    return replace(
+        found.on(sorted(found.queries, key=lambda query: place.get(query, len(place)))), path=path
+    )
 
 
 def _opened(session: Any, path: str, kind: str) -> Any:
@@ -87,7 +107,9 @@ def _opened(session: Any, path: str, kind: str) -> Any:
 
 
 def _unreadable(path: str, error: Exception) -> InputError:
-    reason = (str(error).partition("\n: ")[2] or str(error)).partition(" SQLSTATE")[0].partition("\n")[0]
+    reason = (
+        (str(error).partition("\n: ")[2] or str(error)).partition(" SQLSTATE")[0].partition("\n")[0]
+    )
     return InputError(f"{path}: Spark cannot read it ({reason}), expected a run")
 
 
@@ -103,5 +125,11 @@ def _kind(path: str, inputs: Inputs) -> str:
     if path.endswith(_PARQUET) or Path(path).is_dir():
         return "parquet"
     if "://" in path:
-        return "trec" if Path(path).suffix in (".run", ".txt", ".trec", ".gz", ".bz2") else "parquet"
-    return "trec" if inputs.detected(path) == "trec" and not path.endswith((".zst", ".xz", ".zip")) else "local"
+        return (
+            "trec" if Path(path).suffix in (".run", ".txt", ".trec", ".gz", ".bz2") else "parquet"
+        )
+    return (
+        "trec"
+        if inputs.detected(path) == "trec" and not path.endswith((".zst", ".xz", ".zip"))
+        else "local"
+    )

@@ -64,7 +64,9 @@ def keep(
 ) -> StoredResults:
     """Put results into a store."""
     here = checkout()
-    record = Record(command=command, commit=here.commit, dirty=here.dirty, tags=tuple(tags), notes=tuple(notes))
+    record = Record(
+        command=command, commit=here.commit, dirty=here.dirty, tags=tuple(tags), notes=tuple(notes)
+    )
     with Store.open(folder) as store:
         found = list(hits) or [None] * len(evaluations)
         ids = tuple(
@@ -78,7 +80,11 @@ def keep(
 
 
 def _keep_verdict(
-    store: Store, verdict: "Comparison | Gated", ids: Sequence[str], options: Mapping[str, Any] | None, record: Record
+    store: Store,
+    verdict: "Comparison | Gated",
+    ids: Sequence[str],
+    options: Mapping[str, Any] | None,
+    record: Record,
 ) -> str:
     from idealrank.analysis.comparison import Comparison  # noqa: PLC0415  (loaded by now)
 

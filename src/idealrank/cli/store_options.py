@@ -15,13 +15,21 @@ if TYPE_CHECKING:
 VARIABLE = "IDEALRANK_STORE"
 
 store: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
-    "--store", "store_path", metavar="DIR", envvar=VARIABLE, show_envvar=True, help="Folder of the store."
+    "--store",
+    "store_path",
+    metavar="DIR",
+    envvar=VARIABLE,
+    show_envvar=True,
+    help="Folder of the store.",
 )
 
 different_judgments: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
-    "--different-judgments", "judgments", is_flag=True, callback=lambda _context, _option, given: "different" if given else "same",
+    "--different-judgments",
+    "judgments",
+    is_flag=True,
+    callback=lambda _context, _option, given: "different" if given else "same",
     help="Compare evaluations with different judgments.",
-)  # fmt: skip
+)
 
 
 @contextmanager
@@ -29,7 +37,8 @@ def opened(path: str | None) -> "Iterator[Store]":
     """The store of a folder, which must be there."""
     if not path:
         raise OptionError(
-            f"found no store, expected --store DIR or the variable {VARIABLE}; `idealrank evaluate ... --store DIR` creates one"
+            f"found no store, expected --store DIR or the variable {VARIABLE}; `idealrank "
+            f"evaluate ... --store DIR` creates one"
         )
     from idealrank.store import Store  # noqa: PLC0415  (loads SQLite; not for a command's help)
 

@@ -74,8 +74,13 @@ def parse_request(arguments: Sequence[str]) -> Request:
         else:
             _SETTERS[letter](request, value)
     if not (request.help or request.version) and len(request.files) != 2:
-        found = f"{len(request.files)}" + (f" ({', '.join(request.files)})" if request.files else "")
-        raise OptionError(f"found {found} file names, expected two: judgments, then the run; `idealrank trec-eval -h` lists the options")
+        found = f"{len(request.files)}" + (
+            f" ({', '.join(request.files)})" if request.files else ""
+        )
+        raise OptionError(
+            f"found {found} file names, expected two: judgments, then the run; `idealrank "
+            f"trec-eval -h` lists the options"
+        )
     return request
 
 
@@ -87,7 +92,10 @@ def _pairs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
         found, files = gnu_getopt(list(arguments), letters, long)
     except GetoptError as error:
         raise OptionError(_wrong(error.opt, arguments)) from None
-    yield from ((_LONG[option[2:]] if option.startswith("--") else option[1:], value) for option, value in found)
+    yield from (
+        (_LONG[option[2:]] if option.startswith("--") else option[1:], value)
+        for option, value in found
+    )
     yield from (("", name) for name in files)
 
 
@@ -100,14 +108,21 @@ def _wrong(option: str, arguments: Sequence[str]) -> str:
     """Describe the error in an option that getopt refuses; getopt does not distinguish a letter
     from a one-letter long name.
     """
-    if len(option) == 1 and not any(argument.partition("=")[0] == f"--{option}" for argument in arguments):
+    if len(option) == 1 and not any(
+        argument.partition("=")[0] == f"--{option}" for argument in arguments
+    ):
         if option in LETTERS:
             return f"-{option}: found no value, expected {_value_of(option)}"
-        return f"unknown option -{option}, expected one of {' '.join('-' + known for known in LETTERS)}"
+        return (
+            f"unknown option -{option}, expected one of "
+            f"{' '.join('-' + known for known in LETTERS)}"
+        )
     near = [option] if option in _LONG else [long for long in _LONG if long.startswith(option)]
     if len(near) != 1:
         found = "found" if not near else f"found an abbreviation of {' and '.join(near)}:"
-        return f"{found} option --{option}, expected one of {', '.join('--' + long for long in _LONG)}"
+        return (
+            f"{found} option --{option}, expected one of {', '.join('--' + long for long in _LONG)}"
+        )
     if takes := _value_of(_LONG[near[0]]):
         return f"--{near[0]}: found no value, expected {takes}"
     return f"--{near[0]}: found a value, expected none"
@@ -115,7 +130,14 @@ def _wrong(option: str, arguments: Sequence[str]) -> str:
 
 # --- what each option sets ------------------------------------------------------------------------
 
-_FLAGS = {"h": "help", "v": "version", "q": "per_query", "c": "complete", "n": "no_summary", "J": "judged_only"}
+_FLAGS = {
+    "h": "help",
+    "v": "version",
+    "q": "per_query",
+    "c": "complete",
+    "n": "no_summary",
+    "J": "judged_only",
+}
 
 
 _LEAST = -(1 << 31)
@@ -127,7 +149,10 @@ def _number(option: str, text: str, low: int) -> int:
     except ValueError:
         number = low - 1
     if number < low:
-        raise OptionError(f"{option} {text}: expected a whole number" + (f" of at least {low}" if low > _LEAST else ""))
+        raise OptionError(
+            f"{option} {text}: expected a whole number"
+            + (f" of at least {low}" if low > _LEAST else "")
+        )
     return number
 
 
@@ -166,7 +191,9 @@ def _set_zscores(request: Request, text: str) -> None:
 
 
 def _set_convention(request: Request, text: str) -> None:
-    request.convention = _choice("--convention", {"trec_eval": VERSION_10}.get(text, text), VERSIONS)
+    request.convention = _choice(
+        "--convention", {"trec_eval": VERSION_10}.get(text, text), VERSIONS
+    )
 
 
 def _set_threads(request: Request, text: str) -> None:
@@ -174,11 +201,16 @@ def _set_threads(request: Request, text: str) -> None:
 
 
 def _notice_debug(request: Request, text: str) -> None:
-    request.notices.append(f"-D {text}: idealrank prints no trace; `idealrank explain` shows how the value of a query is computed")
+    request.notices.append(
+        f"-D {text}: idealrank prints no trace; `idealrank explain` shows how the value of a "
+        f"query is computed"
+    )
 
 
 def _notice_old_format(request: Request, _: str) -> None:
-    request.notices.append("-o: the layout of trec_eval 8 is not supported; this is the usual layout")
+    request.notices.append(
+        "-o: the layout of trec_eval 8 is not supported; this is the usual layout"
+    )
 
 
 _SETTERS: dict[str, Callable[[Request, str], None]] = {
@@ -218,7 +250,11 @@ class Name:
         """The name with a parameter, as trec_eval prints it."""
         if not parameter:
             return self.name
-        return f"{self.name}_{float(parameter):.2f}" if self.parameters == "shares" else f"{self.name}_{parameter}"
+        return (
+            f"{self.name}_{float(parameter):.2f}"
+            if self.parameters == "shares"
+            else f"{self.name}_{parameter}"
+        )
 
 
 # In trec_eval's order, which is the order of its output whatever the order on the command line.
@@ -292,8 +328,21 @@ _SINCE_10 = {"rbp", "rbp_resid", "unj"}
 _COUNTS = ("num_ret", "num_rel", "num_rel_ret")
 NICKNAMES: dict[str, tuple[str, ...]] = {
     "official": _ALL[: _ALL.index("P") + 1],
-    "set": (*_ALWAYS, *_COUNTS, "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
-    "all_trec": tuple(name for name in _ALL if name not in _ONLY_BY_NAME and "prefs" not in name and "avgjg" not in name),
+    "set": (
+        *_ALWAYS,
+        *_COUNTS,
+        "utility",
+        "set_P",
+        "set_relative_P",
+        "set_recall",
+        "set_map",
+        "set_F",
+    ),
+    "all_trec": tuple(
+        name
+        for name in _ALL
+        if name not in _ONLY_BY_NAME and "prefs" not in name and "avgjg" not in name
+    ),
     "prefs": (*_ALWAYS, *_ALL_PREFS[:6]),
     "all_prefs": (*_ALWAYS, *_ALL_PREFS),
     "qrels_jg": (*_ALWAYS, "map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
@@ -312,7 +361,9 @@ def chosen(texts: Sequence[str], *, new: bool = True) -> dict[str, tuple[str, ..
                 if new or member not in _SINCE_10:
                     given.setdefault(member, [])
         elif name in NAMES:
-            given.setdefault(name, []).extend(_parameters(NAMES[name], text, parameters) if dot else ())
+            given.setdefault(name, []).extend(
+                _parameters(NAMES[name], text, parameters) if dot else ()
+            )
         else:
             raise _unknown(text, name)
     return {name: _sorted(NAMES[name], tuple(given[name])) for name in NAMES if name in given}
@@ -338,7 +389,8 @@ def _one(name: Name, text: str, part: str) -> str:
         pass
     expected = "ranks of at least 1" if name.parameters == "ranks" else "numbers of at least 0"
     raise OptionError(
-        f"-m {text}: found {part!r}, expected {expected}, separated by commas, as in {name.name}.{','.join(name.defaults[:2])}"
+        f"-m {text}: found {part!r}, expected {expected}, separated by commas, as in "
+        f"{name.name}.{','.join(name.defaults[:2])}"
     )
 
 
@@ -353,4 +405,6 @@ def _unknown(text: str, name: str) -> OptionError:
         return OptionError(f"unknown measure {text!r}; parameters follow a dot, as in {stem}.{cut}")
     near = nearest(name, [*NAMES, *NICKNAMES])
     hint = f"; did you mean {near}?" if near else ""
-    return OptionError(f"-m {text}: unknown measure, expected one of trec_eval's, or {', '.join(NICKNAMES)}{hint}")
+    return OptionError(
+        f"-m {text}: unknown measure, expected one of trec_eval's, or {', '.join(NICKNAMES)}{hint}"
+    )

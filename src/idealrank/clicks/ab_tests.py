@@ -135,7 +135,11 @@ class Effect:
         Cochran (1977), Sampling Techniques, 3rd edition, section 2.15.
         """
         n = self.n_a + self.n_b
-        return math.ceil(n * (self.skewness / MOST_SKEWNESS) ** 2) if abs(self.skewness) > MOST_SKEWNESS else 0
+        return (
+            math.ceil(n * (self.skewness / MOST_SKEWNESS) ** 2)
+            if abs(self.skewness) > MOST_SKEWNESS
+            else 0
+        )
 
     @property
     def verdict(self) -> Literal["better", "worse", "undecided", "split is wrong", "too few users"]:
@@ -201,11 +205,12 @@ def ab_effect(
 
     References
     ----------
-    Deng, Knoblich and Lu (2018), Applying the delta method in metric analytics, KDD. Deng, Xu, Kohavi and Walker (2013), Improving the
-    sensitivity of online controlled experiments by utilizing pre-experiment data, WSDM, appendix B for ratios. Howard, Ramdas,
-    McAuliffe and Sekhon (2021), Time-uniform, nonparametric, nonasymptotic confidence sequences; Waudby-Smith, Arbour, Sinha, Kennedy and
-    Ramdas (2024), Time-uniform central limit theory, for the asymptotic confidence sequence (equation 7). Fabijan et al. (2019), Diagnosing
-    sample ratio mismatch.
+    Deng, Knoblich and Lu (2018), Applying the delta method in metric analytics, KDD. Deng, Xu,
+    Kohavi and Walker (2013), Improving the sensitivity of online controlled experiments by
+    utilizing pre-experiment data, WSDM, appendix B for ratios. Howard, Ramdas, McAuliffe and Sekhon
+    (2021), Time-uniform, nonparametric, nonasymptotic confidence sequences; Waudby-Smith, Arbour,
+    Sinha, Kennedy and Ramdas (2024), Time-uniform central limit theory, for the asymptotic
+    confidence sequence (equation 7). Fabijan et al. (2019), Diagnosing sample ratio mismatch.
 
     Examples
     --------
@@ -215,7 +220,10 @@ def ab_effect(
     """
     one_of("looks", looks, Looks)
     level, replicates = check_confidence(confidence), replicates_of(n_resamples)
-    of_b, planned_size = real_number("split", split, "a share between 0 and 1", low=0, high=1), users_of(planned_users)
+    of_b, planned_size = (
+        real_number("split", split, "a share between 0 and 1", low=0, high=1),
+        users_of(planned_users),
+    )
     rows = row_table(values, cohort, users, denominator)
     totals, sizes, is_b = rows.totals, rows.sizes, rows.is_b
     taken, explained = np.zeros(is_b.size), 0.0
@@ -231,15 +239,27 @@ def ab_effect(
         p = 2 * float(student.sf(abs(difference) / error, min(n_b, n - n_b) - 1))
         # The widening of the sequence is that of its own level: the tail of t is heavier further
         # out.
-        p_always = max(p, _always_valid_p(abs(difference) / error, n, min(n_b, n - n_b), level, planned_size))
-    reach, wide = (error * _errors_needed(n, min(n_b, n - n_b), level, planned_size, kind) for kind in ("once", "any"))
+        p_always = max(
+            p, _always_valid_p(abs(difference) / error, n, min(n_b, n - n_b), level, planned_size)
+        )
+    reach, wide = (
+        error * _errors_needed(n, min(n_b, n - n_b), level, planned_size, kind)
+        for kind in ("once", "any")
+    )
     bootstrap = None
     if replicates:
         seeds = generator_of(rng).spawn(2)
-        draws = [_drawn_ratios(*side, replicates, generator_of(seed)) for side, seed in zip(sides, seeds, strict=True)]
+        draws = [
+            _drawn_ratios(*side, replicates, generator_of(seed))
+            for side, seed in zip(sides, seeds, strict=True)
+        ]
         drawn = draws[1] - draws[0]
         drawn = drawn[~np.isnan(drawn)]  # of users without a row that counts
-        low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]) if drawn.size else (math.nan, math.nan)
+        low, high = (
+            np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+            if drawn.size
+            else (math.nan, math.nan)
+        )
         bootstrap = float(low), float(high)
     planned = n * np.array([1 - of_b, of_b])
     with np.errstate(over="ignore"):  # of a split near 0 or 1
@@ -296,13 +316,20 @@ def row_table(
     below = np.ones(y.size) if denominator is None else numbers("denominator", denominator)
     side = array_of("cohort", cohort, "'A' or 'B' for each row")
     if side.shape != y.shape or below.shape != y.shape:
-        raise InputError(f"found {y.size} values, {side.size} cohorts and {below.size} denominators, expected as many of each")
+        raise InputError(
+            f"found {y.size} values, {side.size} cohorts and {below.size} denominators, "
+            f"expected as many of each"
+        )
     if not y.size:
         raise InputError("values: found no row, expected at least 2 users in each cohort")
     if (below < 0).any():
         row = int((below < 0).argmax())
         raise InputError(f"denominator, row {row}: found {below[row]:g}, expected 0 or more")
-    known = np.array([one in ("A", "B") for one in side.tolist()], bool) if side.dtype.kind not in "US" else np.isin(side, ("A", "B"))
+    known = (
+        np.array([one in ("A", "B") for one in side.tolist()], bool)
+        if side.dtype.kind not in "US"
+        else np.isin(side, ("A", "B"))
+    )
     if not known.all():
         raise InputError(
             f"cohort: found {str(side[~known][0])!r}, expected 'A' or 'B'",
@@ -320,11 +347,20 @@ def row_table(
             raise InputError(f"cohort {name}: found {int(chosen.sum())} users, expected at least 2")
         if not below[chosen[codes]].sum() >= 1 / LARGEST:
             found = float(below[chosen[codes]].sum())
-            raise InputError(f"denominator, cohort {name}: found a sum of {found:g}, expected one above 0; is the column the right one?")
+            raise InputError(
+                f"denominator, cohort {name}: found a sum of {found:g}, expected one above 0; "
+                f"is the column the right one?"
+            )
     return RowTable(values=y, denominator=below, user=codes, is_b=is_b)
 
 
-def _drawn_ratios(above: FloatArray, below: FloatArray, taken: FloatArray, replicates: int, rng: np.random.Generator) -> FloatArray:
+def _drawn_ratios(
+    above: FloatArray,
+    below: FloatArray,
+    taken: FloatArray,
+    replicates: int,
+    rng: np.random.Generator,
+) -> FloatArray:
     """Ratios of two sums over users that are drawn with replacement, less the mean of what the
     covariate explains.
     """
@@ -372,20 +408,26 @@ def covariate_of_users(rows: RowTable, covariate: npt.ArrayLike) -> FloatArray:
     """Return the covariate of each user."""
     given = numbers("covariate", covariate)
     if given.size != rows.user.size:
-        raise InputError(f"covariate: found {given.size} values, expected one for each of the {rows.user.size} rows")
+        raise InputError(
+            f"covariate: found {given.size} values, expected one for each of the "
+            f"{rows.user.size} rows"
+        )
     own = np.zeros(rows.is_b.size)
     own[rows.user] = given
     differs = own[rows.user] != given
     if differs.any():
         row = int(differs.argmax())
         raise InputError(
-            f"covariate, row {row}: found {given[row]:g}, and {own[rows.user[row]]:g} in another row of the same user; expected one value "
+            f"covariate, row {row}: found {given[row]:g}, and {own[rows.user[row]]:g} in "
+            f"another row of the same user; expected one value "
             "a user, from before the experiment"
         )
     return own
 
 
-def _explained(totals: FloatArray, sizes: FloatArray, covariate: FloatArray) -> tuple[FloatArray, float]:
+def _explained(
+    totals: FloatArray, sizes: FloatArray, covariate: FloatArray
+) -> tuple[FloatArray, float]:
     """Return what the covariate explains of each user's value, over both cohorts together (CUPED),
     and the share of the variance.
     """
@@ -403,14 +445,18 @@ def users_of(planned_users: int) -> int:
     return whole_number("planned_users", planned_users, 1, MOST_USERS)
 
 
-def _errors_needed(n: float, smaller: float, confidence: float, planned: int, looks: Looks) -> float:
+def _errors_needed(
+    n: float, smaller: float, confidence: float, planned: int, looks: Looks
+) -> float:
     """Half width of an interval in standard errors: of n users, of which the smaller cohort has
     this number.
     """
     if looks == "once":
         return float(student.isf((1 - confidence) / 2, max(smaller - 1, 1)))
     information = n * _rho2(confidence, planned)
-    normal = math.sqrt((information + 1) / information * math.log((information + 1) / (1 - confidence) ** 2))
+    normal = math.sqrt(
+        (information + 1) / information * math.log((information + 1) / (1 - confidence) ** 2)
+    )
     return normal * _widening(smaller, confidence)
 
 
@@ -489,17 +535,28 @@ def users_needed(
     spread = real_number("sd", sd, "a finite number above 0, such as 1.8", low=0)
     effect = real_number("difference", difference, "a finite number other than 0, such as 0.02")
     if effect == 0:
-        raise OptionError(f"difference={difference}: expected a finite number other than 0, such as 0.02")
+        raise OptionError(
+            f"difference={difference}: expected a finite number other than 0, such as 0.02"
+        )
     of_b, chance = (
-        real_number(name, share, "a share between 0 and 1", low=0, high=1) for name, share in (("split", split), ("power", power))
+        real_number(name, share, "a share between 0 and 1", low=0, high=1)
+        for name, share in (("split", split), ("power", power))
     )
-    left = 1 - real_number("variance_reduction", variance_reduction, "a share from 0 to less than 1", low=0, high=1, closed="low")
+    left = 1 - real_number(
+        "variance_reduction",
+        variance_reduction,
+        "a share from 0 to less than 1",
+        low=0,
+        high=1,
+        closed="low",
+    )
     wanted = max(float(norm.isf((1 - level) / 2) + norm.isf(1 - chance)), 0.0)
     ratio = wanted * spread / abs(effect)
     needed = ratio**2 * left / (of_b * (1 - of_b)) if ratio < _LARGEST_RATIO else math.inf
     if not needed < 4 * _LARGEST_RATIO**2:
         raise OptionError(
-            f"sd={spread:g}, difference={effect:g}, split={of_b:g}: found a difference too small beside sd, or cohorts too unequal, "
+            f"sd={spread:g}, difference={effect:g}, split={of_b:g}: found a difference too "
+            f"small beside sd, or cohorts too unequal, "
             f"expected at least {wanted / _LARGEST_RATIO:.1g} times sd, and a split near 0.5"
         )
     smaller = min(of_b, 1 - of_b)

@@ -26,7 +26,15 @@ MOST_USERS = 1_000_000_000_000
 """Users of an experiment, more than there are people."""
 
 
-def real_number(name: str, value: object, expected: str, *, low: float = -math.inf, high: float = math.inf, closed: str = "") -> float:
+def real_number(
+    name: str,
+    value: object,
+    expected: str,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    closed: str = "",
+) -> float:
     """Return an option that is one finite number inside its range."""
     number = _number(value)
     is_above = number >= low if closed in ("low", "both") else number > low
@@ -38,7 +46,9 @@ def real_number(name: str, value: object, expected: str, *, low: float = -math.i
 
 def _number(value: Any) -> float:
     """Return a number; NaN for anything else, such as a text, a boolean or an array."""
-    if isinstance(value, (str, bytes, bytearray, bool, np.bool_)) or (isinstance(value, np.ndarray) and value.ndim):
+    if isinstance(value, (str, bytes, bytearray, bool, np.bool_)) or (
+        isinstance(value, np.ndarray) and value.ndim
+    ):
         return math.nan
     try:
         return float(value)
@@ -53,7 +63,9 @@ def one_of(name: str, value: object, kind: object) -> None:
 
 def check_confidence(confidence: float) -> float:
     """Return a confidence level; refuse one outside (0, 1)."""
-    return real_number("confidence", confidence, "a number between 0 and 1, such as 0.95", low=0, high=1)
+    return real_number(
+        "confidence", confidence, "a number between 0 and 1, such as 0.95", low=0, high=1
+    )
 
 
 def replicates_of(n_resamples: int, *, least: int = 0, width: int = 1) -> int:
@@ -63,7 +75,8 @@ def replicates_of(n_resamples: int, *, least: int = 0, width: int = 1) -> int:
     if number > most:
         kept = "" if width <= 1 else f" of {width:,} numbers each"
         raise OptionError(
-            f"n_resamples={number}: expected a whole number from {least} to {most:,}; more replicates{kept} take too much time and memory"
+            f"n_resamples={number}: expected a whole number from {least} to {most:,}; more "
+            f"replicates{kept} take too much time and memory"
         )
     return number
 
@@ -79,9 +92,13 @@ def number_table(name: str, given: npt.ArrayLike) -> FloatArray:
     if found.dtype.kind not in "biufO":
         raise InputError(f"{name}: found {_kind(found)}, expected numbers")
     try:
-        return np.ascontiguousarray(found, np.float64) if found.ndim else np.asarray(found, np.float64)
+        return (
+            np.ascontiguousarray(found, np.float64) if found.ndim else np.asarray(found, np.float64)
+        )
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{name}: found what is no number ({shown(error)}), expected numbers") from None
+        raise InputError(
+            f"{name}: found what is no number ({shown(error)}), expected numbers"
+        ) from None
 
 
 def array_of(name: str, given: Any, expected: str) -> "np.ndarray[Any, Any]":
@@ -89,19 +106,28 @@ def array_of(name: str, given: Any, expected: str) -> "np.ndarray[Any, Any]":
     try:
         found = np.asarray(given)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{name}: found no array of one shape ({shown(error)}), expected {expected}") from None
+        raise InputError(
+            f"{name}: found no array of one shape ({shown(error)}), expected {expected}"
+        ) from None
     if not found.ndim and found.dtype == object:
         raise InputError(f"{name}: found {shown(type(given).__name__)}, expected {expected}")
     return found
 
 
 def label_column(
-    name: str, given: "Sequence[Any] | npt.ArrayLike", n: int, of: str = "rows", *, blank: bool = False
+    name: str,
+    given: "Sequence[Any] | npt.ArrayLike",
+    n: int,
+    of: str = "rows",
+    *,
+    blank: bool = False,
 ) -> "np.ndarray[Any, Any]":
     """Return one label for each row, such as its user: texts or numbers, none of them missing."""
     found = array_of(name, given, f"one label for each of the {n} {of}")
     if found.shape != (n,):
-        raise InputError(f"{name}: found shape {found.shape}, expected one label for each of the {n} {of}")
+        raise InputError(
+            f"{name}: found shape {found.shape}, expected one label for each of the {n} {of}"
+        )
     if found.dtype.kind in "iub":
         return found
     if found.dtype.kind == "f":
@@ -117,13 +143,20 @@ def label_column(
     if missing.any():
         row = int(missing.argmax())
         label = found[row]
-        raise InputError(f"{name}, row {row}: found {'an empty text' if label == '' else label}, expected a label; leave such rows out")
+        raise InputError(
+            f"{name}, row {row}: found {'an empty text' if label == '' else label}, expected "
+            f"a label; leave such rows out"
+        )
     return found
 
 
 def _is_missing(label: Any, *, blank: bool) -> bool:
     """Return whether a label is None, NaN, or an empty text."""
-    return label is None or (isinstance(label, str) and not label and not blank) or (isinstance(label, float) and math.isnan(label))
+    return (
+        label is None
+        or (isinstance(label, str) and not label and not blank)
+        or (isinstance(label, float) and math.isnan(label))
+    )
 
 
 def _kind(found: "np.ndarray[Any, Any]") -> str:

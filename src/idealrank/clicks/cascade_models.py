@@ -55,7 +55,9 @@ class FittedCascade(FittedModel):
             found[:, rank] = examined * a
             on_click = (1 - satisfied[:, rank]) * self.continuation_after_click[rank]
             if given:
-                missed = self.continuation * examined * (1 - a) / np.maximum(1 - examined * a, 1e-300)
+                missed = (
+                    self.continuation * examined * (1 - a) / np.maximum(1 - examined * a, 1e-300)
+                )
                 examined = np.where(sessions.clicks[:, rank], on_click, missed)
             else:
                 examined = examined * (a * on_click + (1 - a) * self.continuation)
@@ -76,7 +78,8 @@ class Cascade:
 
     References
     ----------
-    Craswell, Zoeter, Taylor and Ramsey (2008), An experimental comparison of click position-bias models, WSDM.
+    Craswell, Zoeter, Taylor and Ramsey (2008), An experimental comparison of click position-bias
+    models, WSDM.
 
     Examples
     --------
@@ -92,7 +95,9 @@ class Cascade:
         check_sessions(sessions)
         clicks = np.cumsum(sessions.clicks, axis=1)
         examined = (clicks - sessions.clicks == 0) & (sessions.pair >= 0)
-        return _fitted(sessions, examined, np.ones(len(sessions.documents)), 1.0, np.ones(sessions.n_ranks))
+        return _fitted(
+            sessions, examined, np.ones(len(sessions.documents)), 1.0, np.ones(sessions.n_ranks)
+        )
 
 
 @dataclass(frozen=True)
@@ -101,8 +106,8 @@ class DCM:
 
     References
     ----------
-    Guo, Liu and Wang (2009), Efficient multiple-click models in web search, WSDM. The estimates are its equations 11 and 12, which treat
-    ranks below the last click as not examined.
+    Guo, Liu and Wang (2009), Efficient multiple-click models in web search, WSDM. The estimates are
+    its equations 11 and 12, which treat ranks below the last click as not examined.
 
     Examples
     --------
@@ -120,13 +125,21 @@ class DCM:
     def ends(sessions: Sessions) -> tuple[FloatArray, FloatArray]:
         """Last clicks, and clicks, at each rank: sums over sessions."""
         check_sessions(sessions)
-        ended = np.bincount(last_clicks(sessions), minlength=sessions.n_ranks + 1)[1:].astype(np.float64)
+        ended = np.bincount(last_clicks(sessions), minlength=sessions.n_ranks + 1)[1:].astype(
+            np.float64
+        )
         return ended, sessions.clicks.sum(axis=0).astype(np.float64)
 
     @staticmethod
     def with_continuation(sessions: Sessions, goes_on: FloatArray) -> FittedCascade:
         """Estimate attractiveness, continuation by rank being known."""
-        return _fitted(sessions, _down_to(last_clicks(sessions), sessions), np.zeros(len(sessions.documents)), 1.0, goes_on)
+        return _fitted(
+            sessions,
+            _down_to(last_clicks(sessions), sessions),
+            np.zeros(len(sessions.documents)),
+            1.0,
+            goes_on,
+        )
 
 
 @dataclass(frozen=True)
@@ -135,7 +148,8 @@ class SDBN:
 
     References
     ----------
-    Chapelle and Zhang (2009), A dynamic Bayesian network click model for web search ranking, WSDM, section 5 (algorithm 1).
+    Chapelle and Zhang (2009), A dynamic Bayesian network click model for web search ranking, WSDM,
+    section 5 (algorithm 1).
 
     Examples
     --------
@@ -150,7 +164,13 @@ class SDBN:
         """
         check_sessions(sessions)
         last = last_clicks(sessions)
-        return _fitted(sessions, _down_to(last, sessions), _satisfaction(sessions), 1.0, np.ones(sessions.n_ranks))
+        return _fitted(
+            sessions,
+            _down_to(last, sessions),
+            _satisfaction(sessions),
+            1.0,
+            np.ones(sessions.n_ranks),
+        )
 
 
 @dataclass(frozen=True)
@@ -168,12 +188,15 @@ class DBN:
 
     References
     ----------
-    Chapelle and Zhang (2009), WSDM, section 4 and its appendix. Varadhan and Roland (2008), Simple and globally convergent methods for
-    accelerating the convergence of any EM algorithm, Scandinavian Journal of Statistics 35.
+    Chapelle and Zhang (2009), WSDM, section 4 and its appendix. Varadhan and Roland (2008), Simple
+    and globally convergent methods for accelerating the convergence of any EM algorithm,
+    Scandinavian Journal of Statistics 35.
 
     Examples
     --------
-    >>> log = Sessions.from_arrays(["q"] * 3, [["a", "b"], ["a", "b"], ["b", "a"]], [[1, 0], [1, 1], [0, 0]])
+    >>> log = Sessions.from_arrays(
+    ...     ["q"] * 3, [["a", "b"], ["a", "b"], ["b", "a"]], [[1, 0], [1, 1], [0, 0]]
+    ... )
     >>> 0 < DBN().fit(log).continuation < 1
     True
     """
@@ -192,7 +215,13 @@ class DBN:
         check_sessions(sessions)
         return self.fit_parts([sessions], sessions.documents)
 
-    def fit_parts(self, logs: "Sequence[Sessions]", documents: tuple[tuple[str, str], ...], *, each: Each = map) -> FittedCascade:
+    def fit_parts(
+        self,
+        logs: "Sequence[Sessions]",
+        documents: tuple[tuple[str, str], ...],
+        *,
+        each: Each = map,
+    ) -> FittedCascade:
         """Estimate the parameters from parts of a log without a common query.
 
         Parameters
@@ -204,7 +233,10 @@ class DBN:
         each : callable
             Applies a function to every part, as `map` does.
         """
-        steps, start = steps_of(self.iterations), real_number("start", self.start, "a probability between 0 and 1", low=0, high=1)
+        steps, start = (
+            steps_of(self.iterations),
+            real_number("start", self.start, "a probability between 0 and 1", low=0, high=1),
+        )
         for log in logs:
             log.require_ranks()
         fit = fit_reading(list(each(CountedSessions.of, logs)), steps, start, each=each)
@@ -215,7 +247,9 @@ class DBN:
         return FittedCascade(
             documents=documents,
             attractiveness_values=fit.attractive,
-            impressions=np.concatenate([np.bincount(log.pair[log.pair >= 0], minlength=len(log.documents)) for log in logs]),
+            impressions=np.concatenate(
+                [np.bincount(log.pair[log.pair >= 0], minlength=len(log.documents)) for log in logs]
+            ),
             start=start,
             satisfaction=fit.satisfied,
             continuation=fit.goes_on,
@@ -225,7 +259,9 @@ class DBN:
         )
 
 
-def _down_to(last: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]", sessions: Sessions) -> BoolArray:
+def _down_to(
+    last: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]", sessions: Sessions
+) -> BoolArray:
     """Ranks down to the last click; all ranks of a list without a click, whose user saw them
     all.
     """
@@ -244,11 +280,17 @@ def _satisfaction(sessions: Sessions) -> FloatArray:
 
 
 def _fitted(
-    sessions: Sessions, examined: BoolArray, satisfaction: FloatArray, continuation: float, after_click: FloatArray
+    sessions: Sessions,
+    examined: BoolArray,
+    satisfaction: FloatArray,
+    continuation: float,
+    after_click: FloatArray,
 ) -> FittedCascade:
     """A model whose attractiveness is the share of clicks among examined impressions."""
     size = len(sessions.documents)
-    clicked = np.bincount(sessions.pair[examined & sessions.clicks], minlength=size).astype(np.float64)
+    clicked = np.bincount(sessions.pair[examined & sessions.clicks], minlength=size).astype(
+        np.float64
+    )
     impressions = np.bincount(sessions.pair[examined], minlength=size)
     return FittedCascade(
         documents=sessions.documents,

@@ -11,7 +11,8 @@ from idealrank.clicks.sessions import Sessions
 from idealrank.data.types import FloatArray, IntArray
 
 FIRST_WITHOUT_CLICK = (
-    "rank 1 has no click: no propensity can be estimated relative to it; check that ranks start at the top, and that the log has the "
+    "rank 1 has no click: no propensity can be estimated relative to it; check that ranks "
+    "start at the top, and that the log has the "
     "clicks at rank 1"
 )
 """Caution of propensities that the log does not determine."""
@@ -39,7 +40,10 @@ class CellCounts:
     def of(cls, sessions: Sessions, situation: IntArray, n_situations: int) -> "CellCounts":
         """Count sessions whose ranks have these situations; shape (sessions, ranks)."""
         there = sessions.pair >= 0
-        keys = sessions.pair[there] * np.int64(n_situations) + np.broadcast_to(situation, sessions.pair.shape)[there]
+        keys = (
+            sessions.pair[there] * np.int64(n_situations)
+            + np.broadcast_to(situation, sessions.pair.shape)[there]
+        )
         clicks = sessions.clicks[there]
         size = len(sessions.documents) * n_situations
         if size <= max(1 << 20, 4 * keys.size):
@@ -69,9 +73,21 @@ class CellCounts:
     def joined(cls, parts: "Sequence[CellCounts]") -> "CellCounts":
         """Counts of logs without a common pair; pairs are numbered part by part."""
         first = np.cumsum([0, *(part.n_pairs for part in parts)])
-        pair = np.concatenate([part.pair + begin for part, begin in zip(parts, first[:-1], strict=True)])
-        situation, shown, clicked = (np.concatenate([getattr(part, name) for part in parts]) for name in ("situation", "shown", "clicked"))
-        return cls(pair=pair, situation=situation, shown=shown, clicked=clicked, n_pairs=int(first[-1]), n_situations=parts[0].n_situations)
+        pair = np.concatenate(
+            [part.pair + begin for part, begin in zip(parts, first[:-1], strict=True)]
+        )
+        situation, shown, clicked = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("situation", "shown", "clicked")
+        )
+        return cls(
+            pair=pair,
+            situation=situation,
+            shown=shown,
+            clicked=clicked,
+            n_pairs=int(first[-1]),
+            n_situations=parts[0].n_situations,
+        )
 
     def at_first(self) -> "CellCounts":
         """Select the cells of pairs that were also in the first situation."""
@@ -111,13 +127,17 @@ def informative_sets(cells: CellCounts) -> IntArray:
     -1 without a clicked pair.
     """
     clicked = np.bincount(cells.pair, cells.clicked, cells.n_pairs)[cells.pair] > 0
-    labels = linked_sets(cells.pair[clicked], cells.situation[clicked], cells.n_pairs, cells.n_situations)
+    labels = linked_sets(
+        cells.pair[clicked], cells.situation[clicked], cells.n_pairs, cells.n_situations
+    )
     found = np.full(cells.n_situations, -1, np.int64)
     known = np.unique(cells.situation[clicked])
     weight = np.bincount(cells.situation, cells.shown, cells.n_situations)
     names, own = np.unique(labels[known], return_inverse=True)
     number = np.empty(names.size, np.int64)
-    number[np.argsort(-np.bincount(own.reshape(-1), weight[known], names.size), kind="stable")] = np.arange(names.size)
+    number[np.argsort(-np.bincount(own.reshape(-1), weight[known], names.size), kind="stable")] = (
+        np.arange(names.size)
+    )
     found[known] = number[own.reshape(-1)]
     return found
 
@@ -129,5 +149,7 @@ def linked_sets(pair: IntArray, situation: IntArray, n_pairs: int, n_situations:
 
     size = n_situations + n_pairs
     graph = coo_array((np.ones(pair.size), (situation, n_situations + pair)), shape=(size, size))
-    labels: IntArray = connected_components(graph, directed=False)[1][:n_situations].astype(np.int64)
+    labels: IntArray = connected_components(graph, directed=False)[1][:n_situations].astype(
+        np.int64
+    )
     return labels

@@ -64,7 +64,11 @@ class ClickGrades:
 
 
 def grades(
-    sessions: Sessions, model: FittedModel | None = None, *, cuts: Sequence[float] = (0.05, 0.2, 0.4), least: int = 10
+    sessions: Sessions,
+    model: FittedModel | None = None,
+    *,
+    cuts: Sequence[float] = (0.05, 0.2, 0.4),
+    least: int = 10,
 ) -> ClickGrades:
     """Make grades from the rate of clicks of each query and document.
 
@@ -88,26 +92,46 @@ def grades(
     Examples
     --------
     >>> from idealrank.clicks import PBM
-    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [1, 0], [0, 0]])
+    >>> log = Sessions.from_arrays(
+    ...     ["q"] * 4,
+    ...     [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]],
+    ...     [[1, 0], [1, 1], [1, 0], [0, 0]],
+    ... )
     >>> dict(grades(log, PBM(iterations=20).fit(log), cuts=[0.2, 0.6], least=1).qrels["q"])
     {'a': 2.0, 'b': 2.0}
     """
     try:
         given: Any = cuts
-        limits = tuple(real_number("cuts", cut, "rates") for cut in (given.tolist() if isinstance(given, np.ndarray) else given))
+        limits = tuple(
+            real_number("cuts", cut, "rates")
+            for cut in (given.tolist() if isinstance(given, np.ndarray) else given)
+        )
     except (TypeError, OptionError):
-        raise OptionError(f"cuts={shown(repr(cuts))}: expected rising rates between 0 and 1, such as 0.05, 0.2, 0.4") from None
-    if not limits or any(not low < high for low, high in zip((0.0, *limits), (*limits, 1.0), strict=True)):
-        raise OptionError(f"cuts={list(cuts)}: expected rising rates between 0 and 1, such as 0.05, 0.2, 0.4")
+        raise OptionError(
+            f"cuts={shown(repr(cuts))}: expected rising rates between 0 and 1, such as 0.05, "
+            f"0.2, 0.4"
+        ) from None
+    if not limits or any(
+        not low < high for low, high in zip((0.0, *limits), (*limits, 1.0), strict=True)
+    ):
+        raise OptionError(
+            f"cuts={list(cuts)}: expected rising rates between 0 and 1, such as 0.05, 0.2, 0.4"
+        )
     support = whole_number("least", least)
     check_sessions(sessions)
     if model is not None and not isinstance(model, FittedModel):
-        raise OptionError(f"model={shown(repr(model))}: expected a fitted click model, such as PBM().fit(sessions)")
+        raise OptionError(
+            f"model={shown(repr(model))}: expected a fitted click model, such as "
+            f"PBM().fit(sessions)"
+        )
     impressions, clicks = pair_counts(sessions)
     bias = position_bias(sessions)
     if model is None:
         rate = np.divide(clicks, impressions, out=np.zeros(clicks.size), where=impressions > 0)
-        said = f"grades from raw clicks carry the position: {bias_text(bias)}; correct it by a click model"
+        said = (
+            f"grades from raw clicks carry the position: {bias_text(bias)}; correct it by a click "
+            f"model"
+        )
         warn(said)
     else:
         place = {pair: number for number, pair in enumerate(model.documents)}
@@ -170,10 +194,14 @@ def grades_of_actions(
 
     Examples
     --------
-    >>> found = grades_of_actions(["q", "q"], ["a", "a"], ["none", "booked"], {"none": 0, "clicked": 2, "booked": 4})
+    >>> found = grades_of_actions(
+    ...     ["q", "q"], ["a", "a"], ["none", "booked"], {"none": 0, "clicked": 2, "booked": 4}
+    ... )
     >>> dict(found["q"])
     {'a': 4.0}
-    >>> found = grades_of_actions(["q"], ["a"], ["clicked"], {"clicked": 1}, dwell=[45.0], dwell_table={10: 2, 30: 3})
+    >>> found = grades_of_actions(
+    ...     ["q"], ["a"], ["clicked"], {"clicked": 1}, dwell=[45.0], dwell_table={10: 2, 30: 3}
+    ... )
     >>> dict(found["q"])
     {'a': 3.0}
     """
@@ -184,25 +212,43 @@ def grades_of_actions(
     steps = sorted((_threshold(seconds), grade) for seconds, grade in by_seconds.items())
     n = None
     for name, column in (("action", action), ("query", query), ("document", document)):
-        is_column = isinstance(column, Sequence) or (isinstance(column, np.ndarray) and column.ndim == 1)
-        if not is_column or isinstance(column, (str, bytes)) or len(column) != (len(column) if n is None else n):
-            raise InputError(f"{name}: found {shown(repr(column))}, expected a sequence with one text for each event, as long as action")
+        is_column = isinstance(column, Sequence) or (
+            isinstance(column, np.ndarray) and column.ndim == 1
+        )
+        if (
+            not is_column
+            or isinstance(column, (str, bytes))
+            or len(column) != (len(column) if n is None else n)
+        ):
+            raise InputError(
+                f"{name}: found {shown(repr(column))}, expected a sequence with one text for "
+                f"each event, as long as action"
+            )
         n = len(column)
     seconds_of = np.zeros(len(action)) if dwell is None else number_table("dwell", dwell)
     if seconds_of.shape != (len(action),) or np.isnan(seconds_of).any():
-        raise InputError(f"dwell: found shape {seconds_of.shape}, expected seconds for each of the {len(action)} events, none of them NaN")
+        raise InputError(
+            f"dwell: found shape {seconds_of.shape}, expected seconds for each of the "
+            f"{len(action)} events, none of them NaN"
+        )
     support = whole_number("least", least)
     best: dict[tuple[str, str], float] = {}
     counts: dict[tuple[str, str], int] = {}
-    for row, (one, other, done, spent) in enumerate(zip(query, document, action, seconds_of.tolist(), strict=True)):
+    for row, (one, other, done, spent) in enumerate(
+        zip(query, document, action, seconds_of.tolist(), strict=True)
+    ):
         names = [str(done)] if str(done) in known else str(done).split(SEVERAL)
         unknown = next((name for name in names if name not in known), None)
         if unknown is not None:
             raise OptionError(
-                f"action, row {row}: found {shown(repr(unknown))}, expected one of {', '.join(known)}; add its grade to the table"
+                f"action, row {row}: found {shown(repr(unknown))}, expected one of "
+                f"{', '.join(known)}; add its grade to the table"
             )
         pair = (str(one), str(other))
-        earned = [*(known[name] for name in names), *(grade for seconds, grade in steps if spent >= seconds)]
+        earned = [
+            *(known[name] for name in names),
+            *(grade for seconds, grade in steps if spent >= seconds),
+        ]
         best[pair] = max(*earned, best.get(pair, -np.inf))
         counts[pair] = counts.get(pair, 0) + 1
     kept = [pair for pair in best if counts[pair] >= support]
@@ -212,10 +258,17 @@ def grades_of_actions(
 def _grade_table(name: str, table: "Mapping[Any, float]") -> dict[str, float]:
     """Grades by the text of their action or threshold, checked."""
     if not isinstance(table, Mapping):
-        raise OptionError(f"{name}={shown(repr(table))}: expected a mapping to grades, such as {{'none': 0, 'click': 1}}")
+        raise OptionError(
+            f"{name}={shown(repr(table))}: expected a mapping to grades, such as {{'none': 0, "
+            f"'click': 1}}"
+        )
     expected = f"a grade from 0 to {_HIGHEST:g}"
-    return {str(key): real_number(f"{name}[{shown(repr(key))}]", grade, expected, low=0, high=_HIGHEST, closed="both")
-            for key, grade in table.items()}  # fmt: skip
+    return {
+        str(key): real_number(
+            f"{name}[{shown(repr(key))}]", grade, expected, low=0, high=_HIGHEST, closed="both"
+        )
+        for key, grade in table.items()
+    }
 
 
 def _threshold(text: str) -> float:
@@ -224,7 +277,10 @@ def _threshold(text: str) -> float:
     except ValueError:
         seconds = math.nan
     if not (seconds > 0 and math.isfinite(seconds)):
-        raise OptionError(f"dwell_table: found a threshold of {shown(text)} seconds, expected a finite number above 0")
+        raise OptionError(
+            f"dwell_table: found a threshold of {shown(text)} seconds, expected a finite "
+            f"number above 0"
+        )
     return seconds
 
 
@@ -245,13 +301,18 @@ def bias_text(bias: float) -> str:
     if isinstance(given, float) and math.isnan(given):
         return "its size cannot be told, since no document changes its rank"
     ratio = real_number("bias", bias, "a number, as of position_bias")
-    return f"the same documents are clicked {ratio:.3g} times as often at the first rank as at the last"
+    return (
+        f"the same documents are clicked {ratio:.3g} times as often at the first rank as at the "
+        f"last"
+    )
 
 
 def pair_counts(sessions: Sessions) -> tuple[IntArray, IntArray]:
     """Impressions and clicks of each pair of query and document."""
     size = len(sessions.documents)
-    return np.bincount(sessions.pair[sessions.pair >= 0], minlength=size), np.bincount(sessions.pair[sessions.clicks], minlength=size)
+    return np.bincount(sessions.pair[sessions.pair >= 0], minlength=size), np.bincount(
+        sessions.pair[sessions.clicks], minlength=size
+    )
 
 
 def position_bias(sessions: Sessions) -> float:
@@ -263,7 +324,11 @@ def position_bias(sessions: Sessions) -> float:
 
     Examples
     --------
-    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [1, 0], [0, 0]])
+    >>> log = Sessions.from_arrays(
+    ...     ["q"] * 4,
+    ...     [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]],
+    ...     [[1, 0], [1, 1], [1, 0], [0, 0]],
+    ... )
     >>> round(position_bias(log), 6)
     3.0
     """
@@ -282,7 +347,10 @@ def _step(*ranks: "tuple[IntArray, FloatArray, FloatArray]") -> float:
     """Click rate at a rank divided by that at the next, of the documents that stood at both."""
     pairs = np.intersect1d(ranks[0][0], ranks[1][0], assume_unique=True)
     places = [np.searchsorted(pair, pairs) for pair, _, _ in ranks]
-    counts, clicks = (np.array([one[number][place] for one, place in zip(ranks, places, strict=True)]) for number in (1, 2))
+    counts, clicks = (
+        np.array([one[number][place] for one, place in zip(ranks, places, strict=True)])
+        for number in (1, 2)
+    )
     weight = counts.min(axis=0)
     rates: FloatArray = (clicks / counts * weight).sum(axis=1)
     return float(rates[0] / rates[1]) if rates[1] > 0 else float("nan")

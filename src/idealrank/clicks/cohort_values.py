@@ -138,22 +138,34 @@ def cohort_effects(
 
     References
     ----------
-    Deng, Knoblich and Lu (2018), Applying the delta method in metric analytics, KDD. Holm (1979), Scandinavian Journal of Statistics 6.
+    Deng, Knoblich and Lu (2018), Applying the delta method in metric analytics, KDD. Holm (1979),
+    Scandinavian Journal of Statistics 6.
 
     Examples
     --------
-    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[0, 0], [0, 1], [1, 1], [1, 0]])
+    >>> log = Sessions.from_arrays(
+    ...     ["q"] * 4,
+    ...     [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]],
+    ...     [[0, 0], [0, 1], [1, 1], [1, 0]],
+    ... )
     >>> found = cohort_effects(log, ["A", "A", "B", "B"], {"q": {"b": 1}}, "RR")
     >>> found.effects["RR"].mean_a, found.effects["RR"].mean_b
     (0.5, 1.0)
     """
     check_sessions(sessions)
     side = label_column("cohort", cohort, len(sessions), "lists")
-    before, when = (_of_lists(name, one, side.size) for name, one in (("covariate", covariate), ("period", period)))
+    before, when = (
+        _of_lists(name, one, side.size)
+        for name, one in (("covariate", covariate), ("period", period))
+    )
     how: dict[str, Any] = {
-        "split": split, "planned_users": planned_users, "confidence": confidence, "n_resamples": n_resamples, "rng": rng,
+        "split": split,
+        "planned_users": planned_users,
+        "confidence": confidence,
+        "n_resamples": n_resamples,
+        "rng": rng,
         "looks": looks,
-    }  # fmt: skip
+    }
     clicks = sessions.clicks.sum(axis=1).astype(np.float64)
     values: dict[str, FloatArray] = {CLICKS: clicks, CLICKED: (clicks > 0).astype(np.float64)}
     checks: list[str] = []
@@ -168,12 +180,23 @@ def cohort_effects(
         kept = ~np.isnan(value)
         for letter in ("A", "B"):
             if not (kept & (side == letter)).any():
-                raise InputError(f"{name}: found no list of cohort {letter} with a value, expected judgments of its queries")
+                raise InputError(
+                    f"{name}: found no list of cohort {letter} with a value, expected "
+                    f"judgments of its queries"
+                )
         users = None if sessions.user is None else sessions.user[kept]
-        effects[name] = ab_effect(value[kept], side[kept], users=users, covariate=None if before is None else before[kept], **how)
+        effects[name] = ab_effect(
+            value[kept],
+            side[kept],
+            users=users,
+            covariate=None if before is None else before[kept],
+            **how,
+        )
         if when is not None and name not in checks:
             try:
-                trends[name] = novelty(value[kept], side[kept], when[kept], users=users, confidence=confidence)
+                trends[name] = novelty(
+                    value[kept], side[kept], when[kept], users=users, confidence=confidence
+                )
             except InputError as error:  # the effect of the whole test stands, whatever its periods
                 lost.append(f"{name}: no trend over time ({error})")
     tested = [name for name in effects if name not in checks]
@@ -193,19 +216,27 @@ def _of_lists(name: str, given: "npt.ArrayLike | None", n: int) -> "np.ndarray[A
         return None
     found = array_of(name, given, "numbers")
     if found.shape != (n,):
-        raise InputError(f"{name}: found shape {found.shape}, expected one for each of the {n} lists")
+        raise InputError(
+            f"{name}: found shape {found.shape}, expected one for each of the {n} lists"
+        )
     return found
 
 
 def _measured(
-    sessions: Sessions, qrels: "Qrels | Mapping[str, Mapping[str, float]]", measures: Sequence[Measure], convention: "Convention | str"
+    sessions: Sessions,
+    qrels: "Qrels | Mapping[str, Mapping[str, float]]",
+    measures: Sequence[Measure],
+    convention: "Convention | str",
 ) -> tuple[dict[str, FloatArray], list[str], int]:
     """Measures of each list, NaN without judgments; the names of judged shares; and the number of
     lists with judgments.
     """
     for measure in measures:
         if measure.direction != 1:
-            raise OptionError(f"measures: found {measure}, of which more is not better, expected measures of which more is better")
+            raise OptionError(
+                f"measures: found {measure}, of which more is not better, expected measures "
+                f"of which more is better"
+            )
     cutoffs = [measure.cutoff for measure in measures if isinstance(measure.cutoff, int)]
     judged = JudgedShare(cutoff=max(cutoffs) if len(cutoffs) == len(measures) else None)
     # the same list again has the same values
@@ -215,8 +246,14 @@ def _measured(
     known = qrels if isinstance(qrels, Qrels) else Qrels(qrels)
     answered = [number for number, query in enumerate(queries) if query in known]
     if not answered:
-        raise InputError(f"qrels: found no judgment of the {len(sessions.queries):,} queries of the log, expected some")
-    lists = {str(number): [sessions.documents[pair][1] for pair in rows[number].tolist() if pair >= 0] for number in answered}
+        raise InputError(
+            f"qrels: found no judgment of the {len(sessions.queries):,} queries of the log, "
+            f"expected some"
+        )
+    lists = {
+        str(number): [sessions.documents[pair][1] for pair in rows[number].tolist() if pair >= 0]
+        for number in answered
+    }
     own = {str(number): known[queries[number]] for number in answered}
     asked = [*measures, *([] if judged in measures else [judged])]
     found = evaluate(Qrels(own), Run(lists), asked, convention)
@@ -232,9 +269,13 @@ def _cautions(effects: Mapping[str, Effect], checks: Sequence[str]) -> Iterable[
         effect = effects[name]
         if not effect.interval[0] <= 0 <= effect.interval[1]:
             few, many, shares = (
-                ("B", "A", (effect.mean_b, effect.mean_a)) if effect.difference < 0 else ("A", "B", (effect.mean_a, effect.mean_b))
+                ("B", "A", (effect.mean_b, effect.mean_a))
+                if effect.difference < 0
+                else ("A", "B", (effect.mean_a, effect.mean_b))
             )
             yield (
-                f"lists of {few} have fewer judged documents than lists of {many} ({name} {shares[0]:.1%} against {shares[1]:.1%}): "
-                f"measures count unjudged documents as not relevant, which favours {many}; judge them first"
+                f"lists of {few} have fewer judged documents than lists of {many} ({name} "
+                f"{shares[0]:.1%} against {shares[1]:.1%}): "
+                f"measures count unjudged documents as not relevant, which favours {many}; "
+                f"judge them first"
             )

@@ -22,7 +22,12 @@ from idealrank.clicks.profile_likelihood import (
     relative_to_first,
     residual_weights,
 )
-from idealrank.clicks.query_bootstrap import linking_queries, log_intervals, one_query_cautions, query_draws
+from idealrank.clicks.query_bootstrap import (
+    linking_queries,
+    log_intervals,
+    one_query_cautions,
+    query_draws,
+)
 from idealrank.clicks.sessions import MOST_RANKS, Sessions, check_sessions
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError
@@ -46,13 +51,18 @@ class PBM:
 
     References
     ----------
-    Richardson, Dominowska and Ragno (2007); Craswell, Zoeter, Taylor and Ramsey (2008). Richards (1961), A method of
-    maximum-likelihood estimation, JRSS B 23, for the likelihood with attractiveness eliminated. Bertsekas (1982), Projected Newton
-    methods for optimization problems with simple constraints, SIAM J. Control Optim. 20, for the steps.
+    Richardson, Dominowska and Ragno (2007); Craswell, Zoeter, Taylor and Ramsey (2008). Richards
+    (1961), A method of maximum-likelihood estimation, JRSS B 23, for the likelihood with
+    attractiveness eliminated. Bertsekas (1982), Projected Newton methods for optimization problems
+    with simple constraints, SIAM J. Control Optim. 20, for the steps.
 
     Examples
     --------
-    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [1, 0], [0, 0]])
+    >>> log = Sessions.from_arrays(
+    ...     ["q"] * 4,
+    ...     [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]],
+    ...     [[1, 0], [1, 1], [1, 0], [0, 0]],
+    ... )
     >>> fitted = PBM(iterations=20).fit(log)
     >>> [round(value, 3) for value in fitted.relative_propensity.tolist()]
     [1.0, 0.281]
@@ -95,18 +105,25 @@ class PBM:
         """Counts of a log by rank."""
         return CellCounts.of(sessions, np.arange(sessions.n_ranks), n_ranks)
 
-    def fitted(self, documents: tuple[tuple[str, str], ...], cells: CellCounts, query_of_pair: IntArray) -> "FittedPBM":
+    def fitted(
+        self, documents: tuple[tuple[str, str], ...], cells: CellCounts, query_of_pair: IntArray
+    ) -> "FittedPBM":
         """Fit the model to counts, with warnings of what they do not identify."""
         steps, start = self.checked()
         parts = rank_components(cells)
         if parts > 1:
             text = (
-                f"the {cells.n_situations} ranks fall into {parts} sets that share no document: propensities of different sets cannot be "
-                "compared, and attractiveness across sets neither; log some results in random or swapped order"
+                f"the {cells.n_situations} ranks fall into {parts} sets that share no "
+                f"document: propensities of different sets cannot be "
+                "compared, and attractiveness across sets neither; log some results in random "
+                "or swapped order"
             )
             warn(text)
         if not cells.clicked.any():
-            warn("no list has a click: attractiveness is 0, and the log says nothing about propensities")
+            warn(
+                "no list has a click: attractiveness is 0, and the log says nothing about "
+                "propensities"
+            )
         found = fit_examination(cells, steps, start)
         cautions = [] if found.converged else [unconverged(steps)]
         cautions += _far_from_all_pairs(cells, query_of_pair, found)
@@ -190,21 +207,39 @@ class FittedPBM(FittedModel):
         """
         check_sessions(sessions)
         impressions = int((sessions.pair >= 0).sum())
-        if sessions.documents != self.documents or sessions.n_ranks != self.propensity.size or impressions != self.impressions.sum():
-            raise InputError("propensity: found a model that was fitted to another log, expected one of these sessions")
+        if (
+            sessions.documents != self.documents
+            or sessions.n_ranks != self.propensity.size
+            or impressions != self.impressions.sum()
+        ):
+            raise InputError(
+                "propensity: found a model that was fitted to another log, expected one of "
+                "these sessions"
+            )
         refuse_unlinked(self)
         cells = self.cells
         examined = cells.shown * self.propensity[cells.situation]
         total = np.bincount(cells.pair, examined, cells.n_pairs)
-        by_rank = np.asarray(np.bincount(cells.situation, (slope / total)[cells.pair] * examined, cells.n_situations), np.float64)
-        of_rank, of_pair = residual_weights(cells, self.attractiveness_values, self.propensity, by_rank)
+        by_rank = np.asarray(
+            np.bincount(
+                cells.situation, (slope / total)[cells.pair] * examined, cells.n_situations
+            ),
+            np.float64,
+        )
+        of_rank, of_pair = residual_weights(
+            cells, self.attractiveness_values, self.propensity, by_rank
+        )
         rate = self.conditional(sessions)
         residual = np.where(sessions.clicks, 1.0, -rate / (1 - rate))
-        terms = np.where(sessions.pair >= 0, residual * (of_rank - np.append(of_pair, 0.0)[sessions.pair]), 0.0)
+        terms = np.where(
+            sessions.pair >= 0, residual * (of_rank - np.append(of_pair, 0.0)[sessions.pair]), 0.0
+        )
         found: FloatArray = len(sessions) * terms.sum(axis=1)
         return found
 
-    def propensity_intervals(self, *, n_resamples: int = 200, rng: RandomLike = 0, confidence: float = 0.95) -> FloatArray:
+    def propensity_intervals(
+        self, *, n_resamples: int = 200, rng: RandomLike = 0, confidence: float = 0.95
+    ) -> FloatArray:
         """Intervals of `relative_propensity`: Student's, of logarithms, with standard errors by
         bootstrap over queries.
 
@@ -228,13 +263,20 @@ class FittedPBM(FittedModel):
         IdealrankWarning
             Only one query links a rank with the first.
         """
-        level, replicates = check_confidence(confidence), replicates_of(n_resamples, least=1, width=self.propensity.size)
+        level, replicates = (
+            check_confidence(confidence),
+            replicates_of(n_resamples, least=1, width=self.propensity.size),
+        )
         n_queries = int(self.query_of_pair.max()) + 1
         first = ExaminationFit(self.attractiveness_values, self.propensity, self.converged)
         drawn = []
         for times in query_draws(generator_of(rng), n_queries, replicates):
             counts = self.cells.of_queries(times, self.query_of_pair)
-            drawn.append(relative_to_first(counts, fit_examination(counts, self.iterations, self.start, first).examined))
+            drawn.append(
+                relative_to_first(
+                    counts, fit_examination(counts, self.iterations, self.start, first).examined
+                )
+            )
         n_linking = linking_queries(self.cells, self.query_of_pair)
         for caution in one_query_cautions(n_linking):
             warn(caution)
@@ -247,13 +289,17 @@ def refuse_unlinked(fitted: FittedPBM) -> None:
     lost = np.setdiff1d(ranks, compared_with_first(fitted.cells, fitted.propensity))
     if lost.size:
         rank = int(lost[0])
-        found = f"no clicked documents that link rank {rank + 1} with the first, expected them for every rank"
+        found = (
+            f"no clicked documents that link rank {rank + 1} with the first, expected them for "
+            f"every rank"
+        )
         if not fitted.cells.clicked[fitted.cells.situation == rank].any():
             found = f"no click at rank {rank + 1}, expected some at every rank"
         raise InputError(
             f"propensity: found {found}",
             hint="log swapped results or a second ranker, or give the propensities",
-            command_hint="log swapped results or a second ranker, or state the propensities by --propensities FILE",
+            command_hint="log swapped results or a second ranker, or state the propensities by "
+            "--propensities FILE",
         )
 
 
@@ -269,11 +315,14 @@ class UBM:
 
     References
     ----------
-    Dupret and Piwowarski (2008), A user browsing model to predict search engine click data from past observations, SIGIR.
+    Dupret and Piwowarski (2008), A user browsing model to predict search engine click data from
+    past observations, SIGIR.
 
     Examples
     --------
-    >>> log = Sessions.from_arrays(["q"] * 3, [["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [0, 0]])
+    >>> log = Sessions.from_arrays(
+    ...     ["q"] * 3, [["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [0, 0]]
+    ... )
     >>> UBM(iterations=20).fit(log).examination.shape
     (2, 3)
     """
@@ -319,7 +368,9 @@ class UBM:
         situation = np.arange(sessions.n_ranks) * (n_ranks + 1) + previous_clicks(sessions)
         return CellCounts.of(sessions, situation, n_ranks * (n_ranks + 1))
 
-    def fitted(self, documents: tuple[tuple[str, str], ...], cells: CellCounts, _query_of_pair: IntArray) -> "FittedUBM":
+    def fitted(
+        self, documents: tuple[tuple[str, str], ...], cells: CellCounts, _query_of_pair: IntArray
+    ) -> "FittedUBM":
         """Fit the model to counts, with warnings of what they do not identify."""
         steps, start = self.checked()
         ranks = math.isqrt(cells.n_situations)
@@ -367,7 +418,10 @@ class FittedUBM(FittedModel):
 
     def conditional(self, sessions: Sessions) -> FloatArray:
         """Probability of a click at each rank, given the clicks above it."""
-        return self.attraction(sessions) * self.examination[np.arange(sessions.n_ranks), previous_clicks(sessions)]
+        return (
+            self.attraction(sessions)
+            * self.examination[np.arange(sessions.n_ranks), previous_clicks(sessions)]
+        )
 
     def marginal(self, sessions: Sessions) -> FloatArray:
         """Probability of a click at each rank: over all places of the last click above."""
@@ -390,7 +444,9 @@ class FittedUBM(FittedModel):
         return found
 
 
-def _far_from_all_pairs(cells: CellCounts, query_of_pair: IntArray, found: ExaminationFit) -> Iterator[str]:
+def _far_from_all_pairs(
+    cells: CellCounts, query_of_pair: IntArray, found: ExaminationFit
+) -> Iterator[str]:
     """Say if propensities differ from a method that fits no attractiveness to each document.
 
     Documents with few clicks bias the fit and do not bias this method. Users with another behaviour
@@ -402,13 +458,17 @@ def _far_from_all_pairs(cells: CellCounts, query_of_pair: IntArray, found: Exami
     errors = log_errors(cells, found.attractive, found.examined, compared)[1][1:]
     # of ranks that no chain of pairs links with the first
     with np.errstate(divide="ignore", invalid="ignore"):
-        difference = np.log(found.examined / found.examined[0]) - np.log(all_pairs_of(cells, query_of_pair))
+        difference = np.log(found.examined / found.examined[0]) - np.log(
+            all_pairs_of(cells, query_of_pair)
+        )
         distances = np.abs(difference[compared[1:]]) / errors
     largest = float(np.max(distances[np.isfinite(distances)], initial=0.0))
     if largest > _MOST_DISTANCE:
         yield (
-            f"propensities lie {largest:.1f} standard errors from the method all-pairs, which fits no attractiveness to each document: "
-            "documents have too few clicks, or users do not follow the position-based model; prefer all-pairs"
+            f"propensities lie {largest:.1f} standard errors from the method all-pairs, which "
+            f"fits no attractiveness to each document: "
+            "documents have too few clicks, or users do not follow the position-based model; "
+            "prefer all-pairs"
         )
 
 
@@ -419,20 +479,28 @@ def _unidentified(cells: CellCounts, sets: IntArray, n_ranks: int) -> Iterator[s
     def said(chosen: BoolArray) -> str:
         rank, above = divmod(int(np.flatnonzero(chosen)[weight[chosen].argmax()]), n_ranks + 1)
         where = f"after a click at rank {above}" if above else "without a click above"
-        return f"such as rank {rank + 1} {where}; {weight[chosen].sum() / weight.sum():.2%} of the impressions"
+        return (
+            f"such as rank {rank + 1} {where}; {weight[chosen].sum() / weight.sum():.2%} of the "
+            f"impressions"
+        )
 
     if sets.max() > 0:
         yield (
-            f"the situations of examination fall into {sets.max() + 1} sets that share no clicked document ({said(sets > 0)} lie outside "
-            "the largest set): examination of different sets cannot be compared; log some results in random or swapped order"
+            f"the situations of examination fall into {sets.max() + 1} sets that share no "
+            f"clicked document ({said(sets > 0)} lie outside "
+            "the largest set): examination of different sets cannot be compared; log some "
+            "results in random or swapped order"
         )
     empty = (sets < 0) & (weight > 0)
     if empty.any():
         yield (
-            f"{int(empty.sum())} situations of examination occurred with documents alone that were never clicked ({said(empty)}): "
+            f"{int(empty.sum())} situations of examination occurred with documents alone that "
+            f"were never clicked ({said(empty)}): "
             "their examination is not identified, and stays where it started"
         )
 
 
 def _checked(iterations: int, start: float) -> tuple[int, float]:
-    return steps_of(iterations), real_number("start", start, "a probability between 0 and 1", low=0, high=1)
+    return steps_of(iterations), real_number(
+        "start", start, "a probability between 0 and 1", low=0, high=1
+    )

@@ -71,11 +71,15 @@ class FittedModel(ABC):
         few impressions is often 0 or 1, which sessions that the model has not seen contradict.
         """
         check_sessions(sessions)
-        smoothed = (self.impressions * self.attractiveness_values + self.start) / (self.impressions + 1)
+        smoothed = (self.impressions * self.attractiveness_values + self.start) / (
+            self.impressions + 1
+        )
         predicted = replace(self, attractiveness_values=smoothed).marginal(sessions)
         shown = (sessions.pair >= 0).sum(axis=0)
         bits = -np.nansum(_log_probability(predicted, sessions), axis=0) / np.log(2)
-        found: FloatArray = 2 ** np.divide(bits, shown, out=np.full(sessions.n_ranks, np.nan), where=shown > 0)
+        found: FloatArray = 2 ** np.divide(
+            bits, shown, out=np.full(sessions.n_ranks, np.nan), where=shown > 0
+        )
         return found
 
     def perplexity(self, sessions: Sessions) -> float:
@@ -105,7 +109,9 @@ def _log_probability(probability: FloatArray, sessions: Sessions) -> FloatArray:
 
 def unconverged(steps: int) -> str:
     """Caution of a fit that stopped before the maximum of the likelihood."""
-    return f"the click model has not converged at {steps:,} iterations; raise the number of iterations"
+    return (
+        f"the click model has not converged at {steps:,} iterations; raise the number of iterations"
+    )
 
 
 def previous_clicks(sessions: Sessions) -> IntArray:

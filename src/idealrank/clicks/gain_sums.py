@@ -79,9 +79,16 @@ class LoggedDCGSums:
 
     @classmethod
     def of(
-        cls, sessions: Sessions, ranking: Ranking, propensity: npt.ArrayLike, *, discount: npt.ArrayLike | None = None,
-        offset: npt.ArrayLike | None = None, clusters: "Sequence[Any] | npt.ArrayLike | None" = None, n_ranks: int | None = None,
-    ) -> "LoggedDCGSums":  # fmt: skip
+        cls,
+        sessions: Sessions,
+        ranking: Ranking,
+        propensity: npt.ArrayLike,
+        *,
+        discount: npt.ArrayLike | None = None,
+        offset: npt.ArrayLike | None = None,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+        n_ranks: int | None = None,
+    ) -> "LoggedDCGSums":
         """Sum the lists of a partition for `idealrank.clicks.logged_dcg`.
 
         Parameters
@@ -98,15 +105,22 @@ class LoggedDCGSums:
             As from `logged_dcg`, but for the number of lists and of clusters.
         """
         check_sessions(sessions)
-        deepest = sessions.n_ranks if n_ranks is None else whole_number("n_ranks", n_ranks, sessions.n_ranks)
-        lists = WeightedLists.of(sessions, ranking, propensity, discount, offset, fewest=0, n_ranks=deepest)
+        deepest = (
+            sessions.n_ranks
+            if n_ranks is None
+            else whole_number("n_ranks", n_ranks, sessions.n_ranks)
+        )
+        lists = WeightedLists.of(
+            sessions, ranking, propensity, discount, offset, fewest=0, n_ranks=deepest
+        )
         clicked, by_rank, ones = lists.clicked, np.ndim(propensity) == 1, [np.ones(len(sessions))]
         codes = codes_of_part(clusters, len(sessions))
         kind = (
-            "no clusters" if codes is None else "clusters", "no offset" if offset is None else "an offset",
+            "no clusters" if codes is None else "clusters",
+            "no offset" if offset is None else "an offset",
             "a ranking of documents" if isinstance(ranking, Mapping) else "a ranking of ranks",
             "a propensity a rank" if by_rank else "a propensity a list and rank",
-        )  # fmt: skip
+        )
         return cls(
             n_lists=len(sessions),
             n_clicks=clicked.size,
@@ -131,9 +145,14 @@ class LoggedDCGSums:
             Ranks, discounts, or kinds of ranking and propensity differ, one part alone has clusters
             or an offset, or the new lists of a query differ in length.
         """
-        ours, theirs = ((f"{one.n_ranks} ranks", f"discount {one.discount}", *one.kind) for one in (self, other))
+        ours, theirs = (
+            (f"{one.n_ranks} ranks", f"discount {one.discount}", *one.kind) for one in (self, other)
+        )
         if ours != theirs:
-            raise IncompatibleError(f"found sums of {ours} and of {theirs}; expected the same ranks, discounts and kinds of all parts")
+            raise IncompatibleError(
+                f"found sums of {ours} and of {theirs}; expected the same ranks, discounts "
+                f"and kinds of all parts"
+            )
         return LoggedDCGSums(
             n_lists=self.n_lists + other.n_lists,
             n_clicks=self.n_clicks + other.n_clicks,
@@ -163,12 +182,23 @@ class LoggedDCGSums:
             All partitions together have fewer than 2 lists, or one cluster.
         """
         level, one = check_confidence(confidence), np.ones(1)
-        require_units(self.n_lists, self.dcg.n_units, "sessions", "lists", clustered=self.kind[0] == "clusters")
+        require_units(
+            self.n_lists,
+            self.dcg.n_units,
+            "sessions",
+            "lists",
+            clustered=self.kind[0] == "clusters",
+        )
         never_shown = share_never_shown(self.unseen, discount_table(self.discount, self.n_ranks))
         differ = not all(self.documents.values())
         effective, cautions = click_cautions(
-            self.n_clicks, self.weights, self.squares, self.largest, never_shown, lists_differ=differ
-        )  # fmt: skip
+            self.n_clicks,
+            self.weights,
+            self.squares,
+            self.largest,
+            never_shown,
+            lists_differ=differ,
+        )
         return LoggedDCG(
             dcg=self.dcg.mean(one, level),
             ndcg=self.ndcg.mean(one, level),
@@ -187,11 +217,16 @@ def _joined_unseen(ours: Unseen, theirs: Unseen) -> Unseen:
     for query in ours.keys() & theirs.keys():
         (often, length, ranks), (more, other_length, other_ranks) = ours[query], theirs[query]
         if length != other_length:
-            raise IncompatibleError(f"query {query!r}: found new lists of {length} and of {other_length} documents, expected one list")
+            raise IncompatibleError(
+                f"query {query!r}: found new lists of {length} and of {other_length} "
+                f"documents, expected one list"
+            )
         found[query] = often + more, length, ranks & other_ranks
     return found
 
 
 def _joined_documents(ours: Mapping[str, bytes], theirs: Mapping[str, bytes]) -> dict[str, bytes]:
     found = {**ours, **theirs}
-    return found | {query: b"" for query in ours.keys() & theirs.keys() if ours[query] != theirs[query]}
+    return found | {
+        query: b"" for query in ours.keys() & theirs.keys() if ours[query] != theirs[query]
+    }

@@ -13,7 +13,12 @@ from idealrank._warnings import warn
 from idealrank.clicks.arguments import check_confidence, one_of, replicates_of
 from idealrank.clicks.cell_counts import FIRST_WITHOUT_CLICK, CellCounts
 from idealrank.clicks.profile_likelihood import inverse_of
-from idealrank.clicks.query_bootstrap import linking_queries, log_intervals, one_query_cautions, query_draws
+from idealrank.clicks.query_bootstrap import (
+    linking_queries,
+    log_intervals,
+    one_query_cautions,
+    query_draws,
+)
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
@@ -49,7 +54,11 @@ class HarvestedPropensities:
 
     Examples
     --------
-    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [1, 0], [1, 1]])
+    >>> log = Sessions.from_arrays(
+    ...     ["q"] * 4,
+    ...     [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]],
+    ...     [[1, 0], [1, 1], [1, 0], [1, 1]],
+    ... )
     >>> found = harvested_propensities(log, n_resamples=0)
     >>> found.relative.round(3).tolist(), found.interventions.tolist()
     ([1.0, 0.5], [[0, 2], [2, 0]])
@@ -63,7 +72,12 @@ class HarvestedPropensities:
 
 
 def harvested_propensities(
-    sessions: Sessions, *, method: HarvestMethod = "all-pairs", n_resamples: int = 100, confidence: float = 0.95, rng: RandomLike = 0
+    sessions: Sessions,
+    *,
+    method: HarvestMethod = "all-pairs",
+    n_resamples: int = 100,
+    confidence: float = 0.95,
+    rng: RandomLike = 0,
 ) -> HarvestedPropensities:
     """Estimate propensities from the logs of several rankers, without swaps and without an
     attractiveness of each document.
@@ -103,44 +117,61 @@ def harvested_propensities(
 
     References
     ----------
-    Agarwal, Zaitsev, Wang, Li, Najork and Joachims (2019), Estimating position bias without intrusive interventions. Their weights are the
-    expected impressions by the shares of the rankers; these are the logged ones, which need no label of the ranker.
+    Agarwal, Zaitsev, Wang, Li, Najork and Joachims (2019), Estimating position bias without
+    intrusive interventions. Their weights are the expected impressions by the shares of the
+    rankers; these are the logged ones, which need no label of the ranker.
 
     Examples
     --------
     >>> from idealrank.clicks import simulate
-    >>> found = harvested_propensities(simulate([[0.9, 0.5, 0.3]] * 3, 9000, ranks=3, policy="random", rng=1), n_resamples=0)
+    >>> found = harvested_propensities(
+    ...     simulate([[0.9, 0.5, 0.3]] * 3, 9000, ranks=3, policy="random", rng=1), n_resamples=0
+    ... )
     >>> bool(abs(found.relative - [1, 1 / 2, 1 / 3]).max() < 0.05)
     True
     """
     one_of("method", method, HarvestMethod)
     check_sessions(sessions)
     sessions.require_ranks()
-    level, replicates = check_confidence(confidence), replicates_of(n_resamples, width=sessions.n_ranks)
+    level, replicates = (
+        check_confidence(confidence),
+        replicates_of(n_resamples, width=sessions.n_ranks),
+    )
     sessions.require_click()
     cells = CellCounts.of(sessions, np.arange(sessions.n_ranks), sessions.n_ranks)
     harvest = _Harvest.of(cells, sessions.query_of_pair)
     interventions = harvest.interventions
     if not interventions.any():
-        raise InputError("sessions: found no document at two ranks, expected some; log a second ranker, or swaps")
+        raise InputError(
+            "sessions: found no document at two ranks, expected some; log a second ranker, or swaps"
+        )
     relative = _relative(*harvest.sums(None), method)
     first_has_click = bool(sessions.clicks[:, 0].any())
     if not first_has_click:
         warn(FIRST_WITHOUT_CLICK)
     elif np.isnan(relative).any():
         lost = ", ".join(str(rank + 1) for rank in np.flatnonzero(np.isnan(relative)))
-        warn(f"no chain of interventions with clicks links rank {lost} with the first: no propensity there")
+        warn(
+            f"no chain of interventions with clicks links rank {lost} with the first: no "
+            f"propensity there"
+        )
     intervals = np.full((relative.size, 2), np.nan)
     if replicates and first_has_click:
         n_queries = len(sessions.queries)
         draws = query_draws(generator_of(rng), n_queries, replicates)
         values = np.array([_relative(*harvest.sums(times), method) for times in draws])
-        n_linking = linking_queries(cells.at_first() if method == "pivot" else cells, sessions.query_of_pair)
+        n_linking = linking_queries(
+            cells.at_first() if method == "pivot" else cells, sessions.query_of_pair
+        )
         intervals = log_intervals(relative, values, n_linking, n_queries, level)
         for caution in one_query_cautions(n_linking):
             warn(caution)
     return HarvestedPropensities(
-        relative=relative, intervals=intervals, interventions=interventions, n_sessions=len(sessions), method=method
+        relative=relative,
+        intervals=intervals,
+        interventions=interventions,
+        n_sessions=len(sessions),
+        method=method,
     )
 
 
@@ -176,13 +207,18 @@ class _Harvest:
         # times the impressions at the first, and divided by them
         weight = shown[other] / (shown[one] + shown[other])
         return cls(
-            query=query_of_pair[pair[one]], ranks=place[one] * n_ranks + place[other], clicked=clicked[one] * weight,
-            skipped=(shown[one] - clicked[one]) * weight, n_ranks=n_ranks,
-        )  # fmt: skip
+            query=query_of_pair[pair[one]],
+            ranks=place[one] * n_ranks + place[other],
+            clicked=clicked[one] * weight,
+            skipped=(shown[one] - clicked[one]) * weight,
+            n_ranks=n_ranks,
+        )
 
     @property
     def interventions(self) -> IntArray:
-        found: IntArray = np.bincount(self.ranks, minlength=self.n_ranks**2).reshape(self.n_ranks, self.n_ranks)
+        found: IntArray = np.bincount(self.ranks, minlength=self.n_ranks**2).reshape(
+            self.n_ranks, self.n_ranks
+        )
         return found
 
     def sums(self, times: IntArray | None) -> tuple[FloatArray, FloatArray]:
@@ -192,7 +228,9 @@ class _Harvest:
         often = 1.0 if times is None else times[self.query]
         shape = (self.n_ranks, self.n_ranks)
         clicked, skipped = (
-            np.asarray(np.bincount(self.ranks, column * often, self.n_ranks**2), np.float64).reshape(shape)
+            np.asarray(
+                np.bincount(self.ranks, column * often, self.n_ranks**2), np.float64
+            ).reshape(shape)
             for column in (self.clicked, self.skipped)
         )
         return clicked, skipped
@@ -202,7 +240,9 @@ def _relative(clicked: FloatArray, skipped: FloatArray, method: HarvestMethod) -
     if method == "pivot":
         at_first = clicked[0] / np.maximum(clicked[0] + skipped[0], 1e-300)
         at_rank = clicked[:, 0] / np.maximum(clicked[:, 0] + skipped[:, 0], 1e-300)
-        found: FloatArray = np.divide(at_rank, at_first, out=np.full(at_first.size, np.nan), where=at_first > 0)
+        found: FloatArray = np.divide(
+            at_rank, at_first, out=np.full(at_first.size, np.nan), where=at_first > 0
+        )
         found[0] = 1.0
         return found
     return _all_pairs(clicked, skipped)
@@ -245,13 +285,21 @@ class _PairRows:
     misses: FloatArray
 
     @classmethod
-    def of(cls, one: IntArray, other: IntArray, clicked: FloatArray, skipped: FloatArray) -> "_PairRows":
+    def of(
+        cls, one: IntArray, other: IntArray, clicked: FloatArray, skipped: FloatArray
+    ) -> "_PairRows":
         """Rows of these ordered pairs of ranks; the first rank is among them."""
         scale = float((clicked[one, other] + skipped[one, other]).sum())
         ranks, rank = np.unique(one, return_inverse=True)
-        pair = np.unique(np.minimum(one, other) * clicked.shape[0] + np.maximum(one, other), return_inverse=True)[1]
+        pair = np.unique(
+            np.minimum(one, other) * clicked.shape[0] + np.maximum(one, other), return_inverse=True
+        )[1]
         return cls(
-            ranks=ranks, rank=rank.reshape(-1), pair=pair.reshape(-1), hits=clicked[one, other] / scale, misses=skipped[one, other] / scale
+            ranks=ranks,
+            rank=rank.reshape(-1),
+            pair=pair.reshape(-1),
+            hits=clicked[one, other] / scale,
+            misses=skipped[one, other] / scale,
         )
 
     def newton(self) -> FloatArray | None:
@@ -272,12 +320,17 @@ class _PairRows:
                 return None
             # Relevances are eliminated: what is left is a Laplacian of ranks, of which the first
             # one stays at 0.
-            to_pair, by_pair = bend / of_pair[self.pair], np.bincount(self.pair, slope, n_pairs) / of_pair
+            to_pair, by_pair = (
+                bend / of_pair[self.pair],
+                np.bincount(self.pair, slope, n_pairs) / of_pair,
+            )
             left = np.diag(np.bincount(self.rank, bend, n).astype(np.float64))
             places = np.argsort(self.pair, kind="stable").reshape(-1, 2)  # both sides of each pair
             for first, second in ((0, 0), (0, 1), (1, 0), (1, 1)):
                 np.subtract.at(
-                    left, (self.rank[places[:, first]], self.rank[places[:, second]]), bend[places[:, first]] * to_pair[places[:, second]]
+                    left,
+                    (self.rank[places[:, first]], self.rank[places[:, second]]),
+                    bend[places[:, first]] * to_pair[places[:, second]],
                 )
             pull = np.bincount(self.rank, slope - bend * by_pair[self.pair], n)
             move = np.zeros(n)
@@ -287,13 +340,20 @@ class _PairRows:
             if not (np.isfinite(move).all() and np.isfinite(along).all()):
                 return None
             share = 1.0
-            while share > _LEAST_SHARE and not self._loss(logs + share * move, relevance + share * along) <= best + _ROUNDING:
+            while (
+                share > _LEAST_SHARE
+                and not self._loss(logs + share * move, relevance + share * along)
+                <= best + _ROUNDING
+            ):
                 share /= 2
             if share <= _LEAST_SHARE:
                 return None
             logs, relevance = logs + share * move, relevance + share * along
             best = self._loss(logs, relevance)
-            if share == 1 and max(float(np.abs(move).max()), float(np.abs(along).max())) < _CONVERGED:
+            if (
+                share == 1
+                and max(float(np.abs(move).max()), float(np.abs(along).max())) < _CONVERGED
+            ):
                 return logs if float(relevance.max()) + float(logs.max()) <= 0 else None
         return None
 
@@ -319,9 +379,17 @@ class _PairRows:
             # the derivative of log(p * r) by the logit of p is 1 - p, and by that of r is 1 - r
             of_ranks = np.bincount(self.rank, slope * (1 - values[self.rank]), size)
             of_pairs = np.bincount(n + self.pair, slope * (1 - values[n + self.pair]), size)
-            return -float((self.hits * np.log(rate) + self.misses * np.log(1 - rate)).sum()), np.asarray(of_ranks + of_pairs, np.float64)
+            return -float(
+                (self.hits * np.log(rate) + self.misses * np.log(1 - rate)).sum()
+            ), np.asarray(of_ranks + of_pairs, np.float64)
 
-        fitted = minimize(loss, np.zeros(size), jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9})
+        fitted = minimize(
+            loss,
+            np.zeros(size),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9},
+        )
         found: FloatArray = 1 / (1 + np.exp(-fitted.x[:n]))
         return found
 

@@ -13,7 +13,15 @@ from scipy.special import betaln, ndtri
 from scipy.stats import beta as beta_distribution
 from scipy.stats import binom
 
-from idealrank.clicks.arguments import Looks, array_of, check_confidence, label_column, number_table, one_of, real_number
+from idealrank.clicks.arguments import (
+    Looks,
+    array_of,
+    check_confidence,
+    label_column,
+    number_table,
+    one_of,
+    real_number,
+)
 from idealrank.clicks.weighted_rows import label_codes
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError, shown
@@ -68,13 +76,18 @@ class Interleaved:
 
         Examples
         --------
-        >>> shown = Interleaved(documents=("a", "b"), teams=("A", "B"), method="team-draft", shares=(0.0, 1.0))
+        >>> shown = Interleaved(
+        ...     documents=("a", "b"), teams=("A", "B"), method="team-draft", shares=(0.0, 1.0)
+        ... )
         >>> shown.preference([0, 1]), shown.preference([1, 1])
         (1.0, 0.0)
         """
         clicked = number_table("clicks", clicks)
         if clicked.shape != (len(self.documents),) or not np.isin(clicked, (0, 1)).all():
-            raise InputError(f"clicks: found {clicked.tolist()}, expected 0 or 1 for each of the {len(self.documents)} documents")
+            raise InputError(
+                f"clicks: found {clicked.tolist()}, expected 0 or 1 for each of the "
+                f"{len(self.documents)} documents"
+            )
         # Not by `shares`: the coin that chose the team is fair, while the sign of a sum of unequal
         # shares is not.
         credit = np.array([{"A": -1.0, "B": 1.0}.get(team, 0.0) for team in self.teams])
@@ -111,9 +124,10 @@ def interleave(
 
     References
     ----------
-    Radlinski, Kurup and Joachims (2008), How does clickthrough data reflect retrieval quality?, CIKM. Joachims (2003), Evaluating
-    retrieval performance using clickthrough data. Hofmann, Whiteson and de Rijke (2011), A probabilistic method for inferring
-    preferences from clicks, CIKM.
+    Radlinski, Kurup and Joachims (2008), How does clickthrough data reflect retrieval quality?,
+    CIKM. Joachims (2003), Evaluating retrieval performance using clickthrough data. Hofmann,
+    Whiteson and de Rijke (2011), A probabilistic method for inferring preferences from clicks,
+    CIKM.
 
     Examples
     --------
@@ -122,25 +136,35 @@ def interleave(
     (['a', 'b', 'c', 'd'], ['A', 'A', 'B', 'B'])
     """
     one_of("method", method, Method)
-    rankings = [_ranking(name, one) for name, one in (("ranking_a", ranking_a), ("ranking_b", ranking_b))]
+    rankings = [
+        _ranking(name, one) for name, one in (("ranking_a", ranking_a), ("ranking_b", ranking_b))
+    ]
     size, generator = whole_number("length", length), generator_of(rng)
     if method == "team-draft":
         return _team_draft(rankings, size, generator)
-    return _balanced(rankings, size, generator) if method == "balanced" else _probabilistic(rankings, size, generator)
+    return (
+        _balanced(rankings, size, generator)
+        if method == "balanced"
+        else _probabilistic(rankings, size, generator)
+    )
 
 
 def _ranking(name: str, given: Sequence[str]) -> list[str]:
     """Documents of a ranking as texts, checked."""
     found = array_of(name, given, "documents from the first rank down")
     if found.ndim != 1 or isinstance(given, Mapping):
-        raise InputError(f"{name}: found shape {found.shape}, expected documents from the first rank down")
+        raise InputError(
+            f"{name}: found shape {found.shape}, expected documents from the first rank down"
+        )
     if not found.size:
         raise InputError(f"{name}: found no document, expected at least one")
     documents = list(map(str, label_column(name, given, found.size, "ranks").tolist()))
     seen: set[str] = set()
     for document in documents:
         if document in seen:
-            raise InputError(f"{name}: found {shown(repr(document))} twice, expected each document once")
+            raise InputError(
+                f"{name}: found {shown(repr(document))} twice, expected each document once"
+            )
         seen.add(document)
     return documents
 
@@ -154,21 +178,34 @@ def _team_draft(rankings: list[list[str]], size: int, rng: np.random.Generator) 
         before = len(found)
         first = int(rng.integers(2))
         for side in (first, 1 - first):
-            following = next((one for one in left[side] if one not in taken), None) if len(found) < size else None
+            following = (
+                next((one for one in left[side] if one not in taken), None)
+                if len(found) < size
+                else None
+            )
             if following is not None:
                 found.append(following)
                 taken.add(following)
                 teams.append("AB"[side])
         if len(found) == before:
             break
-    return Interleaved(documents=tuple(found), teams=tuple(teams), method="team-draft", shares=tuple(float(team == "B") for team in teams))
+    return Interleaved(
+        documents=tuple(found),
+        teams=tuple(teams),
+        method="team-draft",
+        shares=tuple(float(team == "B") for team in teams),
+    )
 
 
 def _balanced(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
     first = int(rng.integers(2))
     found: dict[str, None] = {}
     places = [0, 0]
-    while len(found) < size and min(places) < max(map(len, rankings)) and any(p < len(r) for p, r in zip(places, rankings, strict=True)):
+    while (
+        len(found) < size
+        and min(places) < max(map(len, rankings))
+        and any(p < len(r) for p, r in zip(places, rankings, strict=True))
+    ):
         side = first if places[first] <= places[1 - first] else 1 - first
         if places[side] < len(rankings[side]):
             found.setdefault(rankings[side][places[side]])
@@ -187,7 +224,9 @@ def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generato
     places = [{one: place for place, one in enumerate(ranking)} for ranking in rankings]
     # places of the documents that are not yet in the list
     left = [np.arange(len(ranking)) for ranking in rankings]
-    weights = [np.array([rank**-_SOFTNESS for rank in range(1, len(ranking) + 1)]) for ranking in rankings]
+    weights = [
+        np.array([rank**-_SOFTNESS for rank in range(1, len(ranking) + 1)]) for ranking in rankings
+    ]
     found: list[str] = []
     teams: list[str] = []
     shares: list[float] = []
@@ -201,11 +240,15 @@ def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generato
             if place is not None:
                 at = int(np.searchsorted(left[other], place))
                 chances[other] = float(weights[other][at] / weights[other].sum())
-                left[other], weights[other] = (np.delete(column[other], at) for column in (left, weights))
+                left[other], weights[other] = (
+                    np.delete(column[other], at) for column in (left, weights)
+                )
         found.append(one)
         teams.append("AB"[side])
         shares.append(float(chances[1] / (chances[0] + chances[1])))
-    return Interleaved(documents=tuple(found), teams=tuple(teams), method="probabilistic", shares=tuple(shares))
+    return Interleaved(
+        documents=tuple(found), teams=tuple(teams), method="probabilistic", shares=tuple(shares)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,9 +332,10 @@ def preference(
 
     References
     ----------
-    Chapelle, Joachims, Radlinski and Yue (2012), Large-scale validation and analysis of interleaved search evaluation, TOIS. Robbins
-    (1970), Statistical methods related to the law of the iterated logarithm: the mixture of binomial likelihood ratios over a uniform
-    distribution, on which the confidence sequence rests.
+    Chapelle, Joachims, Radlinski and Yue (2012), Large-scale validation and analysis of interleaved
+    search evaluation, TOIS. Robbins (1970), Statistical methods related to the law of the iterated
+    logarithm: the mixture of binomial likelihood ratios over a uniform distribution, on which the
+    confidence sequence rests.
 
     Examples
     --------
@@ -368,7 +412,14 @@ def _sequence(a: int, b: int, confidence: float) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def lists_needed(share: float, *, power: float = 0.8, confidence: float = 0.95, ties: float = 0.0, looks: Looks = "any") -> int:
+def lists_needed(
+    share: float,
+    *,
+    power: float = 0.8,
+    confidence: float = 0.95,
+    ties: float = 0.0,
+    looks: Looks = "any",
+) -> int:
     """Number of lists after which an interleaving test has a verdict with the given power.
 
     Parameters
@@ -403,16 +454,21 @@ def lists_needed(share: float, *, power: float = 0.8, confidence: float = 0.95, 
     if found == 0.5:
         raise OptionError(f"share={share}: expected a number between 0 and 1 other than 0.5")
     wanted = real_number("power", power, "a number between 0 and 1, such as 0.8", low=0, high=1)
-    neither = real_number("ties", ties, "a share from 0 to less than 1", low=0, high=1, closed="low")
+    neither = real_number(
+        "ties", ties, "a share from 0 to less than 1", low=0, high=1, closed="low"
+    )
     best = max(found, 1 - found)
     n = 1
     while _power(np.array([n]), best, level, looks)[0] < wanted:
         n *= 2
         if n > _MOST_LISTS:
             critical = float(_undecided_wins(np.array([_MOST_LISTS]), level, looks)[0])
-            least = critical / _MOST_LISTS - 0.5 + 0.5 * float(ndtri(wanted)) / math.sqrt(_MOST_LISTS)
+            least = (
+                critical / _MOST_LISTS - 0.5 + 0.5 * float(ndtri(wanted)) / math.sqrt(_MOST_LISTS)
+            )
             raise OptionError(
-                f"share={share}: needs more than {_MOST_LISTS:,} lists with a preference; expected a share about {least:.1g} or more "
+                f"share={share}: needs more than {_MOST_LISTS:,} lists with a preference; "
+                f"expected a share about {least:.1g} or more "
                 "from 0.5, or less power"
             )
     # Power goes up and down with the size, as the critical count is whole, over a span of a few

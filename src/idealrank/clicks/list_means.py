@@ -43,7 +43,10 @@ class ListMean:
 
 
 def list_mean(
-    values: FloatArray, clusters: "Sequence[Any] | npt.ArrayLike | None", confidence: float, errors: FloatArray | None = None
+    values: FloatArray,
+    clusters: "Sequence[Any] | npt.ArrayLike | None",
+    confidence: float,
+    errors: FloatArray | None = None,
 ) -> ListMean:
     """Mean of one value a list, with its normal interval.
 

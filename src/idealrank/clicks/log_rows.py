@@ -44,7 +44,12 @@ class LogProblem:
 
     Examples
     --------
-    >>> LogProblem(kind="ranks", text="ranks that are not 1, 2, 3, ...", n_lists=1, example="session s1, query q1").n_lists
+    >>> LogProblem(
+    ...     kind="ranks",
+    ...     text="ranks that are not 1, 2, 3, ...",
+    ...     n_lists=1,
+    ...     example="session s1, query q1",
+    ... ).n_lists
     1
     """
 
@@ -87,7 +92,13 @@ class LogRows:
 
     Examples
     --------
-    >>> rows = LogRows(session=["s", "s"], query=["q", "q"], document=["a", "b"], rank=np.array([1.0, 2.0]), click=np.array([0.0, 1.0]))
+    >>> rows = LogRows(
+    ...     session=["s", "s"],
+    ...     query=["q", "q"],
+    ...     document=["a", "b"],
+    ...     rank=np.array([1.0, 2.0]),
+    ...     click=np.array([0.0, 1.0]),
+    ... )
     >>> rows.check().sessions.clicks.tolist()
     [[False, True]]
     """
@@ -120,17 +131,32 @@ class LogRows:
 
         Examples
         --------
-        >>> rows = LogRows(session=["s"], query=["my name"], document=["a"], rank=np.array([1.0]), click=np.array([0.0])).redacted()
+        >>> rows = LogRows(
+        ...     session=["s"],
+        ...     query=["my name"],
+        ...     document=["a"],
+        ...     rank=np.array([1.0]),
+        ...     click=np.array([0.0]),
+        ... ).redacted()
         >>> len(rows.query[0]), rows.document
         (16, ['a'])
         """
         if not isinstance(key, bytes):
-            raise OptionError(f"key={shown(repr(key))}: expected at most {blake2b.MAX_KEY_SIZE} bytes")
+            raise OptionError(
+                f"key={shown(repr(key))}: expected at most {blake2b.MAX_KEY_SIZE} bytes"
+            )
         if len(key) > blake2b.MAX_KEY_SIZE:
-            raise InputError(f"key: found {len(key)} bytes, expected at most {blake2b.MAX_KEY_SIZE}")
+            raise InputError(
+                f"key: found {len(key)} bytes, expected at most {blake2b.MAX_KEY_SIZE}"
+            )
 
         def hashed(texts: Sequence[str]) -> list[str]:
-            known = {text: blake2b(str(text).encode("utf-8", "surrogatepass"), digest_size=8, key=key).hexdigest() for text in set(texts)}
+            known = {
+                text: blake2b(
+                    str(text).encode("utf-8", "surrogatepass"), digest_size=8, key=key
+                ).hexdigest()
+                for text in set(texts)
+            }
             return [known[text] for text in texts]
 
         user = None if self.user is None else hashed(self.user)
@@ -157,7 +183,11 @@ class LogRows:
         for kind, text, wrong in table.problems(rows, most):
             found = np.flatnonzero(wrong)
             if found.size:
-                problems.append(LogProblem(kind=kind, text=text, n_lists=found.size, example=table.name(found[0])))
+                problems.append(
+                    LogProblem(
+                        kind=kind, text=text, n_lists=found.size, example=table.name(found[0])
+                    )
+                )
                 kept[found] = False
         if not kept.any():
             said = "; ".join(f"{problem.text}: {problem.n_lists:,}" for problem in problems)
@@ -172,7 +202,10 @@ class LogRows:
             from_zero=table.from_zero,
             sessions=table.sessions(rows, kept),
             kept_rows=kept[table.lists],
-            **{name: None if column is None else np.asarray(column)[first] for name, column in by_list.items()},
+            **{
+                name: None if column is None else np.asarray(column)[first]
+                for name, column in by_list.items()
+            },
         )
 
 
@@ -199,7 +232,13 @@ class LogCheck:
 
     Examples
     --------
-    >>> rows = LogRows(session=["s", "t"], query=["q", "q"], document=["a", "b"], rank=np.array([1.0, 2.0]), click=np.array([0.0, 1.0]))
+    >>> rows = LogRows(
+    ...     session=["s", "t"],
+    ...     query=["q", "q"],
+    ...     document=["a", "b"],
+    ...     rank=np.array([1.0, 2.0]),
+    ...     click=np.array([0.0, 1.0]),
+    ... )
     >>> [problem.kind for problem in rows.check().problems]
     ['ranks']
     """
@@ -219,11 +258,20 @@ class LogCheck:
         """Return the JSON record."""
         log = self.sessions
         return {
-            "rows": self.n_rows, "lists": self.n_lists, "kept": self.n_kept, "ranks_from_zero": self.from_zero,
-            "queries": len(log.queries), "pairs": len(log.documents), "ranks": log.n_ranks, "clicks": int(log.clicks.sum()),
+            "rows": self.n_rows,
+            "lists": self.n_lists,
+            "kept": self.n_kept,
+            "ranks_from_zero": self.from_zero,
+            "queries": len(log.queries),
+            "pairs": len(log.documents),
+            "ranks": log.n_ranks,
+            "clicks": int(log.clicks.sum()),
             "click_rates": log.click_rates().tolist(),
-            "problems": [{"kind": one.kind, "text": one.text, "lists": one.n_lists, "example": one.example} for one in self.problems],
-        }  # fmt: skip
+            "problems": [
+                {"kind": one.kind, "text": one.text, "lists": one.n_lists, "example": one.example}
+                for one in self.problems
+            ],
+        }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -250,7 +298,9 @@ class _Table:
         session, sessions = numbered(rows.session)
         query, queries = numbered(rows.query)
         document, documents = numbered(rows.document)
-        distinct, first, inverse = np.unique(session * np.int64(len(queries)) + query, return_index=True, return_inverse=True)
+        distinct, first, inverse = np.unique(
+            session * np.int64(len(queries)) + query, return_index=True, return_inverse=True
+        )
         by_first = np.argsort(first)
         number = np.empty(by_first.size, np.int64)
         number[by_first] = np.arange(by_first.size)
@@ -283,12 +333,20 @@ class _Table:
     def problems(self, rows: LogRows, most: int) -> Iterator[tuple[str, str, BoolArray]]:
         """Each kind of problem, with the lists that have it."""
         twice, repeated = self._again(self.document), self._again(self.rank)
-        yield "duplicates", "rows that come twice: same list, rank and document", self._with(twice & repeated)
+        yield (
+            "duplicates",
+            "rows that come twice: same list, rank and document",
+            self._with(twice & repeated),
+        )
         yield "documents", "a document at two ranks of one list", self._with(twice & ~repeated)
         gaps = np.zeros(self.lists.size, bool)
         gaps[self.order] = self.rank[self.order] != self.place + 1
         yield "ranks", "ranks that are not 1, 2, 3, ...", self._with(gaps)
-        yield "lengths", f"lists of more than {MOST_RESULTS:,} results, which no user reads", self.counts > MOST_RESULTS
+        yield (
+            "lengths",
+            f"lists of more than {MOST_RESULTS:,} results, which no user reads",
+            self.counts > MOST_RESULTS,
+        )
         yield "clicks", "clicks that are neither 0 nor 1", self._with(~np.isin(rows.click, (0, 1)))
         blank = [number for number, name in enumerate(self.documents) if not name]
         yield "documents_empty", "results without an id", self._with(np.isin(self.document, blank))
@@ -303,9 +361,21 @@ class _Table:
         if rows.user is not None:
             of_list = np.zeros(self.counts.size, np.int64)
             of_list[self.lists] = numbered(rows.user)[0]
-            yield "users", "rows of two users in one list", self._with(of_list[self.lists] != numbered(rows.user)[0])
-            found = _programs(of_list, np.bincount(self.lists, rows.click == 1, self.counts.size) == self.counts, most)
-            yield "programs", f"lists of users with more than {most:,} lists, or with a click on everything", found[of_list]
+            yield (
+                "users",
+                "rows of two users in one list",
+                self._with(of_list[self.lists] != numbered(rows.user)[0]),
+            )
+            found = _programs(
+                of_list,
+                np.bincount(self.lists, rows.click == 1, self.counts.size) == self.counts,
+                most,
+            )
+            yield (
+                "programs",
+                f"lists of users with more than {most:,} lists, or with a click on everything",
+                found[of_list],
+            )
 
     def _again(self, values: "IntArray | FloatArray") -> BoolArray:
         """Mark rows whose value stands in an earlier row of their list."""
@@ -336,14 +406,25 @@ class _Table:
             return found
 
         first = rows[column == 0]
-        user = None if log.user is None else np.array([log.user[number] for number in first.tolist()])
+        user = (
+            None if log.user is None else np.array([log.user[number] for number in first.tolist()])
+        )
         shown = None if log.propensity is None else table(log.propensity, 1.0)
         time = None if log.time is None else log.time[first]
         found = Sessions.from_arrays(
-            self.query[first], table(self.document, -1), table(log.click, 0), user=user, propensity=shown, time=time
+            self.query[first],
+            table(self.document, -1),
+            table(log.click, 0),
+            user=user,
+            propensity=shown,
+            time=time,
         )
-        pairs = tuple((self.queries[int(one)], self.documents[int(other)]) for one, other in found.documents)
-        return replace(found, queries=tuple(self.queries[int(one)] for one in found.queries), documents=pairs)
+        pairs = tuple(
+            (self.queries[int(one)], self.documents[int(other)]) for one, other in found.documents
+        )
+        return replace(
+            found, queries=tuple(self.queries[int(one)] for one in found.queries), documents=pairs
+        )
 
 
 def checked_rows(rows: LogRows) -> LogRows:
@@ -363,10 +444,16 @@ def checked_rows(rows: LogRows) -> LogRows:
             continue
         numbers = number_table(column.name, getattr(rows, column.name))
         if numbers.shape != (n,):
-            raise InputError(f"{column.name}: found shape {numbers.shape}, expected one number for each of the {n} rows")
+            raise InputError(
+                f"{column.name}: found shape {numbers.shape}, expected one number for each of "
+                f"the {n} rows"
+            )
         found[column.name] = numbers
     if "user" in found and "" in set(found["user"]):
-        found["user"] = [user or f"(session {session})" for user, session in zip(found["user"], rows.session, strict=True)]
+        found["user"] = [
+            user or f"(session {session})"
+            for user, session in zip(found["user"], rows.session, strict=True)
+        ]
     return replace(rows, **found)
 
 
@@ -383,7 +470,9 @@ def _texts(name: str, given: Any, n: int | None) -> Sequence[str]:
         known = set(given)
     except TypeError as error:
         raise InputError(f"{name}: found {shown(error)}, expected texts") from None
-    wrong = next((one for one in known if not isinstance(one, (str, int)) or isinstance(one, bool)), None)
+    wrong = next(
+        (one for one in known if not isinstance(one, (str, int)) or isinstance(one, bool)), None
+    )
     if wrong is not None or None in known:
         raise InputError(f"{name}: found {shown(repr(wrong))}, expected texts or whole numbers")
     return given

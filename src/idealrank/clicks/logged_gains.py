@@ -26,7 +26,8 @@ _MOST_MISSING = 0.02
 Ranking: TypeAlias = Mapping[str, Sequence[str]] | npt.ArrayLike
 
 NORMALISING = (
-    "only DCG is an unbiased estimate of the clicks that a ranker gets; NDCG gives each list the same weight, which can invert the order "
+    "only DCG is an unbiased estimate of the clicks that a ranker gets; NDCG gives each list "
+    "the same weight, which can invert the order "
     "of two rankers"
 )
 
@@ -89,10 +90,18 @@ class LoggedDCG:
 
     def __str__(self) -> str:
         said = (
-            f"DCG {self.dcg}, NDCG {'none' if math.isnan(self.ndcg.value) else self.ndcg} ({100 * self.confidence:g} %, "
-            f"{self.n_lists:,} lists, {self.n_clicks:,} clicks worth {self.effective_sample_size:,.0f})"
+            f"DCG {self.dcg}, NDCG {'none' if math.isnan(self.ndcg.value) else self.ndcg} "
+            f"({100 * self.confidence:g} %, "
+            f"{self.n_lists:,} lists, {self.n_clicks:,} clicks worth "
+            f"{self.effective_sample_size:,.0f})"
         )
-        return "\n".join([said, f"Warning: {self.warning}", *(f"No verdict: {caution}" for caution in self.cautions)])
+        return "\n".join(
+            [
+                said,
+                f"Warning: {self.warning}",
+                *(f"No verdict: {caution}" for caution in self.cautions),
+            ]
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,10 +145,14 @@ class LoggedDCGDifference:
         Examples
         --------
         >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
-        >>> logged_dcg_difference(log, {"q": ["a", "b"]}, {"q": ["b", "a"]}, [1.0, 0.5]).lists_needed() > 2
+        >>> logged_dcg_difference(
+        ...     log, {"q": ["a", "b"]}, {"q": ["b", "a"]}, [1.0, 0.5]
+        ... ).lists_needed() > 2
         True
         """
-        return units_needed(self.a.n_lists, self.dcg.value, self.dcg.standard_error, self.a.confidence, power)
+        return units_needed(
+            self.a.n_lists, self.dcg.value, self.dcg.standard_error, self.a.confidence, power
+        )
 
 
 def logged_dcg(
@@ -193,8 +206,9 @@ def logged_dcg(
 
     References
     ----------
-    Jeunen, Potapov and Ustimenko (2024), On (normalised) discounted cumulative gain as an off-policy evaluation metric for top-n
-    recommendation. Oosterhuis and de Rijke (2020), Policy-aware unbiased learning to rank for top-k rankings, for lists that are cut.
+    Jeunen, Potapov and Ustimenko (2024), On (normalised) discounted cumulative gain as an
+    off-policy evaluation metric for top-n recommendation. Oosterhuis and de Rijke (2020),
+    Policy-aware unbiased learning to rank for top-k rankings, for lists that are cut.
 
     Examples
     --------
@@ -204,11 +218,20 @@ def logged_dcg(
     """
     lists = WeightedLists.of(sessions, ranking, propensity, discount, offset)
     weights = lists.clicked
-    never_shown = share_never_shown(unseen_ranks(sessions, ranking, sessions.n_ranks), discount_table(discount, sessions.n_ranks))
+    never_shown = share_never_shown(
+        unseen_ranks(sessions, ranking, sessions.n_ranks),
+        discount_table(discount, sessions.n_ranks),
+    )
     by_rank = not isinstance(propensity, FittedPBM) and np.ndim(propensity) == 1
     differ = by_rank and bool(_queries_of_other_documents(sessions).any())
-    total, squares, largest = float(weights.sum()), float((weights * weights).sum()), float(weights.max(initial=0.0))
-    effective, cautions = click_cautions(weights.size, total, squares, largest, never_shown, lists_differ=differ)
+    total, squares, largest = (
+        float(weights.sum()),
+        float((weights * weights).sum()),
+        float(weights.max(initial=0.0)),
+    )
+    effective, cautions = click_cautions(
+        weights.size, total, squares, largest, never_shown, lists_differ=differ
+    )
     if isinstance(propensity, FittedPBM):
         cautions = (*propensity.cautions, *cautions)
     return LoggedDCG(
@@ -226,23 +249,39 @@ def logged_dcg(
 
 
 def click_cautions(
-    n_clicks: int, total: float, squares: float, largest: float, never_shown: float, *, lists_differ: bool
+    n_clicks: int,
+    total: float,
+    squares: float,
+    largest: float,
+    never_shown: float,
+    *,
+    lists_differ: bool,
 ) -> tuple[float, tuple[str, ...]]:
     """Effective sample size of the clicks, and why intervals cannot be trusted."""
     effective = total**2 / squares if squares > 0 else 0.0
     share = largest / total if squares > 0 else 0.0
     cautions = []
     if effective < FEWEST_EFFECTIVE:
-        cautions.append(f"{n_clicks:,} clicks are worth {effective:.0f} of equal weight, fewer than {FEWEST_EFFECTIVE:.0f}")
+        cautions.append(
+            f"{n_clicks:,} clicks are worth {effective:.0f} of equal weight, fewer than "
+            f"{FEWEST_EFFECTIVE:.0f}"
+        )
     if share > LARGEST_SHARE:
-        cautions.append(f"one click has {100 * share:.0f} % of all weight, more than {100 * LARGEST_SHARE:.0f} %")
+        cautions.append(
+            f"one click has {100 * share:.0f} % of all weight, more than "
+            f"{100 * LARGEST_SHARE:.0f} %"
+        )
     if never_shown > _MOST_MISSING:
         cautions.append(
-            f"{100 * never_shown:.0f} % of the discounts of the new lists stand on documents that were never shown: their clicks are "
+            f"{100 * never_shown:.0f} % of the discounts of the new lists stand on documents "
+            f"that were never shown: their clicks are "
             f"missing, and more than {100 * _MOST_MISSING:.0f} % are too many"
         )
     if lists_differ:
-        cautions.append("lists of a query have different documents, which one propensity a rank cannot correct; use exposures")
+        cautions.append(
+            "lists of a query have different documents, which one propensity a rank cannot "
+            "correct; use exposures"
+        )
     return effective, tuple(cautions)
 
 
@@ -272,7 +311,8 @@ def exposures(sessions: Sessions, propensity: npt.ArrayLike) -> FloatArray:
 
     References
     ----------
-    Oosterhuis and de Rijke (2020), Policy-aware unbiased learning to rank for top-k rankings, SIGIR, equation 14.
+    Oosterhuis and de Rijke (2020), Policy-aware unbiased learning to rank for top-k rankings,
+    SIGIR, equation 14.
 
     Examples
     --------
@@ -283,7 +323,10 @@ def exposures(sessions: Sessions, propensity: npt.ArrayLike) -> FloatArray:
     check_sessions(sessions)
     given = number_table("propensity", propensity)
     if given.shape != (sessions.n_ranks,) or not (np.isfinite(given) & (given > 0)).all():
-        raise InputError(f"propensity: found {given.tolist()}, expected {sessions.n_ranks} finite values above 0, one a rank")
+        raise InputError(
+            f"propensity: found {given.tolist()}, expected {sessions.n_ranks} finite values "
+            f"above 0, one a rank"
+        )
     there = sessions.pair >= 0
     flat = np.broadcast_to(given, there.shape)[there]
     seen = np.bincount(sessions.pair[there], flat, len(sessions.documents))
@@ -306,13 +349,21 @@ def documents_of_queries(sessions: Sessions) -> dict[str, bytes]:
     """A digest of the documents of each query's lists; nothing of a query whose lists have
     different documents.
     """
-    names: dict[str, list[str]] = {sessions.queries[number]: [] for number in np.unique(sessions.query).tolist()}
+    names: dict[str, list[str]] = {
+        sessions.queries[number]: [] for number in np.unique(sessions.query).tolist()
+    }
     for pair in np.unique(sessions.pair[sessions.pair >= 0]).tolist():
         query, document = sessions.documents[pair]
         names[query].append(document)
-    others = dict(zip(sessions.queries, _queries_of_other_documents(sessions).tolist(), strict=True))
+    others = dict(
+        zip(sessions.queries, _queries_of_other_documents(sessions).tolist(), strict=True)
+    )
     return {
-        query: b"" if others[query] else blake2b(repr(sorted(documents)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        query: b""
+        if others[query]
+        else blake2b(
+            repr(sorted(documents)).encode("utf-8", "surrogatepass"), digest_size=16
+        ).digest()
         for query, documents in names.items()
     }
 
@@ -350,15 +401,30 @@ def logged_dcg_difference(
     (0.0, 0.0)
     """
     a, b = (
-        logged_dcg(sessions, ranking, propensity, discount=discount, offset=offset, clusters=clusters, confidence=confidence)
+        logged_dcg(
+            sessions,
+            ranking,
+            propensity,
+            discount=discount,
+            offset=offset,
+            clusters=clusters,
+            confidence=confidence,
+        )
         for ranking in (ranking_a, ranking_b)
     )
-    one, other = (WeightedLists.of(sessions, ranking, propensity, discount, offset) for ranking in (ranking_a, ranking_b))
+    one, other = (
+        WeightedLists.of(sessions, ranking, propensity, discount, offset)
+        for ranking in (ranking_a, ranking_b)
+    )
     return LoggedDCGDifference(
         a=a,
         b=b,
-        dcg=list_mean(other.dcg - one.dcg, clusters, confidence, _minus(other.dcg_errors, one.dcg_errors)),
-        ndcg=list_mean(other.ndcg - one.ndcg, clusters, confidence, _minus(other.ndcg_errors, one.ndcg_errors)),
+        dcg=list_mean(
+            other.dcg - one.dcg, clusters, confidence, _minus(other.dcg_errors, one.dcg_errors)
+        ),
+        ndcg=list_mean(
+            other.ndcg - one.ndcg, clusters, confidence, _minus(other.ndcg_errors, one.ndcg_errors)
+        ),
     )
 
 
@@ -382,15 +448,25 @@ class WeightedLists:
 
     @classmethod
     def of(
-        cls, sessions: Sessions, ranking: Ranking, propensity: "npt.ArrayLike | FittedPBM", discount: npt.ArrayLike | None,
-        offset: npt.ArrayLike | None, *, fewest: int = 2, n_ranks: int | None = None,
-    ) -> "WeightedLists":  # fmt: skip
+        cls,
+        sessions: Sessions,
+        ranking: Ranking,
+        propensity: "npt.ArrayLike | FittedPBM",
+        discount: npt.ArrayLike | None,
+        offset: npt.ArrayLike | None,
+        *,
+        fewest: int = 2,
+        n_ranks: int | None = None,
+    ) -> "WeightedLists":
         """Check lists; a part of a log may have fewer lists than a log, or none, and fewer ranks
         than the `n_ranks` of the log.
         """
         check_sessions(sessions)
         if len(sessions) < fewest:
-            raise InputError(f"sessions: found {len(sessions)} lists, expected at least {fewest}; one list shows no variation")
+            raise InputError(
+                f"sessions: found {len(sessions)} lists, expected at least {fewest}; one list "
+                f"shows no variation"
+            )
         n_ranks = sessions.n_ranks if n_ranks is None else n_ranks
         rank = _new_ranks(sessions, ranking)
         examined = _examined(sessions, propensity, 1.0 if offset is None else math.inf, n_ranks)
@@ -398,12 +474,24 @@ class WeightedLists:
         weights = (table[rank] / examined)[sessions.clicks]
         if offset is not None:
             if isinstance(propensity, FittedPBM):
-                raise InputError("offset: found offsets beside a position-based model, which has none; expected slopes as propensity")
+                raise InputError(
+                    "offset: found offsets beside a position-based model, which has none; "
+                    "expected slopes as propensity"
+                )
             trusted = number_table("offset", offset)
             if trusted.shape != (n_ranks,) or not np.isfinite(trusted).all():
-                raise InputError(f"offset: found {trusted.tolist()}, expected {n_ranks} finite click rates, one a rank")
-            gains = np.where(sessions.pair >= 0, (sessions.clicks - trusted[: sessions.n_ranks]) / examined, 0.0)
-            return cls(clicked=weights, dcg=(gains * table[rank]).sum(axis=1), ndcg=np.full(len(sessions), np.nan))
+                raise InputError(
+                    f"offset: found {trusted.tolist()}, expected {n_ranks} finite click "
+                    f"rates, one a rank"
+                )
+            gains = np.where(
+                sessions.pair >= 0, (sessions.clicks - trusted[: sessions.n_ranks]) / examined, 0.0
+            )
+            return cls(
+                clicked=weights,
+                dcg=(gains * table[rank]).sum(axis=1),
+                ndcg=np.full(len(sessions), np.nan),
+            )
         gains = np.where(sessions.clicks, 1 / examined, 0.0)
         dcg = (gains * table[rank]).sum(axis=1)
         best = np.sort(table[1:])[::-1][: sessions.n_ranks]
@@ -414,17 +502,33 @@ class WeightedLists:
         # A gain is a click over its exposure: its derivative by the logarithm of the exposure is
         # its negative.
         best_of_gain = np.empty_like(gains)
-        np.put_along_axis(best_of_gain, np.argsort(-gains, axis=1, kind="stable"), np.broadcast_to(best, gains.shape), axis=1)
-        parts = gains * np.divide(table[rank] - ndcg[:, None] * best_of_gain, ideal[:, None], out=np.zeros_like(gains),
-                                  where=ideal[:, None] > 0)  # fmt: skip
-        dcg_errors, ndcg_errors = (propensity.error_terms(sessions, -_mean_by_pair(sessions, one)) for one in (gains * table[rank], parts))
-        return cls(clicked=weights, dcg=dcg, ndcg=ndcg, dcg_errors=dcg_errors, ndcg_errors=ndcg_errors)
+        np.put_along_axis(
+            best_of_gain,
+            np.argsort(-gains, axis=1, kind="stable"),
+            np.broadcast_to(best, gains.shape),
+            axis=1,
+        )
+        parts = gains * np.divide(
+            table[rank] - ndcg[:, None] * best_of_gain,
+            ideal[:, None],
+            out=np.zeros_like(gains),
+            where=ideal[:, None] > 0,
+        )
+        dcg_errors, ndcg_errors = (
+            propensity.error_terms(sessions, -_mean_by_pair(sessions, one))
+            for one in (gains * table[rank], parts)
+        )
+        return cls(
+            clicked=weights, dcg=dcg, ndcg=ndcg, dcg_errors=dcg_errors, ndcg_errors=ndcg_errors
+        )
 
 
 def _mean_by_pair(sessions: Sessions, values: FloatArray) -> FloatArray:
     """Sum values by pair, divided by the number of lists."""
     there = sessions.pair >= 0
-    found: FloatArray = np.bincount(sessions.pair[there], values[there], len(sessions.documents)) / len(sessions)
+    found: FloatArray = np.bincount(
+        sessions.pair[there], values[there], len(sessions.documents)
+    ) / len(sessions)
     return found
 
 
@@ -454,13 +558,21 @@ def unseen_ranks(sessions: Sessions, ranking: Ranking, n_ranks: int) -> Unseen:
     if not isinstance(ranking, Mapping):
         return {}
     shown = np.bincount(sessions.pair[sessions.pair >= 0], minlength=len(sessions.documents)) > 0
-    known = {pair for pair, is_shown in zip(sessions.documents, shown.tolist(), strict=True) if is_shown}
+    known = {
+        pair for pair, is_shown in zip(sessions.documents, shown.tolist(), strict=True) if is_shown
+    }
     times = np.bincount(sessions.query, minlength=len(sessions.queries)).tolist()
     found: Unseen = {}
     for query, often in zip(sessions.queries, times, strict=True):
         new = ranking[query][:n_ranks]
         if often:
-            found[query] = often, len(new), frozenset(rank for rank, document in enumerate(new, 1) if (query, document) not in known)
+            found[query] = (
+                often,
+                len(new),
+                frozenset(
+                    rank for rank, document in enumerate(new, 1) if (query, document) not in known
+                ),
+            )
     return found
 
 
@@ -469,7 +581,9 @@ def share_never_shown(unseen: Unseen, table: FloatArray) -> float:
     discounts = table.tolist()
     sums = np.cumsum(table).tolist()
     total = math.fsum(often * sums[length] for often, length, _ in unseen.values())
-    missing = math.fsum(often * discounts[rank] for often, _, ranks in unseen.values() for rank in sorted(ranks))
+    missing = math.fsum(
+        often * discounts[rank] for often, _, ranks in unseen.values() for rank in sorted(ranks)
+    )
     return missing / total if total > 0 else 0.0
 
 
@@ -478,40 +592,60 @@ def _new_ranks(sessions: Sessions, ranking: Ranking) -> IntArray:
     if isinstance(ranking, Mapping):
         missing = next((query for query in sessions.queries if query not in ranking), None)
         if missing is not None:
-            raise InputError(f"ranking: found no list for the query {missing!r}, expected one for each query of the log")
+            raise InputError(
+                f"ranking: found no list for the query {missing!r}, expected one for each "
+                f"query of the log"
+            )
         for query in sessions.queries:
             _require_documents(query, ranking[query])
-        places = {(query, document): rank for query in sessions.queries for rank, document in enumerate(ranking[query], 1)}
+        places = {
+            (query, document): rank
+            for query in sessions.queries
+            for rank, document in enumerate(ranking[query], 1)
+        }
         # the last one is for shorter lists
         of_pair = np.array([*(places.get(pair, 0) for pair in sessions.documents), 0], np.int64)
         return of_pair[sessions.pair]
     found = array_of("ranking", ranking, "documents by query, or ranks of the documents shown")
     if found.shape != sessions.pair.shape or found.dtype.kind not in "iu":
-        raise InputError(f"ranking: found {found.dtype} of shape {found.shape}, expected whole numbers of shape {sessions.pair.shape}")
+        raise InputError(
+            f"ranking: found {found.dtype} of shape {found.shape}, expected whole numbers of "
+            f"shape {sessions.pair.shape}"
+        )
     shown = np.where(sessions.pair >= 0, found, 0).astype(np.int64)
     ordered = np.sort(shown, axis=1)
-    wrong = (shown < 0).any(axis=1) | ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] > 0)).any(axis=1)
+    wrong = (shown < 0).any(axis=1) | (
+        (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] > 0)
+    ).any(axis=1)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(
-            f"ranking, session {row}: found {shown[row].tolist()}, expected distinct ranks from 1, or 0 for documents not shown"
+            f"ranking, session {row}: found {shown[row].tolist()}, expected distinct ranks "
+            f"from 1, or 0 for documents not shown"
         )
     return shown
 
 
 def _require_documents(query: str, given: object) -> None:
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Sequence | np.ndarray):
-        raise InputError(f"ranking, query {query!r}: found {shown(repr(given))}, expected a sequence of documents")
+        raise InputError(
+            f"ranking, query {query!r}: found {shown(repr(given))}, expected a sequence of "
+            f"documents"
+        )
 
 
-def _examined(sessions: Sessions, propensity: "npt.ArrayLike | FittedPBM", most: float, n_ranks: int) -> FloatArray:
+def _examined(
+    sessions: Sessions, propensity: "npt.ArrayLike | FittedPBM", most: float, n_ranks: int
+) -> FloatArray:
     if isinstance(propensity, FittedPBM):
         refuse_unlinked(propensity)
         # Estimates of ranks that are examined alike may be above 1
         return np.minimum(exposures(sessions, propensity.relative_propensity), 1.0)
     given = number_table("propensity", propensity)
     if given.shape not in (sessions.pair.shape, (n_ranks,)):
-        raise InputError(f"propensity: found shape {given.shape}, expected {(n_ranks,)} or {sessions.pair.shape}")
+        raise InputError(
+            f"propensity: found shape {given.shape}, expected {(n_ranks,)} or {sessions.pair.shape}"
+        )
     given = given[..., : sessions.n_ranks]
     found = np.where(sessions.pair >= 0, given, 1.0)
     wrong = ~((found > 0) & (found <= most) & np.isfinite(found))

@@ -94,7 +94,8 @@ class PolicyValue:
 
     def __str__(self) -> str:
         said = (
-            f"{self.value:.4g} [{self.interval[0]:.4g}, {self.interval[1]:.4g}] ({100 * self.confidence:g} %, {self.estimator}, {self.n:,} "
+            f"{self.value:.4g} [{self.interval[0]:.4g}, {self.interval[1]:.4g}] "
+            f"({100 * self.confidence:g} %, {self.estimator}, {self.n:,} "
             f"rows worth {self.effective_sample_size:,.0f}, largest weight {self.max_weight:.4g})"
         )
         return "\n".join([said, *(f"No verdict: {caution}" for caution in self.cautions)])
@@ -157,8 +158,9 @@ def ips(
 
     References
     ----------
-    Horvitz and Thompson (1952). Swaminathan and Joachims (2015), The self-normalized estimator for counterfactual learning. Ionides
-    (2008), Truncated importance sampling. Kish (1965) for the effective sample size.
+    Horvitz and Thompson (1952). Swaminathan and Joachims (2015), The self-normalized estimator for
+    counterfactual learning. Ionides (2008), Truncated importance sampling. Kish (1965) for the
+    effective sample size.
 
     Examples
     --------
@@ -218,18 +220,30 @@ def doubly_robust(
 
     References
     ----------
-    Dudík, Langford and Li (2011), Doubly robust policy evaluation and learning. Wang, Agarwal and Dudík (2017), Optimal and
-    adaptive off-policy evaluation in contextual bandits.
+    Dudík, Langford and Li (2011), Doubly robust policy evaluation and learning. Wang, Agarwal and
+    Dudík (2017), Optimal and adaptive off-policy evaluation in contextual bandits.
 
     Examples
     --------
     >>> policy, predicted = np.array([[0.25, 0.75]] * 4), np.array([[0.2, 0.6]] * 4)
     >>> taken, rows = np.array([0, 1, 1, 0]), np.arange(4)
-    >>> found = doubly_robust([0, 1, 1, 0], policy[rows, taken], [0.5] * 4, predicted[rows, taken], (policy * predicted).sum(axis=1))
+    >>> found = doubly_robust(
+    ...     [0, 1, 1, 0],
+    ...     policy[rows, taken],
+    ...     [0.5] * 4,
+    ...     predicted[rows, taken],
+    ...     (policy * predicted).sum(axis=1),
+    ... )
     >>> round(found.value, 3)
     0.75
     """
-    log = rows_with_model(rewards, (target_probability, logged_probability), (predicted_logged, predicted_target), estimator, switch)
+    log = rows_with_model(
+        rewards,
+        (target_probability, logged_probability),
+        (predicted_logged, predicted_target),
+        estimator,
+        switch,
+    )
     return value_of_rows(log, clusters, confidence, n_resamples, rng)
 
 
@@ -245,7 +259,9 @@ def rows_of(
     """Check the columns and the estimator of `ips`."""
     one_of("estimator", estimator, Estimator)
     limit = largest_weight(estimator, "clipped", "clip", clip)
-    return WeightedRows.of(rewards, target_probability, logged_probability, estimator, limit, fewest=fewest)
+    return WeightedRows.of(
+        rewards, target_probability, logged_probability, estimator, limit, fewest=fewest
+    )
 
 
 def rows_with_model(
@@ -260,15 +276,25 @@ def rows_with_model(
     """Check the columns, and subtract the predictions from the rewards."""
     one_of("estimator", estimator, ModelEstimator)
     limit = largest_weight(estimator, "switch", "switch", switch)
-    predicted, baseline = (numbers(name, one) for name, one in zip(("predicted_logged", "predicted_target"), predictions, strict=True))
+    predicted, baseline = (
+        numbers(name, one)
+        for name, one in zip(("predicted_logged", "predicted_target"), predictions, strict=True)
+    )
     given = numbers("rewards", rewards)
     for name, column in (("predicted_logged", predicted), ("predicted_target", baseline)):
         if column.size != given.size:
-            raise InputError(f"{name}: found {column.size} values, expected one for each of the {given.size} rewards")
-    return WeightedRows.of(given - predicted, *probabilities, estimator, limit, baseline, fewest=fewest)
+            raise InputError(
+                f"{name}: found {column.size} values, expected one for each of the "
+                f"{given.size} rewards"
+            )
+    return WeightedRows.of(
+        given - predicted, *probabilities, estimator, limit, baseline, fewest=fewest
+    )
 
 
-def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resamples: int, rng: RandomLike) -> PolicyValue:
+def value_of_rows(
+    log: WeightedRows, clusters: Any, confidence: float, n_resamples: int, rng: RandomLike
+) -> PolicyValue:
     """Value of checked rows, with its interval: normal, or by bootstrap over clusters."""
     level = check_confidence(confidence)
     codes = cluster_codes(clusters, log.n)
@@ -336,7 +362,9 @@ class WeightSums:
         most = ("largest", "largest_reward")
         return WeightSums(
             **{
-                one.name: (max if one.name in most else operator.add)(getattr(self, one.name), getattr(other, one.name))
+                one.name: (max if one.name in most else operator.add)(
+                    getattr(self, one.name), getattr(other, one.name)
+                )
                 for one in fields(self)
             }
         )
@@ -349,11 +377,18 @@ def sums_of_rows(log: WeightedRows) -> WeightSums:
         weights = log.cut(raw)
         products = weights * rewards
         # Sums in the order of NumPy, not of BLAS, which depends on the processor.
-        total, total_products, largest = float(weights.sum()), float(products.sum()), float(raw.max())
+        total, total_products, largest = (
+            float(weights.sum()),
+            float(products.sum()),
+            float(raw.max()),
+        )
         raw_total, cut, lost = total, 0, np.zeros(1)
         if weights is not raw:
             lost = (raw - weights) * rewards
-            raw_total, cut = float(raw.sum()), int(np.count_nonzero(raw > log.limit)) if largest > log.limit else 0
+            raw_total, cut = (
+                float(raw.sum()),
+                int(np.count_nonzero(raw > log.limit)) if largest > log.limit else 0,
+            )
         size, largest_size = total_products, products
         if log.is_negative:
             largest_size = np.abs(products)
@@ -361,12 +396,35 @@ def sums_of_rows(log: WeightedRows) -> WeightSums:
         largest_product = float(largest_size.max())
         np.multiply(weights, weights, out=products)
         squares = float(products.sum())
-        raw_squares = squares if weights is raw else float(np.multiply(raw, raw, out=products).sum())
+        raw_squares = (
+            squares if weights is raw else float(np.multiply(raw, raw, out=products).sum())
+        )
         of_lost = (float(lost.sum()), float((lost * lost).sum()))
-        rows.append((total, squares, total_products, raw_total, raw_squares, largest, cut, size, largest_product, *of_lost))
+        rows.append(
+            (
+                total,
+                squares,
+                total_products,
+                raw_total,
+                raw_squares,
+                largest,
+                cut,
+                size,
+                largest_product,
+                *of_lost,
+            )
+        )
     if not rows:
         return WeightSums(
-            weights=0.0, squares=0.0, weighted=0.0, raw=0.0, raw_squares=0.0, largest=0.0, cut=0, rewards=0.0, largest_reward=0.0
+            weights=0.0,
+            squares=0.0,
+            weighted=0.0,
+            raw=0.0,
+            raw_squares=0.0,
+            largest=0.0,
+            cut=0,
+            rewards=0.0,
+            largest_reward=0.0,
         )
     columns = list(zip(*rows, strict=True))
     sums = [math.fsum(column) for column in columns]
@@ -386,7 +444,11 @@ def sums_of_rows(log: WeightedRows) -> WeightSums:
 
 
 def _bootstrap(
-    log: WeightedRows, codes: IntArray | None, replicates: int, rng: np.random.Generator, confidence: float
+    log: WeightedRows,
+    codes: IntArray | None,
+    replicates: int,
+    rng: np.random.Generator,
+    confidence: float,
 ) -> tuple[float, float]:
     """Percentile interval over clusters, drawn with replacement: of the sums of each cluster, not
     of its rows.
@@ -396,7 +458,9 @@ def _bootstrap(
     for part, raw, rewards in log.blocks():
         weights = log.cut(raw)
         below = weights if log.estimator == "snips" else np.ones_like(weights)
-        weighted = weights * rewards if log.baseline is None else weights * rewards + log.baseline[part]
+        weighted = (
+            weights * rewards if log.baseline is None else weights * rewards + log.baseline[part]
+        )
         for number, column in enumerate((weighted, below)):
             if codes is None:
                 sums[number, part] = column
@@ -411,17 +475,28 @@ def _bootstrap(
         np.add.at(counts, draws, np.uint16(1))
         # counted already: its memory holds the products, which need as much
         products = draws.view(np.float64)
-        total, divisor = [float(np.multiply(column, counts, out=products).sum()) for column in sums] + [float(units)] * (2 - len(sums))
+        total, divisor = [
+            float(np.multiply(column, counts, out=products).sum()) for column in sums
+        ] + [float(units)] * (2 - len(sums))
         return total / divisor if divisor else 0.0
 
     threads = threads_of(None) if units >= _UNITS_FOR_THREADS else 1
-    values = list(each_in_order(mean_of, (rng.integers(0, units, units) for _ in range(replicates)), threads))
+    values = list(
+        each_in_order(mean_of, (rng.integers(0, units, units) for _ in range(replicates)), threads)
+    )
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
 
 def cautions_of(
-    sums: WeightSums, n: int, error: float, effective: float, share: float, n_clusters: int, *, has_model: bool
+    sums: WeightSums,
+    n: int,
+    error: float,
+    effective: float,
+    share: float,
+    n_clusters: int,
+    *,
+    has_model: bool,
 ) -> tuple[str, ...]:
     """Why an interval of these weights cannot be trusted."""
     found = []
@@ -429,25 +504,36 @@ def cautions_of(
     spread = math.sqrt(max(sums.raw_squares / n - mean**2, 0.0) / n)
     if abs(mean - 1) > _WEIGHT_ERRORS * spread and abs(mean - 1) > 1e-9:
         found.append(
-            f"the mean weight is {mean:.4g}, not 1 (standard error {spread:.2g}): the logged probabilities are wrong, or the logging "
+            f"the mean weight is {mean:.4g}, not 1 (standard error {spread:.2g}): the logged "
+            f"probabilities are wrong, or the logging "
             "policy never takes actions of the target policy"
         )
     if min(effective, n_clusters) < FEWEST_EFFECTIVE:
-        found.append(f"{n:,} rows are worth {min(effective, n_clusters):.0f} of equal weight, fewer than {FEWEST_EFFECTIVE:.0f}")
+        found.append(
+            f"{n:,} rows are worth {min(effective, n_clusters):.0f} of equal weight, fewer "
+            f"than {FEWEST_EFFECTIVE:.0f}"
+        )
     if sums.rewards == 0 and not has_model:
-        found.append("no row has a reward with a weight above 0: an interval without width says nothing")
+        found.append(
+            "no row has a reward with a weight above 0: an interval without width says nothing"
+        )
     if share > LARGEST_SHARE:
-        found.append(f"one row has {100 * share:.0f} % of all weighted rewards, more than {100 * LARGEST_SHARE:.0f} %")
+        found.append(
+            f"one row has {100 * share:.0f} % of all weighted rewards, more than "
+            f"{100 * LARGEST_SHARE:.0f} %"
+        )
     # What a model predicts wrongly has any sign; what is cut from rewards is a bias, whatever its
     # error.
     if has_model and abs(sums.lost) > _LOST_ERRORS * math.sqrt(sums.lost_squares):
         found.append(
-            f"rows above the largest weight differ from the model, which stands alone there, by {sums.lost / n:+.3g} in the value: the "
+            f"rows above the largest weight differ from the model, which stands alone there, "
+            f"by {sums.lost / n:+.3g} in the value: the "
             "interval misses the truth (coverage 0 % in simulated logs of a poor model)"
         )
     if not has_model and abs(sums.lost) / n > _LOST_SHARE * error:
         found.append(
-            f"{sums.cut:,} weights are cut, which takes {sums.lost / n:.3g} from the value: the interval misses the truth (coverage 0 % "
+            f"{sums.cut:,} weights are cut, which takes {sums.lost / n:.3g} from the value: "
+            f"the interval misses the truth (coverage 0 % "
             "in simulated logs)"
         )
     return tuple(found)

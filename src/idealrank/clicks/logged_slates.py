@@ -126,13 +126,18 @@ def slate_value(
 
     References
     ----------
-    Li, Abbasi-Yadkori, Kveton, Muthukrishnan, Vinay and Wen (2018), Offline evaluation of ranking policies with click models
-    (item-position). McInerney, Brost, Chandar, Mehrotra and Carterette (2020), Counterfactual evaluation of slate recommendations with
-    sequential reward interactions (cascade); both have the self-normalised forms.
+    Li, Abbasi-Yadkori, Kveton, Muthukrishnan, Vinay and Wen (2018), Offline evaluation of ranking
+    policies with click models (item-position). McInerney, Brost, Chandar, Mehrotra and Carterette
+    (2020), Counterfactual evaluation of slate recommendations with sequential reward interactions
+    (cascade); both have the self-normalised forms.
 
     Examples
     --------
-    >>> rewards, target, logged = [[1, 0], [0, 1]], [[0.8, 0.5], [0.2, 0.5]], [[0.5, 0.5], [0.5, 0.5]]
+    >>> rewards, target, logged = (
+    ...     [[1, 0], [0, 1]],
+    ...     [[0.8, 0.5], [0.2, 0.5]],
+    ...     [[0.5, 0.5], [0.5, 0.5]],
+    ... )
     >>> slate_value(rewards, target, logged, "rips").by_rank.tolist()
     [0.8, 0.2]
     """
@@ -140,7 +145,11 @@ def slate_value(
     ranks, weights = lists.rewards.shape[1], lists.weights
     squares = (weights**2).sum(axis=0)
     effective = np.divide(weights.sum(axis=0) ** 2, squares, out=np.zeros(ranks), where=squares > 0)
-    found, size, mean = list_mean(lists.influence, clusters, confidence), np.abs(lists.gained), weights.mean(axis=0)
+    found, size, mean = (
+        list_mean(lists.influence, clusters, confidence),
+        np.abs(lists.gained),
+        weights.mean(axis=0),
+    )
     return SlateValue(
         total=found,
         by_rank=lists.by_rank,
@@ -200,7 +209,9 @@ class SlateDifference:
         >>> slate_difference([[1, 0], [0, 1]], half, half, half).lists_needed()
         inf
         """
-        return units_needed(self.a.n, self.total.value, self.total.standard_error, self.a.confidence, power)
+        return units_needed(
+            self.a.n, self.total.value, self.total.standard_error, self.a.confidence, power
+        )
 
 
 def slate_difference(
@@ -231,12 +242,20 @@ def slate_difference(
     Examples
     --------
     >>> rewards, logged = [[1, 0], [0, 1]], [[0.5, 0.5], [0.5, 0.5]]
-    >>> slate_difference(rewards, logged, [[0.8, 0.5], [0.2, 0.5]], logged, "rips").b.by_rank.tolist()
+    >>> slate_difference(
+    ...     rewards, logged, [[0.8, 0.5], [0.2, 0.5]], logged, "rips"
+    ... ).b.by_rank.tolist()
     [0.8, 0.2]
     """
     options: dict[str, Any] = {"discount": discount, "clusters": clusters, "confidence": confidence}
-    a, b = (slate_value(rewards, target, logged_probability, estimator, **options) for target in (target_a, target_b))
-    one, other = (WeightedSlates.of(rewards, target, logged_probability, estimator, discount) for target in (target_a, target_b))
+    a, b = (
+        slate_value(rewards, target, logged_probability, estimator, **options)
+        for target in (target_a, target_b)
+    )
+    one, other = (
+        WeightedSlates.of(rewards, target, logged_probability, estimator, discount)
+        for target in (target_a, target_b)
+    )
     return SlateDifference(a, b, list_mean(other.influence - one.influence, clusters, confidence))
 
 
@@ -254,9 +273,15 @@ class WeightedSlates:
 
     @classmethod
     def of(
-        cls, rewards: npt.ArrayLike, target_probability: npt.ArrayLike, logged_probability: npt.ArrayLike, estimator: SlateEstimator,
-        discount: npt.ArrayLike | None, *, fewest: int = 2,
-    ) -> "WeightedSlates":  # fmt: skip
+        cls,
+        rewards: npt.ArrayLike,
+        target_probability: npt.ArrayLike,
+        logged_probability: npt.ArrayLike,
+        estimator: SlateEstimator,
+        discount: npt.ArrayLike | None,
+        *,
+        fewest: int = 2,
+    ) -> "WeightedSlates":
         """Check lists; a part of a log may have fewer than a log, and none."""
         one_of("estimator", estimator, SlateEstimator)
         gained = _table("rewards", rewards, None, fewest)
@@ -268,8 +293,15 @@ class WeightedSlates:
         ranks = gained.shape[1]
         worth = np.ones(ranks) if discount is None else number_table("discount", discount)
         if worth.shape != (ranks,) or not np.isfinite(worth).all():
-            raise InputError(f"discount: found {worth.tolist()}, expected {ranks} finite weights, one a rank")
-        _refuse("rewards", gained, np.abs(gained) > LARGEST, f"up to {LARGEST:g} in size; use another unit")
+            raise InputError(
+                f"discount: found {worth.tolist()}, expected {ranks} finite weights, one a rank"
+            )
+        _refuse(
+            "rewards",
+            gained,
+            np.abs(gained) > LARGEST,
+            f"up to {LARGEST:g} in size; use another unit",
+        )
         plain = estimator.removeprefix("sn")
         with np.errstate(over="ignore", invalid="ignore"):  # refused below
             weights = target / logged
@@ -279,13 +311,19 @@ class WeightedSlates:
         _refuse("logged_probability", logged, ~(weights <= LARGEST), said)
         if plain == "ips":
             weights = np.broadcast_to(weights[:, -1:], weights.shape)
-        return cls(rewards=gained, weights=weights, worth=worth, is_normalised=estimator.startswith("sn"))
+        return cls(
+            rewards=gained, weights=weights, worth=worth, is_normalised=estimator.startswith("sn")
+        )
 
     @property
     def by_rank(self) -> FloatArray:
         """Value at each rank."""
         sums = (self.weights * self.rewards).sum(axis=0)
-        below = self.weights.sum(axis=0) if self.is_normalised else np.full(sums.shape, float(self.rewards.shape[0]))
+        below = (
+            self.weights.sum(axis=0)
+            if self.is_normalised
+            else np.full(sums.shape, float(self.rewards.shape[0]))
+        )
         found: FloatArray = np.divide(sums, below, out=np.zeros(sums.shape), where=below > 0)
         return found
 
@@ -324,7 +362,12 @@ def ratio_worth(estimator: SlateEstimator, worth: FloatArray) -> FloatArray:
 
 
 def slate_cautions(
-    n: int, mean: FloatArray, spread: FloatArray, effective: FloatArray, sizes: tuple[float, float], worth: FloatArray
+    n: int,
+    mean: FloatArray,
+    spread: FloatArray,
+    effective: FloatArray,
+    sizes: tuple[float, float],
+    worth: FloatArray,
 ) -> tuple[str, ...]:
     """Why an interval of the weights of lists cannot be trusted; of the ranks that count, the worst
     one is named.
@@ -336,28 +379,41 @@ def slate_cautions(
         rank = int(counted[np.argmax(far[counted])])
         if far[rank] > 0:
             found.append(
-                f"the mean weight of place {rank + 1} is {mean[rank]:.4g}, not 1 (standard error {error[rank]:.2g}): the "
-                "probabilities are wrong, or the logging policy never shows lists of the target policy"
+                f"the mean weight of place {rank + 1} is {mean[rank]:.4g}, not 1 (standard "
+                f"error {error[rank]:.2g}): the "
+                "probabilities are wrong, or the logging policy never shows lists of the "
+                "target policy"
             )
         rank = int(counted[np.argmin(effective[counted])])
         if effective[rank] < FEWEST_EFFECTIVE:
             found.append(
-                f"at place {rank + 1}, {n:,} lists are worth {effective[rank]:.0f} of equal weight, fewer than {FEWEST_EFFECTIVE:.0f}"
+                f"at place {rank + 1}, {n:,} lists are worth {effective[rank]:.0f} of equal "
+                f"weight, fewer than {FEWEST_EFFECTIVE:.0f}"
             )
     share = largest / total if total > 0 else 0.0
     if not total > 0:
-        found.append("no list has a reward with a weight above 0: an interval without width says nothing")
+        found.append(
+            "no list has a reward with a weight above 0: an interval without width says nothing"
+        )
     if share > LARGEST_SHARE:
-        found.append(f"one list has {100 * share:.0f} % of all weighted rewards, more than {100 * LARGEST_SHARE:.0f} %")
+        found.append(
+            f"one list has {100 * share:.0f} % of all weighted rewards, more than "
+            f"{100 * LARGEST_SHARE:.0f} %"
+        )
     return tuple(found)
 
 
-def _table(name: str, given: npt.ArrayLike, shape: tuple[int, ...] | None, fewest: int) -> FloatArray:
+def _table(
+    name: str, given: npt.ArrayLike, shape: tuple[int, ...] | None, fewest: int
+) -> FloatArray:
     found = number_table(name, given)
     if shape is not None and found.shape != shape:
         raise InputError(f"{name}: found shape {found.shape}, expected {shape}, as of rewards")
     if found.ndim != 2 or found.shape[0] < fewest or not found.shape[1]:
-        raise InputError(f"{name}: found shape {found.shape}, expected (lists, ranks) with at least {fewest} lists")
+        raise InputError(
+            f"{name}: found shape {found.shape}, expected (lists, ranks) with at least "
+            f"{fewest} lists"
+        )
     _refuse(name, found, ~np.isfinite(found), "that is finite")
     return found
 
@@ -365,4 +421,7 @@ def _table(name: str, given: npt.ArrayLike, shape: tuple[int, ...] | None, fewes
 def _refuse(name: str, column: FloatArray, wrong: "npt.NDArray[np.bool_]", expected: str) -> None:
     if wrong.any():
         row, place = np.argwhere(wrong)[0]
-        raise InputError(f"{name}, list {row}, rank {place + 1}: found {column[row, place]:g}, expected a value {expected}")
+        raise InputError(
+            f"{name}, list {row}, rank {place + 1}: found {column[row, place]:g}, expected a "
+            f"value {expected}"
+        )

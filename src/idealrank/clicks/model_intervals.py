@@ -26,7 +26,8 @@ ClickModel: TypeAlias = PBM | UBM | Cascade | DCM | SDBN | DBN
 _MOST_SITUATIONS = 2000  # of a table of 32 MB, which is inverted row by row
 
 _SHORT = (
-    "intervals of attractiveness and satisfaction are too short: in simulated logs with 180 impressions a pair, 95 % intervals held the "
+    "intervals of attractiveness and satisfaction are too short: in simulated logs with 180 "
+    "impressions a pair, 95 % intervals held the "
     "truth in 90 % (attractiveness) and 88 % (satisfaction), and fewer impressions lower both"
 )
 
@@ -71,7 +72,12 @@ class ParameterIntervals:
 
 
 def parameter_intervals(
-    model: ClickModel, sessions: Sessions, *, n_resamples: int = 200, rng: RandomLike = 0, confidence: float = 0.95
+    model: ClickModel,
+    sessions: Sessions,
+    *,
+    n_resamples: int = 200,
+    rng: RandomLike = 0,
+    confidence: float = 0.95,
 ) -> ParameterIntervals:
     """Fit a click model, and compute intervals of its parameters.
 
@@ -106,19 +112,24 @@ def parameter_intervals(
 
     Notes
     -----
-    All intervals assume the model. The estimates of DCM and SDBN take results below the last click as not examined, as their papers do. If
-    users read on without a click, these estimates do not converge to the truth: attractiveness is too large, continuation too small and
-    satisfaction too large, and intervals miss them in large logs. DBN estimates the same parameters by maximum likelihood.
+    All intervals assume the model. The estimates of DCM and SDBN take results below the last click
+    as not examined, as their papers do. If users read on without a click, these estimates do not
+    converge to the truth: attractiveness is too large, continuation too small and satisfaction too
+    large, and intervals miss them in large logs. DBN estimates the same parameters by maximum
+    likelihood.
 
     References
     ----------
-    Clopper and Pearson (1934), Biometrika 26(4). Richards (1961), A method of maximum-likelihood estimation, JRSS B 23, for the information
-    that is left when other parameters are estimated. Efron and Tibshirani (1993), An introduction to the bootstrap, chapter 13.
+    Clopper and Pearson (1934), Biometrika 26(4). Richards (1961), A method of maximum-likelihood
+    estimation, JRSS B 23, for the information that is left when other parameters are estimated.
+    Efron and Tibshirani (1993), An introduction to the bootstrap, chapter 13.
 
     Examples
     --------
     >>> from idealrank.clicks import simulate
-    >>> log = simulate(np.random.default_rng(1).beta(2, 3, (20, 6)), 20_000, ranks=3, policy="random", rng=2)
+    >>> log = simulate(
+    ...     np.random.default_rng(1).beta(2, 3, (20, 6)), 20_000, ranks=3, policy="random", rng=2
+    ... )
     >>> low, high = parameter_intervals(PBM(400), log).examination.T
     >>> bool((low <= [1, 1 / 2, 1 / 3]).all() and (high >= [1, 1 / 2, 1 / 3]).all())
     True
@@ -141,14 +152,26 @@ def parameter_intervals(
     return _by_counts(fitted, model, sessions, level)
 
 
-def _by_counts(fitted: FittedCascade, model: ClickModel, sessions: Sessions, confidence: float) -> ParameterIntervals:
+def _by_counts(
+    fitted: FittedCascade, model: ClickModel, sessions: Sessions, confidence: float
+) -> ParameterIntervals:
     """Intervals of shares: each parameter is one, of known counts."""
     n_pairs = len(sessions.documents)
     of_pairs = np.bincount(sessions.pair[sessions.clicks], minlength=n_pairs).astype(np.float64)
     of_ranks = sessions.clicks.sum(axis=0).astype(np.float64)
-    attractive = _share_intervals(fitted.attractiveness_values, fitted.impressions.astype(np.float64), confidence)
-    satisfied = _share_intervals(fitted.satisfaction, of_pairs, confidence) if isinstance(model, SDBN) else None
-    onward = _share_intervals(fitted.continuation_after_click, of_ranks, confidence) if isinstance(model, DCM) else None
+    attractive = _share_intervals(
+        fitted.attractiveness_values, fitted.impressions.astype(np.float64), confidence
+    )
+    satisfied = (
+        _share_intervals(fitted.satisfaction, of_pairs, confidence)
+        if isinstance(model, SDBN)
+        else None
+    )
+    onward = (
+        _share_intervals(fitted.continuation_after_click, of_ranks, confidence)
+        if isinstance(model, DCM)
+        else None
+    )
     return ParameterIntervals(
         fitted=fitted,
         attractiveness=attractive,
@@ -167,13 +190,22 @@ def _share_intervals(share: FloatArray, size: FloatArray, confidence: float) -> 
 
 
 def _by_bootstrap(
-    fitted: FittedCascade, model: DBN, sessions: Sessions, replicates: int, rng: RandomLike, confidence: float
+    fitted: FittedCascade,
+    model: DBN,
+    sessions: Sessions,
+    replicates: int,
+    rng: RandomLike,
+    confidence: float,
 ) -> ParameterIntervals:
     """Percentiles of models fitted to sessions drawn with replacement."""
     generator = generator_of(rng)
     attractive, satisfied, onward = [], [], []
     counted = CountedSessions.of(sessions)
-    first = ReadingFit(attractive=fitted.attractiveness_values, satisfied=fitted.satisfaction, goes_on=fitted.continuation)
+    first = ReadingFit(
+        attractive=fitted.attractiveness_values,
+        satisfied=fitted.satisfaction,
+        goes_on=fitted.continuation,
+    )
     for _ in range(replicates):
         drawn = counted.drawn(generator)
         one = fit_reading([drawn], model.iterations, model.start, first=first)
@@ -208,15 +240,20 @@ def _by_information(fitted: FittedPBM | FittedUBM, confidence: float) -> Paramet
     of_pairs, of_situations = np.full(cells.n_pairs, np.nan), np.full(cells.n_situations, np.nan)
     if compared.size > _MOST_SITUATIONS:
         raise InputError(
-            f"sessions: found {compared.size:,} situations of examination, expected at most {_MOST_SITUATIONS:,} for intervals: their "
+            f"sessions: found {compared.size:,} situations of examination, expected at most "
+            f"{_MOST_SITUATIONS:,} for intervals: their "
             "table grows with the square; cut the lists"
         )
     if compared.size:
-        of_pairs, of_situations[compared] = log_errors(cells, fitted.attractiveness_values, examined, compared)
+        of_pairs, of_situations[compared] = log_errors(
+            cells, fitted.attractiveness_values, examined, compared
+        )
     with np.errstate(divide="ignore", invalid="ignore"):
         rate, relative = fitted.attractiveness_values * examined[0], examined / examined[0]
-        ends = [np.column_stack([value * np.exp(-reach * error), value * np.exp(reach * error)]) for value, error in
-                ((rate, of_pairs), (relative, of_situations))]  # fmt: skip
+        ends = [
+            np.column_stack([value * np.exp(-reach * error), value * np.exp(reach * error)])
+            for value, error in ((rate, of_pairs), (relative, of_situations))
+        ]
     return ParameterIntervals(
         fitted=fitted,
         attractiveness=np.minimum(ends[0], 1.0),

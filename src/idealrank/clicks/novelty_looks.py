@@ -45,7 +45,12 @@ class Novelty:
 
     Examples
     --------
-    >>> found = novelty([1, 1, 2, 2, 1, 1, 1, 1], list("AABBAABB"), [1, 1, 1, 1, 2, 2, 2, 2], users=list("uvwxuvwx"))
+    >>> found = novelty(
+    ...     [1, 1, 2, 2, 1, 1, 1, 1],
+    ...     list("AABBAABB"),
+    ...     [1, 1, 1, 1, 2, 2, 2, 2],
+    ...     users=list("uvwxuvwx"),
+    ... )
     >>> found.effects.tolist(), found.slope
     ([1.0, 0.0], -1.0)
     """
@@ -103,8 +108,8 @@ def novelty(
 
     References
     ----------
-    Kohavi, Tang and Xu (2020), Trustworthy online controlled experiments, chapter 3. Deng, Knoblich and Lu (2018), Applying the delta
-    method in metric analytics, for the errors by user.
+    Kohavi, Tang and Xu (2020), Trustworthy online controlled experiments, chapter 3. Deng, Knoblich
+    and Lu (2018), Applying the delta method in metric analytics, for the errors by user.
 
     Examples
     --------
@@ -118,17 +123,27 @@ def novelty(
     rows = row_table(values, cohort, users, denominator)
     when = numbers("period", period)
     if when.size != rows.user.size:
-        raise InputError(f"period: found {when.size} values, expected one for each of the {rows.user.size} rows")
+        raise InputError(
+            f"period: found {when.size} values, expected one for each of the {rows.user.size} rows"
+        )
     periods, of_row = np.unique(when, return_inverse=True)
     of_row = of_row.reshape(-1)
     sides = rows.is_b[rows.user].astype(np.int64)
     cells = of_row * 2 + sides
     present = np.unique(np.column_stack([cells, rows.user]), axis=0)[:, 0]
-    kept: npt.NDArray[np.bool_] = np.bincount(present, minlength=2 * periods.size).reshape(-1, 2).min(axis=1) >= 2
-    above, below = (np.bincount(cells, column, 2 * periods.size).reshape(-1, 2) for column in (rows.values, rows.denominator))
+    kept: npt.NDArray[np.bool_] = (
+        np.bincount(present, minlength=2 * periods.size).reshape(-1, 2).min(axis=1) >= 2
+    )
+    above, below = (
+        np.bincount(cells, column, 2 * periods.size).reshape(-1, 2)
+        for column in (rows.values, rows.denominator)
+    )
     kept &= (below > 0).all(axis=1)
     if kept.sum() < 2:
-        raise InputError(f"period: found {int(kept.sum())} periods with two users in each cohort, expected at least 2")
+        raise InputError(
+            f"period: found {int(kept.sum())} periods with two users in each cohort, expected "
+            f"at least 2"
+        )
     with np.errstate(divide="ignore", invalid="ignore"):
         means = above / below
         own = (rows.values - means.reshape(-1)[cells] * rows.denominator) / below.reshape(-1)[cells]
@@ -139,7 +154,12 @@ def novelty(
     weights = periods[kept] - periods[kept].mean()
     weights = weights / (weights * weights).sum()
     error = _error(influence[used] * weights[places[of_row[used]]], rows.user[used], rows.is_b)
-    errors = np.array([_error(influence[of_row == one], rows.user[of_row == one], rows.is_b) for one in np.flatnonzero(kept)])
+    errors = np.array(
+        [
+            _error(influence[of_row == one], rows.user[of_row == one], rows.is_b)
+            for one in np.flatnonzero(kept)
+        ]
+    )
     slope, reach = float((weights * effects).sum()), float(ndtri((1 + level) / 2))
     p = 2 * float(norm.sf(abs(slope) / error)) if error > 0 else float(slope == 0)
     return Novelty(

@@ -14,7 +14,12 @@ from idealrank.clicks.gain_sums import LoggedDCGSums
 from idealrank.clicks.list_means import ListMean
 from idealrank.clicks.logged_gains import LoggedDCG, LoggedDCGDifference, Ranking, WeightedLists
 from idealrank.clicks.logged_rewards import PolicyValue, rows_of, rows_with_model
-from idealrank.clicks.logged_slates import SlateDifference, SlateEstimator, WeightedSlates, ratio_worth
+from idealrank.clicks.logged_slates import (
+    SlateDifference,
+    SlateEstimator,
+    WeightedSlates,
+    ratio_worth,
+)
 from idealrank.clicks.policy_differences import PolicyDifference, difference_of_values, two
 from idealrank.clicks.policy_sums import sums_of_log
 from idealrank.clicks.ratio_moments import RatioMoments, codes_of_part
@@ -46,7 +51,10 @@ class PairedMoments(RatioMoments):
     @staticmethod
     def _measured(columns: Sequence[FloatArray]) -> Sequence[FloatArray]:
         half = len(columns) // 2
-        return [*columns[:half], *(other - one for one, other in zip(columns[:half], columns[half:], strict=True))]
+        return [
+            *columns[:half],
+            *(other - one for one, other in zip(columns[:half], columns[half:], strict=True)),
+        ]
 
     @staticmethod
     def _moved(gap: FloatArray, products: FloatArray) -> FloatArray:
@@ -95,14 +103,23 @@ class PairedSums(Generic[Difference]):
 
     References
     ----------
-    Chan, Golub and LeVeque (1983), Algorithms for computing the sample variance, The American Statistician 37: moments of parts. Cochran
-    (1977), Sampling techniques, chapter 6, for the errors of ratios. Owen (2013), Monte Carlo theory, methods and examples, chapter 9, for
+    Chan, Golub and LeVeque (1983), Algorithms for computing the sample variance, The American
+    Statistician 37: moments of parts. Cochran (1977), Sampling techniques, chapter 6, for the
+    errors of ratios. Owen (2013), Monte Carlo theory, methods and examples, chapter 9, for
     self-normalised weights.
 
     Examples
     --------
-    >>> rewards, a, b, logged = np.array([1, 0, 1, 0]), np.array([0.5] * 4), np.array([0.9, 0.1, 0.9, 0.1]), np.array([0.5] * 4)
-    >>> parts = [PairedSums.ips(rewards[at], a[at], b[at], logged[at]) for at in (slice(0, 1), slice(1, 4))]
+    >>> rewards, a, b, logged = (
+    ...     np.array([1, 0, 1, 0]),
+    ...     np.array([0.5] * 4),
+    ...     np.array([0.9, 0.1, 0.9, 0.1]),
+    ...     np.array([0.5] * 4),
+    ... )
+    >>> parts = [
+    ...     PairedSums.ips(rewards[at], a[at], b[at], logged[at])
+    ...     for at in (slice(0, 1), slice(1, 4))
+    ... ]
     >>> found = parts[0].merge(parts[1]).difference()
     >>> round(found.value, 3), found.verdict
     (0.4, 'no support')
@@ -116,9 +133,16 @@ class PairedSums(Generic[Difference]):
 
     @classmethod
     def ips(
-        cls, rewards: npt.ArrayLike, target_a: npt.ArrayLike, target_b: npt.ArrayLike, logged_probability: npt.ArrayLike,
-        estimator: Estimator = "ips", clip: float | None = None, *, clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    ) -> "PairedSums[PolicyDifference]":  # fmt: skip
+        cls,
+        rewards: npt.ArrayLike,
+        target_a: npt.ArrayLike,
+        target_b: npt.ArrayLike,
+        logged_probability: npt.ArrayLike,
+        estimator: Estimator = "ips",
+        clip: float | None = None,
+        *,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    ) -> "PairedSums[PolicyDifference]":
         """Sum the rows of a partition for `idealrank.clicks.ips_difference`, whose parameters these
         are.
 
@@ -127,15 +151,25 @@ class PairedSums(Generic[Difference]):
         InputError, OptionError
             As from `ips_difference`, but for the number of rows and of clusters.
         """
-        logs = [rows_of(rewards, target, logged_probability, estimator, clip, fewest=0) for target in (target_a, target_b)]
+        logs = [
+            rows_of(rewards, target, logged_probability, estimator, clip, fewest=0)
+            for target in (target_a, target_b)
+        ]
         return _sums_of_logs(logs, clusters)
 
     @classmethod
     def doubly_robust(
-        cls, rewards: npt.ArrayLike, targets: "tuple[npt.ArrayLike, npt.ArrayLike]", logged_probability: npt.ArrayLike,
-        predicted_logged: npt.ArrayLike, predicted_targets: "tuple[npt.ArrayLike, npt.ArrayLike]", estimator: ModelEstimator = "dr", *,
-        switch: float | None = None, clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    ) -> "PairedSums[PolicyDifference]":  # fmt: skip
+        cls,
+        rewards: npt.ArrayLike,
+        targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
+        logged_probability: npt.ArrayLike,
+        predicted_logged: npt.ArrayLike,
+        predicted_targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
+        estimator: ModelEstimator = "dr",
+        *,
+        switch: float | None = None,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    ) -> "PairedSums[PolicyDifference]":
         """Sum the rows of a partition for `idealrank.clicks.doubly_robust_difference`, whose
         parameters these are.
 
@@ -145,17 +179,32 @@ class PairedSums(Generic[Difference]):
             As from `doubly_robust_difference`, but for the number of rows and of clusters.
         """
         logs = [
-            rows_with_model(rewards, (target, logged_probability), (predicted_logged, predicted), estimator, switch, fewest=0)
-            for target, predicted in zip(two("targets", targets), two("predicted_targets", predicted_targets), strict=True)
+            rows_with_model(
+                rewards,
+                (target, logged_probability),
+                (predicted_logged, predicted),
+                estimator,
+                switch,
+                fewest=0,
+            )
+            for target, predicted in zip(
+                two("targets", targets), two("predicted_targets", predicted_targets), strict=True
+            )
         ]
         return _sums_of_logs(logs, clusters)
 
     @classmethod
     def slate(
-        cls, rewards: npt.ArrayLike, target_a: npt.ArrayLike, target_b: npt.ArrayLike, logged_probability: npt.ArrayLike,
-        estimator: SlateEstimator = "ips", *, discount: npt.ArrayLike | None = None,
+        cls,
+        rewards: npt.ArrayLike,
+        target_a: npt.ArrayLike,
+        target_b: npt.ArrayLike,
+        logged_probability: npt.ArrayLike,
+        estimator: SlateEstimator = "ips",
+        *,
+        discount: npt.ArrayLike | None = None,
         clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    ) -> "PairedSums[SlateDifference]":  # fmt: skip
+    ) -> "PairedSums[SlateDifference]":
         """Sum the lists of a partition for `idealrank.clicks.slate_difference`, whose parameters
         these are.
 
@@ -166,17 +215,35 @@ class PairedSums(Generic[Difference]):
         InputError, OptionError
             As from `slate_difference`, but for the number of lists and of clusters.
         """
-        slates = [WeightedSlates.of(rewards, target, logged_probability, estimator, discount, fewest=0) for target in (target_a, target_b)]
+        slates = [
+            WeightedSlates.of(rewards, target, logged_probability, estimator, discount, fewest=0)
+            for target in (target_a, target_b)
+        ]
         a, b = (sums_of_slates(lists, estimator, clusters) for lists in slates)
-        moments = PairedMoments.pair((lists.ratio_columns for lists in slates), codes_of_part(clusters, a.n))
-        return PairedSums(a=a, b=b, moments=(moments,), worth=ratio_worth(estimator, a.worth), result=SlateDifference)
+        moments = PairedMoments.pair(
+            (lists.ratio_columns for lists in slates), codes_of_part(clusters, a.n)
+        )
+        return PairedSums(
+            a=a,
+            b=b,
+            moments=(moments,),
+            worth=ratio_worth(estimator, a.worth),
+            result=SlateDifference,
+        )
 
     @classmethod
     def logged_dcg(
-        cls, sessions: Sessions, ranking_a: Ranking, ranking_b: Ranking, propensity: npt.ArrayLike, *,
-        discount: npt.ArrayLike | None = None, offset: npt.ArrayLike | None = None,
-        clusters: "Sequence[Any] | npt.ArrayLike | None" = None, n_ranks: int | None = None,
-    ) -> "PairedSums[LoggedDCGDifference]":  # fmt: skip
+        cls,
+        sessions: Sessions,
+        ranking_a: Ranking,
+        ranking_b: Ranking,
+        propensity: npt.ArrayLike,
+        *,
+        discount: npt.ArrayLike | None = None,
+        offset: npt.ArrayLike | None = None,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+        n_ranks: int | None = None,
+    ) -> "PairedSums[LoggedDCGDifference]":
         """Sum the lists of a partition for `idealrank.clicks.logged_dcg_difference`.
 
         Parameters
@@ -193,15 +260,28 @@ class PairedSums(Generic[Difference]):
         """
         rankings = (ranking_a, ranking_b)
         a, b = (
-            LoggedDCGSums.of(sessions, ranking, propensity, discount=discount, offset=offset, clusters=clusters, n_ranks=n_ranks)
+            LoggedDCGSums.of(
+                sessions,
+                ranking,
+                propensity,
+                discount=discount,
+                offset=offset,
+                clusters=clusters,
+                n_ranks=n_ranks,
+            )
             for ranking in rankings
         )
         one, other = (
-            WeightedLists.of(sessions, ranking, propensity, discount, offset, fewest=0, n_ranks=a.n_ranks) for ranking in rankings
+            WeightedLists.of(
+                sessions, ranking, propensity, discount, offset, fewest=0, n_ranks=a.n_ranks
+            )
+            for ranking in rankings
         )
         codes, ones = codes_of_part(clusters, a.n_lists), [np.ones(a.n_lists)]
         pairs = ((one.dcg, other.dcg), (one.ndcg, other.ndcg))
-        moments = tuple(PairedMoments.pair((([of_a], ones), ([of_b], ones)), codes) for of_a, of_b in pairs)
+        moments = tuple(
+            PairedMoments.pair((([of_a], ones), ([of_b], ones)), codes) for of_a, of_b in pairs
+        )
         return PairedSums(a=a, b=b, moments=moments, worth=np.ones(1), result=_difference_of_dcg)
 
     def merge(self, other: "PairedSums[Difference]") -> "PairedSums[Difference]":
@@ -215,7 +295,10 @@ class PairedSums(Generic[Difference]):
         """
         if type(self.a) is not type(other.a):
             ours, theirs = (type(one.a).__name__ for one in (self, other))
-            raise IncompatibleError(f"found pairs of {ours} and of {theirs}; expected one kind of difference for all parts")
+            raise IncompatibleError(
+                f"found pairs of {ours} and of {theirs}; expected one kind of difference for "
+                f"all parts"
+            )
         a, b = self.a.merge(other.a), self.b.merge(other.b)  # first: they refuse what has no sum
         moments = tuple(one.plus(two) for one, two in zip(self.moments, other.moments, strict=True))
         return PairedSums(a=a, b=b, moments=moments, worth=self.worth, result=self.result)
@@ -244,7 +327,9 @@ def _sums_of_logs(logs: Sequence[WeightedRows], clusters: Any) -> PairedSums[Pol
     return PairedSums(a=a, b=b, moments=(moments,), worth=np.ones(1), result=_difference_of_rows)
 
 
-def _difference_of_dcg(a: LoggedDCG, b: LoggedDCG, dcg: ListMean, ndcg: ListMean) -> LoggedDCGDifference:
+def _difference_of_dcg(
+    a: LoggedDCG, b: LoggedDCG, dcg: ListMean, ndcg: ListMean
+) -> LoggedDCGDifference:
     return LoggedDCGDifference(a=a, b=b, dcg=dcg, ndcg=ndcg)
 
 

@@ -17,7 +17,9 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IncompatibleError, InputError, OptionError, shown
 
 
-def fit_in_parts(model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterable[Sessions], *, each: Each = map) -> FittedModel:
+def fit_in_parts(
+    model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterable[Sessions], *, each: Each = map
+) -> FittedModel:
     """Fit a click model to a log in parts, as the model's own `fit` does to the whole log.
 
     PBM and UBM are fitted to counts, which each part returns once. Of the other models, parameters
@@ -51,12 +53,15 @@ def fit_in_parts(model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterabl
 
     References
     ----------
-    Dean and Ghemawat (2004), MapReduce, OSDI, for sums by part; Chu et al. (2007), Map-Reduce for machine learning on multicore, NIPS,
-    section 3, for expectation maximisation as such sums.
+    Dean and Ghemawat (2004), MapReduce, OSDI, for sums by part; Chu et al. (2007), Map-Reduce for
+    machine learning on multicore, NIPS, section 3, for expectation maximisation as such sums.
 
     Examples
     --------
-    >>> parts = [Sessions.from_arrays([q] * 2, [["a", "b"], ["b", "a"]], [[1, 0], [1, 1]]) for q in ("p", "q")]
+    >>> parts = [
+    ...     Sessions.from_arrays([q] * 2, [["a", "b"], ["b", "a"]], [[1, 0], [1, 1]])
+    ...     for q in ("p", "q")
+    ... ]
     >>> fit_in_parts(PBM(), parts).relative_propensity.round(3).tolist()
     [1.0, 0.5]
     """
@@ -65,7 +70,9 @@ def fit_in_parts(model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterabl
     try:
         logs = list(parts)
     except TypeError:
-        raise InputError(f"parts: found {shown(repr(parts))}, expected parts of a log, each of them Sessions") from None
+        raise InputError(
+            f"parts: found {shown(repr(parts))}, expected parts of a log, each of them Sessions"
+        ) from None
     _refuse_common_queries(logs)
     if isinstance(model, PBM | UBM):
         return _fit_examination(model, logs, each)
@@ -74,12 +81,17 @@ def fit_in_parts(model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterabl
     if isinstance(model, DCM):
         ends = list(each(DCM.ends, logs))
         width = max(log.n_ranks for log in logs)
-        ended, clicked = (sum(np.pad(one[place], (0, width - one[place].size)) for one in ends) for place in (0, 1))
+        ended, clicked = (
+            sum(np.pad(one[place], (0, width - one[place].size)) for one in ends)
+            for place in (0, 1)
+        )
         goes_on = 1 - share(ended, clicked, 0.5)
         return _joined(list(each(partial(_with_continuation, goes_on=goes_on), logs)), goes_on)
     if isinstance(model, Cascade | SDBN):
         return _joined(list(each(model.fit, logs)), np.ones(max(log.n_ranks for log in logs)))
-    raise OptionError(f"model: found {shown(repr(model))}, expected Cascade, DCM, SDBN, DBN, PBM or UBM")
+    raise OptionError(
+        f"model: found {shown(repr(model))}, expected Cascade, DCM, SDBN, DBN, PBM or UBM"
+    )
 
 
 def _refuse_common_queries(logs: Sequence[Sessions]) -> None:
@@ -90,7 +102,8 @@ def _refuse_common_queries(logs: Sequence[Sessions]) -> None:
         check_sessions(log)
         if common := known.intersection(log.queries):
             raise IncompatibleError(
-                f"query {min(common)!r} is in two parts ({len(common)} are); expected all sessions of a query in one part"
+                f"query {min(common)!r} is in two parts ({len(common)} are); expected all "
+                f"sessions of a query in one part"
             )
         known.update(log.queries)
 
@@ -110,7 +123,10 @@ def _with_continuation(log: Sessions, *, goes_on: FloatArray) -> FittedCascade:
 
 def _joined(fits: Sequence[FittedCascade], goes_on: FloatArray) -> FittedCascade:
     """Models of parts without a common query, as one."""
-    columns = [np.concatenate([getattr(one, name) for one in fits]) for name in ("attractiveness_values", "impressions", "satisfaction")]
+    columns = [
+        np.concatenate([getattr(one, name) for one in fits])
+        for name in ("attractiveness_values", "impressions", "satisfaction")
+    ]
     documents = tuple(pair for one in fits for pair in one.documents)
     return FittedCascade(
         documents=documents,
@@ -126,5 +142,7 @@ def _joined(fits: Sequence[FittedCascade], goes_on: FloatArray) -> FittedCascade
 def _pairs(logs: Sequence[Sessions]) -> "tuple[tuple[tuple[str, str], ...], IntArray]":
     """Pairs of all parts, and the number of each one's query."""
     first = np.cumsum([0, *(len(log.queries) for log in logs)])
-    numbers = np.concatenate([log.query_of_pair + begin for log, begin in zip(logs, first[:-1], strict=True)])
+    numbers = np.concatenate(
+        [log.query_of_pair + begin for log, begin in zip(logs, first[:-1], strict=True)]
+    )
     return tuple(pair for log in logs for pair in log.documents), numbers

@@ -12,8 +12,21 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from idealrank.clicks.arguments import real_number
-from idealrank.clicks.logged_rewards import PolicyValue, ips, rows_of, rows_with_model, value_of_rows
-from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRows, cluster_codes, error_of_blocks, influence
+from idealrank.clicks.logged_rewards import (
+    PolicyValue,
+    ips,
+    rows_of,
+    rows_with_model,
+    value_of_rows,
+)
+from idealrank.clicks.weighted_rows import (
+    Estimator,
+    ModelEstimator,
+    WeightedRows,
+    cluster_codes,
+    error_of_blocks,
+    influence,
+)
 from idealrank.errors import InputError, shown
 from idealrank.stats.intervals import side_of_interval
 
@@ -102,10 +115,21 @@ def ips_difference(
     (0.0, 0.0)
     """
     one, other = (
-        ips(rewards, target, logged_probability, estimator, clip, clusters=clusters, confidence=confidence)
+        ips(
+            rewards,
+            target,
+            logged_probability,
+            estimator,
+            clip,
+            clusters=clusters,
+            confidence=confidence,
+        )
         for target in (target_a, target_b)
     )
-    logs = (rows_of(rewards, target, logged_probability, estimator, clip) for target in (target_a, target_b))
+    logs = (
+        rows_of(rewards, target, logged_probability, estimator, clip)
+        for target in (target_a, target_b)
+    )
     return _difference((one, other), logs, clusters)
 
 
@@ -140,12 +164,21 @@ def doubly_robust_difference(
     Examples
     --------
     >>> half, model = [0.5] * 4, [0.4] * 4
-    >>> found = doubly_robust_difference([1, 0, 1, 0], (half, [0.9, 0.1, 0.9, 0.1]), half, model, (model, [0.6] * 4))
+    >>> found = doubly_robust_difference(
+    ...     [1, 0, 1, 0], (half, [0.9, 0.1, 0.9, 0.1]), half, model, (model, [0.6] * 4)
+    ... )
     >>> round(found.value, 3)
     0.6
     """
-    pairs = list(zip(two("targets", targets), two("predicted_targets", predicted_targets), strict=True))
-    logs = [rows_with_model(rewards, (target, logged_probability), (predicted_logged, one), estimator, switch) for target, one in pairs]
+    pairs = list(
+        zip(two("targets", targets), two("predicted_targets", predicted_targets), strict=True)
+    )
+    logs = [
+        rows_with_model(
+            rewards, (target, logged_probability), (predicted_logged, one), estimator, switch
+        )
+        for target, one in pairs
+    ]
     first, second = (value_of_rows(log, clusters, confidence, 0, None) for log in logs)
     return _difference((first, second), iter(logs), clusters)
 
@@ -155,12 +188,16 @@ def two(name: str, given: object) -> "tuple[Any, Any]":
     if isinstance(given, np.ndarray) and given.ndim:
         given = list(given)
     if not isinstance(given, list | tuple) or len(given) != 2:
-        raise InputError(f"{name}: found {shown(repr(given))}, expected two columns, of policies A and B")
+        raise InputError(
+            f"{name}: found {shown(repr(given))}, expected two columns, of policies A and B"
+        )
     return given[0], given[1]
 
 
 def _difference(
-    values: tuple[PolicyValue, PolicyValue], logs: Iterator[WeightedRows], clusters: "Sequence[Any] | npt.ArrayLike | None"
+    values: tuple[PolicyValue, PolicyValue],
+    logs: Iterator[WeightedRows],
+    clusters: "Sequence[Any] | npt.ArrayLike | None",
 ) -> PolicyDifference:
     """B less A, with the error of the differences of rows."""
     one, other = values
@@ -176,10 +213,19 @@ def _difference(
 def difference_of_values(a: PolicyValue, b: PolicyValue, error: float) -> PolicyDifference:
     """B less A with its normal interval, from the standard error."""
     value, reach = b.value - a.value, error * float(ndtri((1 + a.confidence) / 2))
-    return PolicyDifference(a=a, b=b, value=value, standard_error=error, interval=(value - reach, value + reach), confidence=a.confidence)
+    return PolicyDifference(
+        a=a,
+        b=b,
+        value=value,
+        standard_error=error,
+        interval=(value - reach, value + reach),
+        confidence=a.confidence,
+    )
 
 
-def verdict_of(interval: tuple[float, float], *, is_supported: bool) -> Literal["better", "worse", "undecided", "no support"]:
+def verdict_of(
+    interval: tuple[float, float], *, is_supported: bool
+) -> Literal["better", "worse", "undecided", "no support"]:
     """Verdict on B by the interval of B less A."""
     if not is_supported:
         return "no support"
@@ -190,7 +236,9 @@ def units_needed(n: int, value: float, error: float, confidence: float, power: f
     """Rows or lists that would show a difference of this size with the given power, from n that
     gave this standard error.
     """
-    wanted_power = real_number("power", power, "a number between 0 and 1, such as 0.8", low=0, high=1)
+    wanted_power = real_number(
+        "power", power, "a number between 0 and 1, such as 0.8", low=0, high=1
+    )
     if value == 0:
         return math.inf
     wanted = float(ndtri((1 + confidence) / 2) + ndtri(wanted_power))

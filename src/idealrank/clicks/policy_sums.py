@@ -12,7 +12,14 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from idealrank.clicks.arguments import check_confidence
-from idealrank.clicks.logged_rewards import PolicyValue, WeightSums, cautions_of, rows_of, rows_with_model, sums_of_rows
+from idealrank.clicks.logged_rewards import (
+    PolicyValue,
+    WeightSums,
+    cautions_of,
+    rows_of,
+    rows_with_model,
+    sums_of_rows,
+)
 from idealrank.clicks.ratio_moments import RatioMoments, codes_of_part, require_units
 from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRows
 from idealrank.errors import IncompatibleError
@@ -46,8 +53,15 @@ class PolicySums:
 
     Examples
     --------
-    >>> rewards, target, logged = np.array([1, 0, 0, 1]), np.array([0.5, 0.5, 1.0, 0.5]), np.array([0.5, 0.5, 0.5, 0.25])
-    >>> parts = [PolicySums.ips(rewards[at], target[at], logged[at], "snips") for at in (slice(0, 2), slice(2, 4))]
+    >>> rewards, target, logged = (
+    ...     np.array([1, 0, 0, 1]),
+    ...     np.array([0.5, 0.5, 1.0, 0.5]),
+    ...     np.array([0.5, 0.5, 0.5, 0.25]),
+    ... )
+    >>> parts = [
+    ...     PolicySums.ips(rewards[at], target[at], logged[at], "snips")
+    ...     for at in (slice(0, 2), slice(2, 4))
+    ... ]
     >>> round(parts[0].merge(parts[1]).value().value, 6)
     0.5
     """
@@ -63,9 +77,15 @@ class PolicySums:
 
     @classmethod
     def ips(
-        cls, rewards: npt.ArrayLike, target_probability: npt.ArrayLike, logged_probability: npt.ArrayLike, estimator: Estimator = "ips",
-        clip: float | None = None, *, clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    ) -> "PolicySums":  # fmt: skip
+        cls,
+        rewards: npt.ArrayLike,
+        target_probability: npt.ArrayLike,
+        logged_probability: npt.ArrayLike,
+        estimator: Estimator = "ips",
+        clip: float | None = None,
+        *,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    ) -> "PolicySums":
         """Sum the rows of a partition for `idealrank.clicks.ips`, whose parameters these are.
 
         Raises
@@ -73,14 +93,24 @@ class PolicySums:
         InputError, OptionError
             As from `ips`, but for the number of rows and of clusters.
         """
-        return sums_of_log(rows_of(rewards, target_probability, logged_probability, estimator, clip, fewest=0), clusters)
+        return sums_of_log(
+            rows_of(rewards, target_probability, logged_probability, estimator, clip, fewest=0),
+            clusters,
+        )
 
     @classmethod
     def doubly_robust(
-        cls, rewards: npt.ArrayLike, target_probability: npt.ArrayLike, logged_probability: npt.ArrayLike,
-        predicted_logged: npt.ArrayLike, predicted_target: npt.ArrayLike, estimator: ModelEstimator = "dr", *,
-        switch: float | None = None, clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    ) -> "PolicySums":  # fmt: skip
+        cls,
+        rewards: npt.ArrayLike,
+        target_probability: npt.ArrayLike,
+        logged_probability: npt.ArrayLike,
+        predicted_logged: npt.ArrayLike,
+        predicted_target: npt.ArrayLike,
+        estimator: ModelEstimator = "dr",
+        *,
+        switch: float | None = None,
+        clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    ) -> "PolicySums":
         """Sum the rows of a partition for `idealrank.clicks.doubly_robust`, whose parameters these
         are.
 
@@ -89,8 +119,14 @@ class PolicySums:
         InputError, OptionError
             As from `doubly_robust`, but for the number of rows and of clusters.
         """
-        probabilities, predictions = (target_probability, logged_probability), (predicted_logged, predicted_target)
-        return sums_of_log(rows_with_model(rewards, probabilities, predictions, estimator, switch, fewest=0), clusters)
+        probabilities, predictions = (
+            (target_probability, logged_probability),
+            (predicted_logged, predicted_target),
+        )
+        return sums_of_log(
+            rows_with_model(rewards, probabilities, predictions, estimator, switch, fewest=0),
+            clusters,
+        )
 
     @property
     def n_units(self) -> int:
@@ -105,9 +141,15 @@ class PolicySums:
         IncompatibleError
             Estimators or limits differ, or one part alone has clusters.
         """
-        ours, theirs = ((one.estimator, one.limit, "clusters" if one.clustered else "no clusters") for one in (self, other))
+        ours, theirs = (
+            (one.estimator, one.limit, "clusters" if one.clustered else "no clusters")
+            for one in (self, other)
+        )
         if ours != theirs:
-            raise IncompatibleError(f"found sums of {ours} and of {theirs}; expected one estimator, limit and kind of rows for all parts")
+            raise IncompatibleError(
+                f"found sums of {ours} and of {theirs}; expected one estimator, limit and "
+                f"kind of rows for all parts"
+            )
         return PolicySums(
             n=self.n + other.n,
             rows=self.rows.plus(other.rows),
@@ -154,7 +196,13 @@ class PolicySums:
             estimator=self.estimator,
             confidence=level,
             cautions=cautions_of(
-                sums=sums, n=self.n, error=error, effective=effective, share=share, n_clusters=self.n_units, has_model=self.has_model
+                sums=sums,
+                n=self.n,
+                error=error,
+                effective=effective,
+                share=share,
+                n_clusters=self.n_units,
+                has_model=self.has_model,
             ),
         )
 

@@ -65,7 +65,9 @@ class ClickedCells:
         """Select the cells of clicked pairs and situations."""
         of_pairs = np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0
         of_situations = np.bincount(cells.situation, cells.clicked, cells.n_situations) > 0
-        used = np.flatnonzero(of_pairs[cells.pair] & of_situations[cells.situation] & (cells.shown > 0))
+        used = np.flatnonzero(
+            of_pairs[cells.pair] & of_situations[cells.situation] & (cells.shown > 0)
+        )
         clicked = cells.clicked[used]
         return cls(
             pairs=np.flatnonzero(of_pairs),
@@ -96,7 +98,10 @@ class ClickedCells:
         clicks = self.by_situation(self.clicked)
         gained = float((self.clicked * log_rate).sum())
         return ProfilePoint(
-            log_attractive=logs, log_likelihood=gained + float(lost.sum()), score=clicks - self.by_situation(odds), weight=weight
+            log_attractive=logs,
+            log_likelihood=gained + float(lost.sum()),
+            score=clicks - self.by_situation(odds),
+            weight=weight,
         )
 
     def _best_attractive(self, log_examined: FloatArray, first: FloatArray) -> FloatArray:
@@ -107,7 +112,11 @@ class ClickedCells:
         """
         clicks = self.by_pair(self.clicked)
         rows = np.flatnonzero(self.skipped > 0)
-        pair, skipped, log_seen = self.pair[rows], self.skipped[rows], log_examined[self.situation[rows]]
+        pair, skipped, log_seen = (
+            self.pair[rows],
+            self.skipped[rows],
+            log_examined[self.situation[rows]],
+        )
         # No cell alone expects more clicks than the pair had.
         highest = np.zeros(clicks.size)
         np.minimum.at(highest, pair, np.log(clicks[pair] / (clicks[pair] + skipped)) - log_seen)
@@ -143,7 +152,9 @@ class ClickedCells:
         from scipy.sparse import csr_array  # noqa: PLC0415  (a model without a fit needs none)
 
         of_pair = self.by_pair(weight)
-        root = np.sqrt(np.divide(1.0, of_pair, out=np.zeros_like(of_pair), where=free & (of_pair > 0)))
+        root = np.sqrt(
+            np.divide(1.0, of_pair, out=np.zeros_like(of_pair), where=free & (of_pair > 0))
+        )
         shape = (self.pairs.size, self.situations.size)
         return csr_array((weight * root[self.pair], (self.pair, self.situation)), shape=shape)
 
@@ -171,7 +182,9 @@ class ExaminationSearch:
         found: FloatArray = logs - largest[self.sets]
         return found
 
-    def maximum(self, steps: int, log_examined: FloatArray, log_attractive: FloatArray) -> tuple[FloatArray, FloatArray, bool]:
+    def maximum(
+        self, steps: int, log_examined: FloatArray, log_attractive: FloatArray
+    ) -> tuple[FloatArray, FloatArray, bool]:
         """Logarithms of examination and attractiveness after so many steps at most, and whether
         they have converged.
         """
@@ -182,7 +195,9 @@ class ExaminationSearch:
             gain = float((move * point.score).sum())
             is_last = gain < _GAIN
             # Where all impressions were clicked, the likelihood has a slope and no curvature.
-            share = min(1.0, _LARGEST_MOVE / max(float(np.abs(move).max(initial=0.0)), _LARGEST_MOVE))
+            share = min(
+                1.0, _LARGEST_MOVE / max(float(np.abs(move).max(initial=0.0)), _LARGEST_MOVE)
+            )
             while True:
                 moved = np.minimum(logs + share * move, 0.0)
                 tried = self.cells.point(moved, point.log_attractive)
@@ -205,7 +220,9 @@ class ExaminationSearch:
             curvature = self.cells.by_situation(point.weight) + ridge
             found[free] = (point.score / curvature)[free]
         elif free.size:
-            table = self.cells.information(point.weight, point.log_attractive < 0)[np.ix_(free, free)]
+            table = self.cells.information(point.weight, point.log_attractive < 0)[
+                np.ix_(free, free)
+            ]
             table += np.diag(ridge[free])
             found[free] = (inverse_of(table) * point.score[free]).sum(axis=1)
         return found
@@ -223,15 +240,22 @@ class ExaminationSearch:
         return found
 
 
-def fit_examination(cells: CellCounts, steps: int, start: float, first: ExaminationFit | None = None) -> ExaminationFit:
+def fit_examination(
+    cells: CellCounts, steps: int, start: float, first: ExaminationFit | None = None
+) -> ExaminationFit:
     """Fit attractiveness of pairs and examination of situations."""
     known = ClickedCells.of(cells)
     search = ExaminationSearch.of(known)
     if first is None:
-        rates = known.by_situation(known.clicked) / known.by_situation(known.clicked + known.skipped)
+        rates = known.by_situation(known.clicked) / known.by_situation(
+            known.clicked + known.skipped
+        )
         log_examined, log_attractive = np.log(rates), np.zeros(known.pairs.size)
     else:
-        log_examined, log_attractive = np.log(first.examined[known.situations]), np.log(first.attractive[known.pairs])
+        log_examined, log_attractive = (
+            np.log(first.examined[known.situations]),
+            np.log(first.attractive[known.pairs]),
+        )
     log_examined, log_attractive, converged = search.maximum(steps, log_examined, log_attractive)
     attractive = np.where(cells.impressions > 0, 0.0, start)
     attractive[known.pairs] = np.exp(log_attractive)
@@ -249,7 +273,9 @@ def compared_with_first(cells: CellCounts, examined: FloatArray) -> IntArray:
     had no click.
     """
     sets = informative_sets(cells)
-    had_click = (np.bincount(cells.situation, cells.clicked, cells.n_situations) > 0) & (examined > 0)
+    had_click = (np.bincount(cells.situation, cells.clicked, cells.n_situations) > 0) & (
+        examined > 0
+    )
     if sets[0] < 0 or not had_click[0]:
         return np.zeros(0, np.int64)
     return np.flatnonzero((sets == sets[0]) & had_click)
@@ -267,7 +293,9 @@ def relative_to_first(cells: CellCounts, examined: FloatArray) -> FloatArray:
     return found
 
 
-def log_errors(cells: CellCounts, attractive: FloatArray, examined: FloatArray, compared: IntArray) -> tuple[FloatArray, FloatArray]:
+def log_errors(
+    cells: CellCounts, attractive: FloatArray, examined: FloatArray, compared: IntArray
+) -> tuple[FloatArray, FloatArray]:
     """Standard errors of the logarithms of click rates at the first rank, and of relative
     examination.
     """
@@ -289,7 +317,9 @@ def log_errors(cells: CellCounts, attractive: FloatArray, examined: FloatArray, 
 
 def _covariance(known: ClickedCells, point: ProfilePoint, places: IntArray) -> FloatArray:
     """Covariance of the logarithms of examination at some places, relative to the first of them."""
-    information = known.information(point.weight, np.ones(known.pairs.size, bool))[np.ix_(places, places)]
+    information = known.information(point.weight, np.ones(known.pairs.size, bool))[
+        np.ix_(places, places)
+    ]
     found = np.zeros_like(information)
     # of a few impressions that were all clicked: no interval
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -297,7 +327,9 @@ def _covariance(known: ClickedCells, point: ProfilePoint, places: IntArray) -> F
     return found
 
 
-def residual_weights(cells: CellCounts, attractive: FloatArray, examined: FloatArray, slope: FloatArray) -> tuple[FloatArray, FloatArray]:
+def residual_weights(
+    cells: CellCounts, attractive: FloatArray, examined: FloatArray, slope: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Weights with which residual clicks move a value that depends on relative examination.
 
     By the efficient score, with attractiveness as nuisance parameters. Bickel, Klaassen, Ritov and

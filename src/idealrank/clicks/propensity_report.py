@@ -41,7 +41,9 @@ class Propensities:
     Examples
     --------
     >>> from idealrank.clicks import simulate
-    >>> found = propensities(simulate([[0.5, 0.3, 0.2]] * 5, 2000, ranks=3, policy="random"), n_resamples=20)
+    >>> found = propensities(
+    ...     simulate([[0.5, 0.3, 0.2]] * 5, 2000, ranks=3, policy="random"), n_resamples=20
+    ... )
     >>> float(found.relative[0]), found.n_components
     (1.0, 1)
     """
@@ -58,7 +60,12 @@ class Propensities:
 
 
 def propensities(
-    sessions: Sessions, *, iterations: int = 500, n_resamples: int = 200, held_out: float = 0.2, rng: RandomLike = 0
+    sessions: Sessions,
+    *,
+    iterations: int = 500,
+    n_resamples: int = 200,
+    held_out: float = 0.2,
+    rng: RandomLike = 0,
 ) -> Propensities:
     """Estimate propensities by the position-based model, with intervals and held-out perplexity.
 
@@ -99,7 +106,11 @@ def propensities(
     not_relative = tuple(_not_relative(fitted))
     for caution in not_relative:
         warn(caution)
-    cautions = (*fitted.cautions, *not_relative, *one_query_cautions(linking_queries(fitted.cells, fitted.query_of_pair)))
+    cautions = (
+        *fitted.cautions,
+        *not_relative,
+        *one_query_cautions(linking_queries(fitted.cells, fitted.query_of_pair)),
+    )
     return Propensities(
         relative=fitted.relative_propensity,
         intervals=intervals,
@@ -122,4 +133,7 @@ def _not_relative(fitted: FittedPBM) -> Iterator[str]:
         yield FIRST_WITHOUT_CLICK
     elif lost.size and fitted.n_components == 1:
         ranks = ", ".join(map(str, lost.tolist()))
-        yield f"no clicked document links rank {ranks} with the first: no propensity there; log some results in random or swapped order"
+        yield (
+            f"no clicked document links rank {ranks} with the first: no propensity there; log "
+            f"some results in random or swapped order"
+        )

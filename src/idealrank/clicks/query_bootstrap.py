@@ -15,7 +15,9 @@ LEAST_QUERIES = 2
 """Queries below which there is no variation between queries, and therefore no interval."""
 
 
-def query_draws(generator: np.random.Generator, n_queries: int, replicates: int) -> Iterator[IntArray]:
+def query_draws(
+    generator: np.random.Generator, n_queries: int, replicates: int
+) -> Iterator[IntArray]:
     """Draw queries with replacement, and count how often each one is drawn. Shape (queries,),
     replicate by replicate.
     """
@@ -33,7 +35,9 @@ def linking_queries(cells: CellCounts, query_of_pair: IntArray) -> IntArray:
     upper, lower, query = edges.T
     linked = _linked_with_first(edges, cells.n_situations)
     found = np.where(linked, LEAST_QUERIES, 0)
-    pair_of_ranks, n_queries = np.unique(upper * cells.n_situations + lower, return_inverse=True, return_counts=True)[1:]
+    pair_of_ranks, n_queries = np.unique(
+        upper * cells.n_situations + lower, return_inverse=True, return_counts=True
+    )[1:]
     is_single = n_queries[pair_of_ranks.reshape(-1)] == 1
     # A tree of links, with as few single ones as possible, holds without any other query: only its
     # own queries can break a link.
@@ -49,7 +53,9 @@ def _rank_links(cells: CellCounts, query_of_pair: IntArray) -> IntArray:
     used = np.flatnonzero((np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0)[cells.pair])
     pair, rank = cells.pair[used], cells.situation[used]
     same = pair[1:] == pair[:-1]  # cells are sorted by pair, then by rank
-    return np.unique(np.column_stack([rank[:-1][same], rank[1:][same], query_of_pair[pair[1:][same]]]), axis=0)
+    return np.unique(
+        np.column_stack([rank[:-1][same], rank[1:][same], query_of_pair[pair[1:][same]]]), axis=0
+    )
 
 
 def _linked_with_first(edges: IntArray, n_ranks: int) -> BoolArray:
@@ -82,13 +88,21 @@ def one_query_cautions(n_linking: IntArray) -> tuple[str, ...]:
     if not ranks.size:
         return ()
     text = (
-        f"no interval at {ranks.size} of {n_linking.size} ranks, such as rank {ranks[-1]}: only one query links this rank with the "
-        "first, and one query shows no variation between queries; log more queries whose documents change ranks"
+        f"no interval at {ranks.size} of {n_linking.size} ranks, such as rank {ranks[-1]}: "
+        f"only one query links this rank with the "
+        "first, and one query shows no variation between queries; log more queries whose "
+        "documents change ranks"
     )
     return (text,)
 
 
-def log_intervals(relative: FloatArray, replicates: FloatArray, n_linking: IntArray, n_queries: int, confidence: float) -> FloatArray:
+def log_intervals(
+    relative: FloatArray,
+    replicates: FloatArray,
+    n_linking: IntArray,
+    n_queries: int,
+    confidence: float,
+) -> FloatArray:
     """Intervals of propensities on logarithms, whose errors are symmetric; errors of ratios are
     not.
     """

@@ -38,13 +38,25 @@ class RatioMoments:
     squares: FloatArray
 
     @classmethod
-    def of(cls, above: Sequence[FloatArray], below: Sequence[FloatArray], codes: IntArray | None) -> Self:
+    def of(
+        cls, above: Sequence[FloatArray], below: Sequence[FloatArray], codes: IntArray | None
+    ) -> Self:
         """Sum rows."""
         sums = np.array([float(column.sum()) for column in below])
-        ratio = np.array([_ratio(float(column.sum()), total) for column, total in zip(above, sums.tolist(), strict=True)])
-        gaps = [one - share * two if share else one for one, share, two in zip(above, ratio.tolist(), below, strict=True)]
+        ratio = np.array(
+            [
+                _ratio(float(column.sum()), total)
+                for column, total in zip(above, sums.tolist(), strict=True)
+            ]
+        )
+        gaps = [
+            one - share * two if share else one
+            for one, share, two in zip(above, ratio.tolist(), below, strict=True)
+        ]
         n_units = int(above[0].size) if codes is None else int(codes.max(initial=-1)) + 1
-        residuals, units = (_by_unit(cls._measured(columns), codes, n_units) for columns in (gaps, below))
+        residuals, units = (
+            _by_unit(cls._measured(columns), codes, n_units) for columns in (gaps, below)
+        )
         return cls(
             n_units=n_units,
             below=sums,
@@ -62,7 +74,9 @@ class RatioMoments:
     def plus(self, other: Self) -> Self:
         """Moments over the units of both."""
         below = self.below + other.below
-        ratio = self.ratio + (other.ratio - self.ratio) * np.divide(other.below, below, out=np.zeros(below.size), where=below != 0)
+        ratio = self.ratio + (other.ratio - self.ratio) * np.divide(
+            other.below, below, out=np.zeros(below.size), where=below != 0
+        )
         one, two = self._about(ratio), other._about(ratio)
         return type(self)(
             n_units=self.n_units + other.n_units,
@@ -77,7 +91,9 @@ class RatioMoments:
         """Moments of the residuals of other ratios."""
         gap = ratio - self.ratio
         crossed = self.crossed - self._moved(gap, self.squares)
-        residuals = self.residuals - self._moved(gap, self.crossed.T) - self._moved(gap, crossed.T).T
+        residuals = (
+            self.residuals - self._moved(gap, self.crossed.T) - self._moved(gap, crossed.T).T
+        )
         return replace(self, ratio=ratio, residuals=residuals, crossed=crossed)
 
     @staticmethod
@@ -114,8 +130,14 @@ def _ratio(above: float, below: float) -> float:
     return above / below if below else 0.0
 
 
-def _by_unit(columns: Sequence[FloatArray], codes: IntArray | None, n_units: int) -> Sequence[FloatArray]:
-    return columns if codes is None else [np.asarray(np.bincount(codes, column, n_units), np.float64) for column in columns]
+def _by_unit(
+    columns: Sequence[FloatArray], codes: IntArray | None, n_units: int
+) -> Sequence[FloatArray]:
+    return (
+        columns
+        if codes is None
+        else [np.asarray(np.bincount(codes, column, n_units), np.float64) for column in columns]
+    )
 
 
 def _products(ones: Sequence[FloatArray], others: Sequence[FloatArray]) -> FloatArray:
@@ -125,7 +147,9 @@ def _products(ones: Sequence[FloatArray], others: Sequence[FloatArray]) -> Float
 
 def codes_of_part(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> IntArray | None:
     """Number the clusters of a part of a log, which may have one or none; None without clusters."""
-    return None if clusters is None else label_codes(label_column("clusters", clusters, n), "clusters")
+    return (
+        None if clusters is None else label_codes(label_column("clusters", clusters, n), "clusters")
+    )
 
 
 def require_units(n: int, n_units: int, name: str, of: str, *, clustered: bool) -> None:
@@ -133,6 +157,11 @@ def require_units(n: int, n_units: int, name: str, of: str, *, clustered: bool) 
     machine do.
     """
     if n < 2:
-        raise InputError(f"{name}: found {n} {of} in all parts, expected at least 2; one shows no variation")
+        raise InputError(
+            f"{name}: found {n} {of} in all parts, expected at least 2; one shows no variation"
+        )
     if clustered and n_units < 2:
-        raise InputError("clusters: found one cluster in all parts, expected at least 2; one cluster shows no variation")
+        raise InputError(
+            "clusters: found one cluster in all parts, expected at least 2; one cluster shows "
+            "no variation"
+        )

@@ -31,7 +31,9 @@ class CountedSessions:
     @classmethod
     def of(cls, log: Sessions) -> "CountedSessions":
         """Count sessions with the same list and the same clicks."""
-        _, first, times = np.unique(np.hstack([log.pair, log.clicks]), axis=0, return_index=True, return_counts=True)
+        _, first, times = np.unique(
+            np.hstack([log.pair, log.clicks]), axis=0, return_index=True, return_counts=True
+        )
         return cls(log.select(first), times.astype(np.float64))
 
     def drawn(self, rng: np.random.Generator) -> "CountedSessions":
@@ -47,7 +49,10 @@ class CountedSessions:
     def counts(self) -> tuple[FloatArray, FloatArray]:
         """Impressions and clicks of each pair."""
         often = np.broadcast_to(self.times[:, None], self.log.pair.shape)
-        shown, clicked = (np.bincount(self.log.pair[rows], often[rows], self.n_pairs) for rows in (self.log.pair >= 0, self.log.clicks))
+        shown, clicked = (
+            np.bincount(self.log.pair[rows], often[rows], self.n_pairs)
+            for rows in (self.log.pair >= 0, self.log.clicks)
+        )
         return np.asarray(shown, np.float64), np.asarray(clicked, np.float64)
 
 
@@ -70,7 +75,9 @@ class ReadingFit:
     def of(cls, values: FloatArray) -> "ReadingFit":
         """Take the parameters from one array."""
         n_pairs = values.size // 2
-        return cls(attractive=values[:n_pairs], satisfied=values[n_pairs:-1], goes_on=float(values[-1]))
+        return cls(
+            attractive=values[:n_pairs], satisfied=values[n_pairs:-1], goes_on=float(values[-1])
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,7 +94,12 @@ class ReadingStep:
 
 
 def fit_reading(
-    parts: Sequence[CountedSessions], steps: int, start: float, *, first: ReadingFit | None = None, each: Each = map
+    parts: Sequence[CountedSessions],
+    steps: int,
+    start: float,
+    *,
+    first: ReadingFit | None = None,
+    each: Each = map,
 ) -> ReadingFit:
     """Fit a DBN to parts of a log without a common query.
 
@@ -106,7 +118,12 @@ def fit_reading(
         factor = max(length / bent, 1.0) if bent > 0 else 1.0
         if (after - before) * factor < _GAIN:
             fit = ReadingFit.of(twice)
-            return ReadingFit(attractive=fit.attractive, satisfied=fit.satisfied, goes_on=fit.goes_on, converged=True)
+            return ReadingFit(
+                attractive=fit.attractive,
+                satisfied=fit.satisfied,
+                goes_on=fit.goes_on,
+                converged=True,
+            )
         values = twice
         if factor > 1 and used < steps:
             leap = np.clip(once - move + 2 * factor * move + factor**2 * bend, 0, 1)
@@ -120,19 +137,33 @@ def fit_reading(
     return ReadingFit.of(values)
 
 
-def _stepped(parts: Sequence[CountedSessions], values: FloatArray, start: float, each: Each) -> tuple[FloatArray, float]:
+def _stepped(
+    parts: Sequence[CountedSessions], values: FloatArray, start: float, each: Each
+) -> tuple[FloatArray, float]:
     """Parameters after a step, and the log-likelihood before it."""
     whole = ReadingFit.of(values)
     ends = np.cumsum([0, *(part.n_pairs for part in parts)]).tolist()
     states = [
-        (part, ReadingFit(attractive=whole.attractive[low:high], satisfied=whole.satisfied[low:high], goes_on=whole.goes_on))
+        (
+            part,
+            ReadingFit(
+                attractive=whole.attractive[low:high],
+                satisfied=whole.satisfied[low:high],
+                goes_on=whole.goes_on,
+            ),
+        )
         for part, low, high in zip(parts, ends[:-1], ends[1:], strict=True)
     ]
     found: list[ReadingStep] = list(each(partial(_step_of, start=start), states))
     moved, stayed = sum(one.moved for one in found), sum(one.stayed for one in found)
     goes_on = moved / (moved + stayed) if moved + stayed > 0 else whole.goes_on
-    attractive, satisfied = (np.concatenate([getattr(one, name) for one in found]) for name in ("attractive", "satisfied"))
-    return ReadingFit(attractive=attractive, satisfied=satisfied, goes_on=goes_on).values, sum(one.log_likelihood for one in found)
+    attractive, satisfied = (
+        np.concatenate([getattr(one, name) for one in found])
+        for name in ("attractive", "satisfied")
+    )
+    return ReadingFit(attractive=attractive, satisfied=satisfied, goes_on=goes_on).values, sum(
+        one.log_likelihood for one in found
+    )
 
 
 def _step_of(state: tuple[CountedSessions, ReadingFit], start: float) -> ReadingStep:
@@ -154,14 +185,21 @@ def reading_step(part: CountedSessions, fit: ReadingFit, start: float) -> Readin
     moved = stayed = 0.0
     for rank in range(ranks):
         examined[:, rank] = np.where(there[:, rank], chance, 0.0)
-        below, lower = silent[:, rank + 1], there[:, rank + 1] if rank + 1 < ranks else np.zeros(len(log), bool)
+        below, lower = (
+            silent[:, rank + 1],
+            there[:, rank + 1] if rank + 1 < ranks else np.zeros(len(log), bool),
+        )
         quiet = (1 - goes_on) + goes_on * below
         is_last, above = last == rank + 1, last > rank + 1
         whole = s[:, rank] + (1 - s[:, rank]) * quiet
         at_last[:, rank] = np.where(is_last, share(s[:, rank], whole, 0.0), 0.0)
         # chance of having gone on, of a user who may, and clicked nothing more
         onward = share(goes_on * below, quiet, 0.0)
-        free = np.where(is_last, share((1 - s[:, rank]) * quiet, whole, 0.0), np.where(above, 1.0, examined[:, rank]))
+        free = np.where(
+            is_last,
+            share((1 - s[:, rank]) * quiet, whole, 0.0),
+            np.where(above, 1.0, examined[:, rank]),
+        )
         chance = np.where(above, 1.0, free * onward)
         read_on = np.where(clicks[:, rank], a[:, rank] * (1 - s[:, rank]), 1 - a[:, rank]) * goes_on
         probability *= np.where(is_last, a[:, rank] * whole, np.where(above, read_on, 1.0))
@@ -174,15 +212,25 @@ def reading_step(part: CountedSessions, fit: ReadingFit, start: float) -> Readin
     def by_pair(values: FloatArray) -> FloatArray:
         return np.asarray(np.bincount(flat, values[there] * often, part.n_pairs), np.float64)
 
-    attractive = share(by_pair(clicks + ~clicks * (1 - examined) * a), by_pair(np.ones(pair.shape)), start)
+    attractive = share(
+        by_pair(clicks + ~clicks * (1 - examined) * a), by_pair(np.ones(pair.shape)), start
+    )
     satisfied = share(by_pair(at_last), by_pair(clicks.astype(np.float64)), start)
     counted = times > 0
     with np.errstate(divide="ignore"):
         log_likelihood = float((times[counted] * np.log(probability[counted])).sum())
-    return ReadingStep(attractive=attractive, satisfied=satisfied, moved=moved, stayed=stayed, log_likelihood=log_likelihood)
+    return ReadingStep(
+        attractive=attractive,
+        satisfied=satisfied,
+        moved=moved,
+        stayed=stayed,
+        log_likelihood=log_likelihood,
+    )
 
 
-def _silent(attraction: FloatArray, there: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]", goes_on: float) -> FloatArray:
+def _silent(
+    attraction: FloatArray, there: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]", goes_on: float
+) -> FloatArray:
     """Chance of no click from a rank on, if it is examined; 1 below the end of a list. Shape
     (sessions, ranks + 1).
     """

@@ -101,22 +101,33 @@ class Sessions:
         """
         rows = documents if isinstance(documents, np.ndarray) else _object_table(documents)
         if rows.ndim != 2 or not rows.size:
-            raise InputError(f"documents: found shape {rows.shape}, expected (sessions, ranks); fill shorter lists up with None")
+            raise InputError(
+                f"documents: found shape {rows.shape}, expected (sessions, ranks); fill "
+                f"shorter lists up with None"
+            )
         clicked = array_of("clicks", clicks, "0 or 1")
         if clicked.dtype.kind not in "biuf":
             clicked = number_table("clicks", clicked)
         if clicked.shape != rows.shape:
-            raise InputError(f"clicks: found shape {clicked.shape}, expected {rows.shape}, as of documents")
+            raise InputError(
+                f"clicks: found shape {clicked.shape}, expected {rows.shape}, as of documents"
+            )
         if not np.isin(clicked, (0, 1)).all():
             where = np.argwhere(~np.isin(clicked, (0, 1)))[0]
-            raise InputError(f"clicks, session {where[0]}, rank {where[1] + 1}: found {clicked[tuple(where)]}, expected 0 or 1")
+            raise InputError(
+                f"clicks, session {where[0]}, rank {where[1] + 1}: found "
+                f"{clicked[tuple(where)]}, expected 0 or 1"
+            )
         labels = label_column("query", query, rows.shape[0], "sessions", blank=True)
         codes, queries = numbered(labels)
         shown = _shown(rows)
         clicked = clicked.astype(bool)
         if (clicked & ~shown).any():
             where = np.argwhere(clicked & ~shown)[0]
-            raise InputError(f"clicks, session {where[0]}, rank {where[1] + 1}: found a click, expected none below the end of the list")
+            raise InputError(
+                f"clicks, session {where[0]}, rank {where[1] + 1}: found a click, expected "
+                f"none below the end of the list"
+            )
         flat = shown.reshape(-1)
         own, names = numbered(rows.reshape(-1)[flat])
         keys = np.repeat(codes, rows.shape[1])[flat] * np.int64(len(names)) + own
@@ -124,7 +135,9 @@ class Sessions:
         pair = np.full(rows.shape, -1, np.int64)
         pair[shown] = numbers
         _refuse_twice(pair)
-        pairs = tuple((queries[int(key // len(names))], names[int(key % len(names))]) for key in distinct)
+        pairs = tuple(
+            (queries[int(key // len(names))], names[int(key % len(names))]) for key in distinct
+        )
         whose = None if user is None else label_column("user", user, rows.shape[0], "sessions")
         return cls(
             queries=queries,
@@ -168,8 +181,15 @@ class Sessions:
         (1, ('q', 'r'))
         """
         wanted = self._places(rows)
-        own = {name: None if column is None else column[wanted] for name, column in
-               (("user", self.user), ("propensity", self.propensity), ("examination", self.examination), ("time", self.time))}  # fmt: skip
+        own = {
+            name: None if column is None else column[wanted]
+            for name, column in (
+                ("user", self.user),
+                ("propensity", self.propensity),
+                ("examination", self.examination),
+                ("time", self.time),
+            )
+        }
         return Sessions(
             queries=self.queries,
             documents=self.documents,
@@ -181,15 +201,24 @@ class Sessions:
 
     def _places(self, rows: "npt.ArrayLike") -> "np.ndarray[Any, Any]":
         """Rows to select, checked."""
-        found, expected = array_of("rows", rows, "indexes of sessions"), f"indexes below {len(self)}, or a boolean for each session"
+        found, expected = (
+            array_of("rows", rows, "indexes of sessions"),
+            f"indexes below {len(self)}, or a boolean for each session",
+        )
         if found.dtype.kind == "b":
             if found.shape != (len(self),):
-                raise InputError(f"rows: found booleans of shape {found.shape}, expected {expected}")
+                raise InputError(
+                    f"rows: found booleans of shape {found.shape}, expected {expected}"
+                )
             return found
         if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
-            raise InputError(f"rows: found {found.dtype} of shape {found.shape}, expected {expected}")
+            raise InputError(
+                f"rows: found {found.dtype} of shape {found.shape}, expected {expected}"
+            )
         if found.size and not (-len(self) <= int(found.min()) and int(found.max()) < len(self)):
-            raise InputError(f"rows: found {int(found.min())} to {int(found.max())}, expected {expected}")
+            raise InputError(
+                f"rows: found {int(found.min())} to {int(found.max())}, expected {expected}"
+            )
         return found.astype(np.int64)
 
     def split(self, share: float, rng: RandomLike = 0) -> "tuple[Sessions, Sessions]":
@@ -209,7 +238,10 @@ class Sessions:
         """
         part = real_number("share", share, "a number between 0 and 1", low=0, high=1)
         if len(self) < 2:
-            raise InputError(f"sessions: found {len(self)} of the lists of results that users saw, expected at least 2 to split")
+            raise InputError(
+                f"sessions: found {len(self)} of the lists of results that users saw, "
+                f"expected at least 2 to split"
+            )
         order = generator_of(rng).permutation(len(self))
         cut = min(max(round(part * len(self)), 1), len(self) - 1)
         return self.select(np.sort(order[:cut])), self.select(np.sort(order[cut:]))
@@ -227,7 +259,10 @@ class Sessions:
         >>> Sessions.from_arrays(["q"], [["a", "b"]], [[1, 0]]).require_click()
         """
         if not self.clicks.any():
-            raise InputError(f"clicks: found none in {len(self):,} lists, expected some; is the column of clicks the right one?")
+            raise InputError(
+                f"clicks: found none in {len(self):,} lists, expected some; is the column of "
+                f"clicks the right one?"
+            )
 
     def require_ranks(self, most: int = MOST_RANKS) -> None:
         """Refuse lists that are too long for a table of ranks by ranks.
@@ -248,7 +283,8 @@ class Sessions:
         """
         if self.n_ranks > most:
             raise InputError(
-                f"sessions: found a list of {self.n_ranks:,} ranks, expected at most {most:,}: memory or time grow with the square of the "
+                f"sessions: found a list of {self.n_ranks:,} ranks, expected at most "
+                f"{most:,}: memory or time grow with the square of the "
                 "ranks; cut the lists, or leave out lists that no user read"
             )
 
@@ -257,11 +293,15 @@ class Sessions:
 
         Examples
         --------
-        >>> Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", "a"]], [[1, 0], [1, 1]]).click_rates().tolist()
+        >>> Sessions.from_arrays(
+        ...     ["q", "q"], [["a", "b"], ["b", "a"]], [[1, 0], [1, 1]]
+        ... ).click_rates().tolist()
         [1.0, 0.5]
         """
         shown = (self.pair >= 0).sum(axis=0)
-        found: FloatArray = np.divide(self.clicks.sum(axis=0), shown, out=np.full(self.n_ranks, np.nan), where=shown > 0)
+        found: FloatArray = np.divide(
+            self.clicks.sum(axis=0), shown, out=np.full(self.n_ranks, np.nan), where=shown > 0
+        )
         return found
 
 
@@ -274,7 +314,9 @@ def check_sessions(given: object) -> None:
         )
 
 
-def nested(documents: "Sequence[tuple[str, str]]", values: FloatArray) -> Mapping[str, Mapping[str, float]]:
+def nested(
+    documents: "Sequence[tuple[str, str]]", values: FloatArray
+) -> Mapping[str, Mapping[str, float]]:
     """Values of pairs, as a mapping of queries to mappings of documents."""
     found: dict[str, dict[str, float]] = {}
     for (query, document), value in zip(documents, values.tolist(), strict=True):
@@ -290,13 +332,17 @@ def numbered(labels: "Sequence[Any] | np.ndarray[Any, Any]") -> tuple[IntArray, 
     names: dict[Any, int] = {}
     given = labels.tolist() if isinstance(labels, np.ndarray) else labels
     try:
-        numbers = np.fromiter((names.setdefault(label, len(names)) for label in given), np.int64, len(given))
+        numbers = np.fromiter(
+            (names.setdefault(label, len(names)) for label in given), np.int64, len(given)
+        )
     except TypeError as error:
         raise InputError(f"ids: found {shown(error)}, expected texts or whole numbers") from None
     texts = tuple(map(str, names))
     if len(set(texts)) < len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
-        raise InputError(f"ids: found {twice!r} and {twice}, a text and a number; expected ids of one type")
+        raise InputError(
+            f"ids: found {twice!r} and {twice}, a text and a number; expected ids of one type"
+        )
     return numbers, texts
 
 
@@ -331,13 +377,18 @@ def _shown(rows: "np.ndarray[Any, Any]") -> BoolArray:
         found = np.array([_is_id(one) for one in rows.reshape(-1)], bool)
         found = found.reshape(rows.shape)
     else:
-        raise InputError(f"documents: found values of type {rows.dtype}, expected ids: texts or whole numbers")
+        raise InputError(
+            f"documents: found values of type {rows.dtype}, expected ids: texts or whole numbers"
+        )
     if not found.any():
         raise InputError("documents: found no document, expected at least one list with one")
     gap = found[:, 1:] & ~found[:, :-1]
     if gap.any():
         where = np.argwhere(gap)[0]
-        raise InputError(f"documents, session {where[0]}, rank {where[1] + 1}: found no document above rank {where[1] + 2}, which has one")
+        raise InputError(
+            f"documents, session {where[0]}, rank {where[1] + 1}: found no document above "
+            f"rank {where[1] + 2}, which has one"
+        )
     return np.asarray(found, bool)
 
 
@@ -351,7 +402,9 @@ def _object_table(documents: Any) -> "np.ndarray[Any, Any]":
     try:
         return np.asarray(documents, object)
     except ValueError as error:
-        raise InputError(f"documents: found no table ({shown(error)}), expected shape (sessions, ranks)") from None
+        raise InputError(
+            f"documents: found no table ({shown(error)}), expected shape (sessions, ranks)"
+        ) from None
 
 
 def _seconds(given: Any, n: int) -> FloatArray | None:
@@ -359,7 +412,10 @@ def _seconds(given: Any, n: int) -> FloatArray | None:
         return None
     found = number_table("time", given)
     if found.shape != (n,) or not np.isfinite(found).all():
-        raise InputError(f"time: found shape {found.shape}, expected finite seconds, one for each of the {n} sessions")
+        raise InputError(
+            f"time: found shape {found.shape}, expected finite seconds, one for each of the "
+            f"{n} sessions"
+        )
     return found
 
 
@@ -368,7 +424,9 @@ def _refuse_twice(pair: IntArray) -> None:
     twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
     if twice.any():
         row = int(np.argwhere(twice)[0][0])
-        raise InputError(f"documents, session {row}: found one document at two ranks, expected each once")
+        raise InputError(
+            f"documents, session {row}: found one document at two ranks, expected each once"
+        )
 
 
 def _propensity(given: Any, shown: BoolArray) -> FloatArray | None:
@@ -376,10 +434,15 @@ def _propensity(given: Any, shown: BoolArray) -> FloatArray | None:
         return None
     found = number_table("propensity", given)
     if found.shape != shown.shape:
-        raise InputError(f"propensity: found shape {found.shape}, expected {shown.shape}, as of documents")
+        raise InputError(
+            f"propensity: found shape {found.shape}, expected {shown.shape}, as of documents"
+        )
     wrong = shown & ~((found > 0) & (found <= 1))
     if wrong.any():
         where = np.argwhere(wrong)[0]
         value = found[tuple(where)]
-        raise InputError(f"propensity, session {where[0]}, rank {where[1] + 1}: found {value:g}, expected a probability above 0, up to 1")
+        raise InputError(
+            f"propensity, session {where[0]}, rank {where[1] + 1}: found {value:g}, expected "
+            f"a probability above 0, up to 1"
+        )
     return found

@@ -103,23 +103,46 @@ def simulate(
     length, n = whole_number("ranks", ranks), whole_number("n_sessions", n_sessions)
     _require_memory(n, n_documents)
     if length > n_documents:
-        raise OptionError(f"ranks={length}: expected at most {n_documents}, the number of documents")
-    satisfied, mistakes, change, heat, exponent = _reals(satisfaction, noise, drift, temperature, popularity)
+        raise OptionError(
+            f"ranks={length}: expected at most {n_documents}, the number of documents"
+        )
+    satisfied, mistakes, change, heat, exponent = _reals(
+        satisfaction, noise, drift, temperature, popularity
+    )
     n_users = None if users is None else whole_number("users", users, 1, MOST_USERS)
     generator = generator_of(rng)
-    examined = 1 / np.arange(1, length + 1) if propensity is None else number_table("propensity", propensity)
+    examined = (
+        1 / np.arange(1, length + 1)
+        if propensity is None
+        else number_table("propensity", propensity)
+    )
     if examined.shape != (length,) or not ((examined >= 0) & (examined <= 1)).all():
-        raise InputError(f"propensity: found {examined.tolist()}, expected {length} probabilities, one a rank")
-    ranked_by = generator.standard_normal(truth.shape) if scores is None else _matrix("scores", scores)
+        raise InputError(
+            f"propensity: found {examined.tolist()}, expected {length} probabilities, one a rank"
+        )
+    ranked_by = (
+        generator.standard_normal(truth.shape) if scores is None else _matrix("scores", scores)
+    )
     if ranked_by.shape != truth.shape:
-        raise InputError(f"scores: found shape {ranked_by.shape}, expected {truth.shape}, as of attractiveness")
+        raise InputError(
+            f"scores: found shape {ranked_by.shape}, expected {truth.shape}, as of attractiveness"
+        )
     weights = np.arange(1, n_queries + 1, dtype=np.float64) ** -exponent
     query = generator.choice(n_queries, n, p=weights / weights.sum())
-    shown, shown_with = _lists(scores=ranked_by, query=query, length=length, policy=policy, temperature=heat, rng=generator)
+    shown, shown_with = _lists(
+        scores=ranked_by, query=query, length=length, policy=policy, temperature=heat, rng=generator
+    )
     attraction = truth[query[:, None], shown]
     if change:
         attraction = attraction + np.linspace(0, change, n)[:, None] * (1 - 2 * attraction)
-    clicks = _clicks(attraction=attraction, model=model, examined=examined, satisfaction=satisfied, noise=mistakes, rng=generator)
+    clicks = _clicks(
+        attraction=attraction,
+        model=model,
+        examined=examined,
+        satisfaction=satisfied,
+        noise=mistakes,
+        rng=generator,
+    )
     user = None if n_users is None else generator.integers(0, n_users, n)
     log = Sessions.from_arrays(query, shown, clicks, user=user, propensity=shown_with)
     seen = np.broadcast_to(examined, clicks.shape).copy() if model in ("pbm", "trust") else None
@@ -138,28 +161,47 @@ def simulate(
 def _require_memory(n: int, n_documents: int) -> None:
     if n * n_documents > MOST_CELLS:
         most = MOST_CELLS // n_documents
-        raise OptionError(f"n_sessions={n}: expected at most {most:,} with {n_documents:,} documents; more need too much memory")
+        raise OptionError(
+            f"n_sessions={n}: expected at most {most:,} with {n_documents:,} documents; more "
+            f"need too much memory"
+        )
 
 
-def _reals(satisfaction: float, noise: float, drift: float, temperature: float, popularity: float) -> tuple[float, ...]:
+def _reals(
+    satisfaction: float, noise: float, drift: float, temperature: float, popularity: float
+) -> tuple[float, ...]:
     """Options that are numbers, checked, in this order."""
     shares = (
         real_number(name, value, "a number from 0 to 1", low=0, high=1, closed="both")
         for name, value in (("satisfaction", satisfaction), ("noise", noise), ("drift", drift))
     )
     heat = real_number("temperature", temperature, "a finite number above 0, such as 1", low=0)
-    return *shares, heat, real_number("popularity", popularity, "a number from 0 to 100", low=0, high=100, closed="both")
+    return (
+        *shares,
+        heat,
+        real_number(
+            "popularity", popularity, "a number from 0 to 100", low=0, high=100, closed="both"
+        ),
+    )
 
 
 def _matrix(name: str, given: npt.ArrayLike) -> FloatArray:
     found = number_table(name, given)
     if found.ndim != 2 or not found.size or not np.isfinite(found).all():
-        raise InputError(f"{name}: found shape {found.shape}, expected finite numbers of shape (queries, documents)")
+        raise InputError(
+            f"{name}: found shape {found.shape}, expected finite numbers of shape (queries, "
+            f"documents)"
+        )
     return found
 
 
 def _lists(
-    scores: FloatArray, query: IntArray, length: int, policy: LoggingPolicy, temperature: float, rng: np.random.Generator
+    scores: FloatArray,
+    query: IntArray,
+    length: int,
+    policy: LoggingPolicy,
+    temperature: float,
+    rng: np.random.Generator,
 ) -> tuple[IntArray, FloatArray]:
     """Documents of each list, and the probability of each at its rank."""
     n, n_documents = query.size, scores.shape[1]
@@ -170,12 +212,17 @@ def _lists(
         with np.errstate(over="ignore"):
             odds = scores[query] / temperature
         if not np.isfinite(odds).all():
-            raise OptionError(f"temperature={temperature:g}: found scores divided by it that are no numbers, expected a larger one")
+            raise OptionError(
+                f"temperature={temperature:g}: found scores divided by it that are no "
+                f"numbers, expected a larger one"
+            )
         shown = np.argsort(-(odds + rng.gumbel(size=odds.shape)), axis=1, kind="stable")[:, :length]
         left = np.exp(odds - odds.max(axis=1, keepdims=True))
         strength = np.take_along_axis(left, shown, axis=1)
         above = np.cumsum(strength, axis=1) - strength
-        return shown, np.minimum(strength / np.maximum(left.sum(axis=1, keepdims=True) - above, strength), 1.0)
+        return shown, np.minimum(
+            strength / np.maximum(left.sum(axis=1, keepdims=True) - above, strength), 1.0
+        )
     ordered = np.argsort(-scores, axis=1, kind="stable")[:, :length][query]
     chance = np.ones(ordered.shape)
     if policy == "swap":
@@ -191,7 +238,12 @@ def _lists(
 
 
 def _clicks(
-    attraction: FloatArray, model: UserModel, examined: FloatArray, satisfaction: float, noise: float, rng: np.random.Generator
+    attraction: FloatArray,
+    model: UserModel,
+    examined: FloatArray,
+    satisfaction: float,
+    noise: float,
+    rng: np.random.Generator,
 ) -> BoolArray:
     draws = rng.random(attraction.shape)
     if model == "pbm":
@@ -200,7 +252,9 @@ def _clicks(
         mistaken = noise / np.arange(1, attraction.shape[1] + 1)
         return np.asarray(draws < examined * (attraction + mistaken * (1 - attraction)), bool)
     wanted = draws < attraction
-    stop = np.ones(attraction.shape) if model == "cascade" else np.full(attraction.shape, satisfaction)
+    stop = (
+        np.ones(attraction.shape) if model == "cascade" else np.full(attraction.shape, satisfaction)
+    )
     if model == "dcm":
         stop = np.broadcast_to(1 - examined, attraction.shape)
     stopped = wanted & (rng.random(attraction.shape) < stop)

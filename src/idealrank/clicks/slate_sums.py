@@ -8,7 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.clicks.arguments import check_confidence
-from idealrank.clicks.logged_slates import SlateEstimator, SlateValue, WeightedSlates, ratio_worth, slate_cautions
+from idealrank.clicks.logged_slates import (
+    SlateEstimator,
+    SlateValue,
+    WeightedSlates,
+    ratio_worth,
+    slate_cautions,
+)
 from idealrank.clicks.ratio_moments import RatioMoments, codes_of_part, require_units
 from idealrank.data.types import FloatArray
 from idealrank.errors import IncompatibleError
@@ -42,8 +48,15 @@ class SlateSums:
 
     Examples
     --------
-    >>> rewards, target, logged = [[1, 0], [0, 1]], [[0.8, 0.5], [0.2, 0.5]], [[0.5, 0.5], [0.5, 0.5]]
-    >>> one, other = (SlateSums.of(rewards[at:][:1], target[at:][:1], logged[at:][:1], "rips") for at in (0, 1))
+    >>> rewards, target, logged = (
+    ...     [[1, 0], [0, 1]],
+    ...     [[0.8, 0.5], [0.2, 0.5]],
+    ...     [[0.5, 0.5], [0.5, 0.5]],
+    ... )
+    >>> one, other = (
+    ...     SlateSums.of(rewards[at:][:1], target[at:][:1], logged[at:][:1], "rips")
+    ...     for at in (0, 1)
+    ... )
     >>> one.merge(other).value().by_rank.tolist()
     [0.8, 0.2]
     """
@@ -63,10 +76,15 @@ class SlateSums:
 
     @classmethod
     def of(
-        cls, rewards: npt.ArrayLike, target_probability: npt.ArrayLike, logged_probability: npt.ArrayLike,
-        estimator: SlateEstimator = "ips", *, discount: npt.ArrayLike | None = None,
+        cls,
+        rewards: npt.ArrayLike,
+        target_probability: npt.ArrayLike,
+        logged_probability: npt.ArrayLike,
+        estimator: SlateEstimator = "ips",
+        *,
+        discount: npt.ArrayLike | None = None,
         clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    ) -> "SlateSums":  # fmt: skip
+    ) -> "SlateSums":
         """Sum the lists of a partition for `idealrank.clicks.slate_value`, whose parameters these
         are.
 
@@ -78,7 +96,9 @@ class SlateSums:
         InputError, OptionError
             As from `slate_value`, but for the number of lists and of clusters.
         """
-        lists = WeightedSlates.of(rewards, target_probability, logged_probability, estimator, discount, fewest=0)
+        lists = WeightedSlates.of(
+            rewards, target_probability, logged_probability, estimator, discount, fewest=0
+        )
         return sums_of_slates(lists, estimator, clusters)
 
     def merge(self, other: "SlateSums") -> "SlateSums":
@@ -89,10 +109,14 @@ class SlateSums:
         IncompatibleError
             Estimators, ranks or discounts differ, or one part alone has clusters.
         """
-        ours, theirs = ((one.estimator, one.worth.tolist(), "clusters" if one.clustered else "no clusters") for one in (self, other))
+        ours, theirs = (
+            (one.estimator, one.worth.tolist(), "clusters" if one.clustered else "no clusters")
+            for one in (self, other)
+        )
         if ours != theirs:
             raise IncompatibleError(
-                f"found sums of {ours} and of {theirs}; expected one estimator, discount of each rank and kind of lists for all parts"
+                f"found sums of {ours} and of {theirs}; expected one estimator, discount of "
+                f"each rank and kind of lists for all parts"
             )
         n = self.n + other.n
         gap = other.weights / max(other.n, 1) - self.weights / max(self.n, 1)
@@ -100,7 +124,9 @@ class SlateSums:
             n=n,
             weights=self.weights + other.weights,
             squares=self.squares + other.squares,
-            deviations=self.deviations + other.deviations + gap * gap * (self.n * other.n / max(n, 1)),
+            deviations=self.deviations
+            + other.deviations
+            + gap * gap * (self.n * other.n / max(n, 1)),
             weighted=self.weighted + other.weighted,
             largest=np.maximum(self.largest, other.largest),
             moments=self.moments.plus(other.moments),
@@ -128,7 +154,9 @@ class SlateSums:
         require_units(self.n, self.moments.n_units, "rewards", "lists", clustered=self.clustered)
         below = self.weights if self.estimator.startswith("sn") else np.full(ranks, float(self.n))
         by_rank = np.divide(self.weighted, below, out=np.zeros(ranks), where=below > 0)
-        effective = np.divide(self.weights**2, self.squares, out=np.zeros(ranks), where=self.squares > 0)
+        effective = np.divide(
+            self.weights**2, self.squares, out=np.zeros(ranks), where=self.squares > 0
+        )
         mean, spread = self.weights / self.n, np.sqrt(self.deviations / self.n)
         return SlateValue(
             total=self.moments.mean(ratio_worth(self.estimator, self.worth), level),
@@ -140,18 +168,29 @@ class SlateSums:
             estimator=self.estimator,
             confidence=level,
             cautions=slate_cautions(
-                n=self.n, mean=mean, spread=spread, effective=effective, sizes=(self.gained, self.largest_gain), worth=self.worth
+                n=self.n,
+                mean=mean,
+                spread=spread,
+                effective=effective,
+                sizes=(self.gained, self.largest_gain),
+                worth=self.worth,
             ),
         )
 
 
-def sums_of_slates(lists: WeightedSlates, estimator: SlateEstimator, clusters: "Sequence[Any] | npt.ArrayLike | None") -> SlateSums:
+def sums_of_slates(
+    lists: WeightedSlates,
+    estimator: SlateEstimator,
+    clusters: "Sequence[Any] | npt.ArrayLike | None",
+) -> SlateSums:
     """Sum the checked lists of a partition."""
     n, weights = len(lists.rewards), list(lists.weights.T)
     gained, codes = lists.gained, codes_of_part(clusters, n)
     products = [one * two for one, two in zip(weights, lists.rewards.T, strict=True)]
     total = _sums(weights)
-    deviations = _sums([(one - mean) ** 2 for one, mean in zip(weights, (total / max(n, 1)).tolist(), strict=True)])
+    deviations = _sums(
+        [(one - mean) ** 2 for one, mean in zip(weights, (total / max(n, 1)).tolist(), strict=True)]
+    )
     return SlateSums(
         n=n,
         weights=total,

@@ -114,21 +114,37 @@ def click_rows(
     check_sessions(sessions)
     most = None
     if largest_weight is not None:
-        most = real_number("largest_weight", largest_weight, "a number of 1 or more, such as 100", low=1, closed="low")
+        most = real_number(
+            "largest_weight",
+            largest_weight,
+            "a number of 1 or more, such as 100",
+            low=1,
+            closed="low",
+        )
     shown = sessions.pair >= 0
     chance = _chances(propensity, sessions)
     clicked = (sessions.clicks & shown).sum(axis=1)
-    kept = (clicked > 0) & (clicked < sessions.lengths) if lists == "with-pairs" else np.ones(len(sessions), bool)
+    kept = (
+        (clicked > 0) & (clicked < sessions.lengths)
+        if lists == "with-pairs"
+        else np.ones(len(sessions), bool)
+    )
     cells = shown & kept[:, None]
     own = chance[cells]
     if not (np.isfinite(own) & (own > 0)).all():
         row, column = np.argwhere(cells & ~(np.isfinite(chance) & (chance > 0)))[0]
         expected = "expected a number above 0; estimate it, or leave out what stands at this rank"
-        raise InputError(f"propensity, session {row}, rank {column + 1}: found {chance[row, column]:g}, {expected}")
+        raise InputError(
+            f"propensity, session {row}, rank {column + 1}: found {chance[row, column]:g}, "
+            f"{expected}"
+        )
     if most is not None:
         own = np.maximum(own, 1 / most)
     if (own < 1 / LARGEST).any():
-        raise InputError(f"propensity: found {own.min():g}, too small: expected at least {1 / LARGEST:g}; set largest_weight, such as 100")
+        raise InputError(
+            f"propensity: found {own.min():g}, too small: expected at least {1 / LARGEST:g}; "
+            f"set largest_weight, such as 100"
+        )
     ranks = np.broadcast_to(np.arange(1, sessions.n_ranks + 1), shown.shape)
     labels = sessions.clicks[cells].astype(np.float64)
     return ClickRows(
@@ -145,5 +161,8 @@ def _chances(given: "npt.ArrayLike | None", sessions: Sessions) -> FloatArray:
     shape = sessions.pair.shape
     found = np.ones(1) if given is None else number_table("propensity", given)
     if given is not None and found.shape not in (shape[1:], shape):
-        raise InputError(f"propensity: found shape {found.shape}, expected {shape[1:]}, one a rank, or {shape}, one a place")
+        raise InputError(
+            f"propensity: found shape {found.shape}, expected {shape[1:]}, one a rank, or "
+            f"{shape}, one a place"
+        )
     return np.broadcast_to(found, shape)

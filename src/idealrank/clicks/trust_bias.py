@@ -75,7 +75,9 @@ class TrustPropensities:
         return bool(((low > 0) | (high < 0)).any())
 
 
-def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence: float = 0.95, rng: RandomLike = 0) -> TrustPropensities:
+def trust_propensities(
+    sessions: Sessions, *, n_resamples: int = 200, confidence: float = 0.95, rng: RandomLike = 0
+) -> TrustPropensities:
     """Estimate affine propensities, which allow for trust bias, from a log in which documents
     change their ranks.
 
@@ -112,27 +114,40 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
 
     References
     ----------
-    Agarwal, Wang, Li, Bendersky and Najork (2019), Addressing trust bias for unbiased learning-to-rank, WWW. Vardasbi, Oosterhuis and de
-    Rijke (2020), When inverse propensity scoring does not work: affine corrections for unbiased learning to rank, CIKM, for the affine
-    form. Wald (1940), for slopes by instruments. Fieller (1954), Some problems in interval estimation, JRSS B 16, for ratios.
+    Agarwal, Wang, Li, Bendersky and Najork (2019), Addressing trust bias for unbiased
+    learning-to-rank, WWW. Vardasbi, Oosterhuis and de Rijke (2020), When inverse propensity scoring
+    does not work: affine corrections for unbiased learning to rank, CIKM, for the affine form. Wald
+    (1940), for slopes by instruments. Fieller (1954), Some problems in interval estimation, JRSS B
+    16, for ratios.
 
     Examples
     --------
     >>> from idealrank.clicks import simulate
-    >>> log = simulate(np.random.default_rng(1).beta(1, 1, (40, 6)), 20_000, ranks=3, policy="random", rng=2)
+    >>> log = simulate(
+    ...     np.random.default_rng(1).beta(1, 1, (40, 6)), 20_000, ranks=3, policy="random", rng=2
+    ... )
     >>> found = trust_propensities(log)
     >>> bool((np.abs(found.slope - [1, 1 / 2, 1 / 3]) < 0.1).all()), found.has_trust_bias
     (True, False)
     """
     check_sessions(sessions)
     sessions.require_ranks()
-    level, replicates = check_confidence(confidence), replicates_of(n_resamples, width=3 * sessions.n_ranks)
+    level, replicates = (
+        check_confidence(confidence),
+        replicates_of(n_resamples, width=3 * sessions.n_ranks),
+    )
     if sessions.n_ranks < 3:
-        raise InputError(f"sessions: found {sessions.n_ranks} ranks, expected at least 3; two ranks and noise cannot be told apart")
+        raise InputError(
+            f"sessions: found {sessions.n_ranks} ranks, expected at least 3; two ranks and "
+            f"noise cannot be told apart"
+        )
     sessions.require_click()
     sums, n_pairs = _sums(sessions)
     if not n_pairs.any():
-        raise InputError("sessions: found no document at the first rank and at two others, expected some; log a third ranker, or swaps")
+        raise InputError(
+            "sessions: found no document at the first rank and at two others, expected some; "
+            "log a third ranker, or swaps"
+        )
     whole = _moments(sums.sum(axis=0)[None])
     slope, offset = (
         # NaN for ranks without any pair
@@ -140,7 +155,10 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
         for top in (whole.of_own, whole.of_offset)
     )
     shape = (sessions.n_ranks, 2)
-    intervals, strength = [np.full(shape, np.nan), np.full(shape, np.nan)], np.full(sessions.n_ranks, np.inf)
+    intervals, strength = (
+        [np.full(shape, np.nan), np.full(shape, np.nan)],
+        np.full(sessions.n_ranks, np.inf),
+    )
     n_linking = (sums[..., 0] > 0).sum(axis=0)
     n_linking[0] = n_linking.max()  # any rank is compared with the first
     first_has_click = bool(sessions.clicks[:, 0].any())
@@ -158,7 +176,10 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
             strength = np.nanmean(drawn.of_first, axis=0) / np.nanstd(drawn.of_first, axis=0)
         for of_ranks in intervals:
             of_ranks[n_linking < LEAST_QUERIES] = np.nan
-    cautions = (*_cautions(n_pairs, strength), *(one_query_cautions(n_linking) if replicates else ()))
+    cautions = (
+        *_cautions(n_pairs, strength),
+        *(one_query_cautions(n_linking) if replicates else ()),
+    )
     if not first_has_click:
         cautions = (FIRST_WITHOUT_CLICK,)
     for caution in cautions:
@@ -174,7 +195,9 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
     )
 
 
-def _drawn_sums(sums: FloatArray, replicates: int, rng: np.random.Generator, n_queries: int) -> FloatArray:
+def _drawn_sums(
+    sums: FloatArray, replicates: int, rng: np.random.Generator, n_queries: int
+) -> FloatArray:
     """Sums of queries drawn with replacement, replicate by replicate in blocks that memory
     holds.
     """
@@ -191,9 +214,15 @@ def _cautions(n_pairs: IntArray, strength: FloatArray) -> list[str]:
     said = []
     for rank in range(1, n_pairs.size):
         if not n_pairs[rank]:
-            said.append(f"no document stood at rank {rank + 1}, at the first and at a third: its line cannot be told")
+            said.append(
+                f"no document stood at rank {rank + 1}, at the first and at a third: its line "
+                f"cannot be told"
+            )
         elif not strength[rank] >= _STRONG:
-            said.append(f"documents at rank {rank + 1} differ too little in attractiveness, for their clicks, to tell its line")
+            said.append(
+                f"documents at rank {rank + 1} differ too little in attractiveness, for their "
+                f"clicks, to tell its line"
+            )
     return said
 
 
@@ -204,8 +233,12 @@ def _sums(sessions: Sessions) -> tuple[FloatArray, IntArray]:
     n_ranks, n_pairs = sessions.n_ranks, len(sessions.documents)
     there = sessions.pair >= 0
     cells = sessions.pair[there] * n_ranks + np.broadcast_to(np.arange(n_ranks), there.shape)[there]
-    shown = np.bincount(cells, minlength=n_pairs * n_ranks).reshape(n_pairs, n_ranks).astype(np.float64)
-    clicked = np.bincount(cells, sessions.clicks[there], n_pairs * n_ranks).reshape(n_pairs, n_ranks)
+    shown = (
+        np.bincount(cells, minlength=n_pairs * n_ranks).reshape(n_pairs, n_ranks).astype(np.float64)
+    )
+    clicked = np.bincount(cells, sessions.clicks[there], n_pairs * n_ranks).reshape(
+        n_pairs, n_ranks
+    )
     query = sessions.query_of_pair
     found = np.zeros((len(sessions.queries), n_ranks, 6))
     counts = np.zeros(n_ranks, np.int64)
@@ -215,7 +248,9 @@ def _sums(sessions: Sessions) -> tuple[FloatArray, IntArray]:
         first, own = (clicked[used, place] / shown[used, place] for place in (0, rank))
         rest = (clicked[used].sum(axis=1) - clicked[used, 0] - clicked[used, rank]) / others[used]
         weight = 1 / (1 / shown[used, 0] + 1 / shown[used, rank] + 1 / others[used])
-        for number, value in enumerate((np.ones(used.size), first, own, rest, first * rest, own * rest)):
+        for number, value in enumerate(
+            (np.ones(used.size), first, own, rest, first * rest, own * rest)
+        ):
             found[:, rank, number] = np.bincount(query[used], weight * value, found.shape[0])
         counts[rank] = used.size
     return found, counts
@@ -242,7 +277,9 @@ def _moments(sums: FloatArray) -> _Moments:
     return _Moments(of_own, of_offset, of_first)
 
 
-def fieller(top: FloatArray, bottom: FloatArray, tops: FloatArray, bottoms: FloatArray, quantile: float) -> FloatArray:
+def fieller(
+    top: FloatArray, bottom: FloatArray, tops: FloatArray, bottoms: FloatArray, quantile: float
+) -> FloatArray:
     """Intervals of ratios that hold the values at which top less value times bottom is not
     significant.
     """
@@ -250,7 +287,11 @@ def fieller(top: FloatArray, bottom: FloatArray, tops: FloatArray, bottoms: Floa
     from_mean, from_bottom = tops - tops.mean(axis=0), bottoms - bottoms.mean(axis=0)
     of_top, of_both, of_bottom = (
         quantile**2 * (one * other).sum(axis=0) / max(n - 1, 1)
-        for one, other in ((from_mean, from_mean), (from_mean, from_bottom), (from_bottom, from_bottom))
+        for one, other in (
+            (from_mean, from_mean),
+            (from_mean, from_bottom),
+            (from_bottom, from_bottom),
+        )
     )
     # The ends solve a quadratic equation in the ratio.
     square, half = bottom**2 - of_bottom, top * bottom - of_both
@@ -258,5 +299,7 @@ def fieller(top: FloatArray, bottom: FloatArray, tops: FloatArray, bottoms: Floa
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = np.column_stack([(half - root) / square, (half + root) / square])
     unbounded = np.array([-np.inf, np.inf])
-    found: FloatArray = np.where(np.isnan(ends), np.nan, np.where(square[:, None] > 0, ends, unbounded))
+    found: FloatArray = np.where(
+        np.isnan(ends), np.nan, np.where(square[:, None] > 0, ends, unbounded)
+    )
     return found

@@ -30,7 +30,9 @@ def cluster_codes(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> I
         return None
     codes = label_codes(label_column("clusters", clusters, n), "clusters")
     if int(codes.max(initial=0)) < 1:
-        raise InputError("clusters: found one cluster, expected at least 2; one cluster shows no variation")
+        raise InputError(
+            "clusters: found one cluster, expected at least 2; one cluster shows no variation"
+        )
     return codes
 
 
@@ -50,7 +52,10 @@ def label_codes(labels: "np.ndarray[Any, Any]", name: str = "labels") -> IntArra
     try:
         return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
     except TypeError as error:
-        raise InputError(f"{name}: found labels without an order ({shown(error)}), expected texts, or whole numbers") from None
+        raise InputError(
+            f"{name}: found labels without an order ({shown(error)}), expected texts, or "
+            f"whole numbers"
+        ) from None
 
 
 def numbers(name: str, given: npt.ArrayLike) -> FloatArray:
@@ -67,10 +72,16 @@ def bounded_numbers(name: str, given: npt.ArrayLike) -> tuple[FloatArray, float,
     size = max(high, -low) if low == low else low  # noqa: PLR0124  (NaN)
     if not math.isfinite(size):
         place = int(np.argmin(np.isfinite(found)))
-        raise InputError(f"{name}, row {place}: found {found[place]}, expected a finite value; leave such rows out")
+        raise InputError(
+            f"{name}, row {place}: found {found[place]}, expected a finite value; leave such "
+            f"rows out"
+        )
     if size > LARGEST:
         place = int(np.argmax(np.abs(found)))
-        raise InputError(f"{name}, row {place}: found {found[place]:g}, expected at most {LARGEST:g} in size; use another unit")
+        raise InputError(
+            f"{name}, row {place}: found {found[place]:g}, expected at most {LARGEST:g} in "
+            f"size; use another unit"
+        )
     return found, low, high
 
 
@@ -81,7 +92,9 @@ def _ends(column: FloatArray) -> tuple[float, float]:
     if not column.size:
         return 0.0, 0.0
     blocks = [column[start : start + _BLOCK] for start in range(0, column.size, _BLOCK)]
-    return float(np.min([block.min() for block in blocks])), float(np.max([block.max() for block in blocks]))
+    return float(np.min([block.min() for block in blocks])), float(
+        np.max([block.max() for block in blocks])
+    )
 
 
 def largest_weight(estimator: str, needs: str, name: str, limit: float | None) -> float:
@@ -89,9 +102,14 @@ def largest_weight(estimator: str, needs: str, name: str, limit: float | None) -
     if (estimator == needs) != (limit is not None):
         found = "none" if limit is None else f"{limit}"
         raise OptionError(
-            f"{name}: found {found}, expected " + ("a largest weight, such as 10" if limit is None else f"none for {estimator!r}")
+            f"{name}: found {found}, expected "
+            + ("a largest weight, such as 10" if limit is None else f"none for {estimator!r}")
         )
-    return math.inf if limit is None else real_number(name, limit, "a finite weight above 0, such as 10", low=0)
+    return (
+        math.inf
+        if limit is None
+        else real_number(name, limit, "a finite weight above 0, such as 10", low=0)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,28 +130,52 @@ class WeightedRows:
 
     @classmethod
     def of(
-        cls, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike, estimator: Estimator | ModelEstimator, limit: float,
-        baseline: FloatArray | None = None, *, fewest: int = 2,
-    ) -> "WeightedRows":  # fmt: skip
+        cls,
+        rewards: npt.ArrayLike,
+        target: npt.ArrayLike,
+        logged: npt.ArrayLike,
+        estimator: Estimator | ModelEstimator,
+        limit: float,
+        baseline: FloatArray | None = None,
+        *,
+        fewest: int = 2,
+    ) -> "WeightedRows":
         """Check columns; a part of a log may have fewer rows than a log, and none."""
         given = {"rewards": rewards, "target_probability": target, "logged_probability": logged}
         columns = {name: bounded_numbers(name, column) for name, column in given.items()}
         n = columns["rewards"][0].size
         for name, (column, _, _) in columns.items():
             if column.size != n:
-                raise InputError(f"{name}: found {column.size} values, expected one for each of the {n} rewards")
+                raise InputError(
+                    f"{name}: found {column.size} values, expected one for each of the {n} rewards"
+                )
         if n < fewest:
-            raise InputError(f"rewards: found {n} rows, expected at least {fewest}; one row shows no variation")
+            raise InputError(
+                f"rewards: found {n} rows, expected at least {fewest}; one row shows no variation"
+            )
         if not n:
             empty = np.zeros(0)
-            return cls(rewards=empty, target=empty, logged=empty, estimator=estimator, limit=limit, baseline=baseline)
+            return cls(
+                rewards=empty,
+                target=empty,
+                logged=empty,
+                estimator=estimator,
+                limit=limit,
+                baseline=baseline,
+            )
         _check_range("target_probability", *columns["target_probability"], zero=True)
         _check_range("logged_probability", *columns["logged_probability"], zero=False)
         (gained, lowest, _), (of_target, _, most), (of_logged, least, _) = columns.values()
         if most > LARGEST * least:  # of different rows, perhaps
             _check_weights(of_target, of_logged)
         return cls(
-            rewards=gained, target=of_target, logged=of_logged, estimator=estimator, limit=limit, baseline=baseline, is_negative=lowest < 0
+            rewards=gained,
+            target=of_target,
+            logged=of_logged,
+            estimator=estimator,
+            limit=limit,
+            baseline=baseline,
+            is_negative=lowest < 0,
         )
 
     @property
@@ -154,7 +196,11 @@ class WeightedRows:
         above, below = np.zeros(self.n), np.ones(self.n)
         for part, raw, rewards in self.blocks():
             weights = self.cut(raw)
-            above[part] = weights * rewards if self.baseline is None else weights * rewards + self.baseline[part]
+            above[part] = (
+                weights * rewards
+                if self.baseline is None
+                else weights * rewards + self.baseline[part]
+            )
             if self.estimator == "snips":
                 below[part] = weights
         return [above], [below]
@@ -163,16 +209,23 @@ class WeightedRows:
         """Weights that count: cut at the limit, or 0 above it if a model stands for such rows."""
         if math.isinf(self.limit):
             return weights
-        found: FloatArray = np.where(weights > self.limit, 0.0, weights) if self.estimator == "switch" else np.minimum(weights, self.limit)
+        found: FloatArray = (
+            np.where(weights > self.limit, 0.0, weights)
+            if self.estimator == "switch"
+            else np.minimum(weights, self.limit)
+        )
         return found
 
 
 def _check_range(name: str, column: FloatArray, low: float, high: float, *, zero: bool) -> None:
     if (low < 0 if zero else low <= 0) or high > 1:
         place = int(np.argmax((column < 0) | (column > 1) | ((column == 0) & (not zero))))
-        hint = "" if zero else "; an action that the logging policy never takes cannot be in its log"
+        hint = (
+            "" if zero else "; an action that the logging policy never takes cannot be in its log"
+        )
         raise InputError(
-            f"{name}, row {place}: found {column[place]:g}, expected a probability {'from 0' if zero else 'above 0'} to 1{hint}"
+            f"{name}, row {place}: found {column[place]:g}, expected a probability "
+            f"{'from 0' if zero else 'above 0'} to 1{hint}"
         )
 
 
@@ -181,7 +234,8 @@ def _check_weights(target: FloatArray, logged: FloatArray) -> None:
     if small.any():
         place = int(np.argmax(small))
         raise InputError(
-            f"logged_probability, row {place}: found {logged[place]:g}, too small: its weight is above {LARGEST:g}; expected a "
+            f"logged_probability, row {place}: found {logged[place]:g}, too small: its weight "
+            f"is above {LARGEST:g}; expected a "
             "probability, not its logarithm; leave such rows out"
         )
 

@@ -25,10 +25,25 @@ SWITCHES: tuple[str, ...] = _ALIGNMENT + Rules.names()
 
 # The switches of the first fingerprint, complete: a switch that comes later is never listed here.
 # See `switches_fingerprint`.
-_FIRST = frozenset({
-    "ties", "duplicates", "score", "unjudged", "grades", "negative", "missing", "without_judgments",
-    "gain", "discount", "ideal", "no_relevant", "rounding", "cutoff", "recall_points",
-})  # fmt: skip
+_FIRST = frozenset(
+    {
+        "ties",
+        "duplicates",
+        "score",
+        "unjudged",
+        "grades",
+        "negative",
+        "missing",
+        "without_judgments",
+        "gain",
+        "discount",
+        "ideal",
+        "no_relevant",
+        "rounding",
+        "cutoff",
+        "recall_points",
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,22 +104,33 @@ class Convention:
             switches = {**given, **switches}
             preset = PRESETS.get(base.strip().lower())
             if preset is None:
-                raise OptionError(f"unknown convention {shown(repr(base))}, expected one of {', '.join(PRESETS)}")
+                raise OptionError(
+                    f"unknown convention {shown(repr(base))}, expected one of {', '.join(PRESETS)}"
+                )
         elif isinstance(name, Convention):
             preset = name
         else:
-            raise OptionError(f"convention: found {type(name).__name__}, expected a name, as in 'standard', or a Convention")
+            raise OptionError(
+                f"convention: found {type(name).__name__}, expected a name, as in 'standard', "
+                f"or a Convention"
+            )
         return preset._with(switches) if switches else preset
 
     def _with(self, switches: Mapping[str, Any]) -> "Convention":
         for switch in switches:
             if switch not in SWITCHES:
-                raise OptionError(f"unknown switch {shown(repr(switch))}, expected one of {', '.join(SWITCHES)}")
+                raise OptionError(
+                    f"unknown switch {shown(repr(switch))}, expected one of {', '.join(SWITCHES)}"
+                )
         values = dict(switches)
         if str(values.get("cutoff", "")).lower() == "none":
             values["cutoff"] = None
-        alignment = Alignment(**{name: values.get(name, getattr(self.alignment, name)) for name in _ALIGNMENT})
-        rules = Rules(**{name: values.get(name, getattr(self.rules, name)) for name in Rules.names()})
+        alignment = Alignment(
+            **{name: values.get(name, getattr(self.alignment, name)) for name in _ALIGNMENT}
+        )
+        rules = Rules(
+            **{name: values.get(name, getattr(self.rules, name)) for name in Rules.names()}
+        )
         changed = Convention(name="", alignment=alignment, rules=rules).switches()
         before = self.switches()
         differing = {name: changed[name] for name in SWITCHES if changed[name] != before[name]}
@@ -113,8 +139,19 @@ class Convention:
         base, *old = split_outside_brackets(self.name)
         kept = dict(part.split("=", 1) for part in old) | differing
         original = PRESETS[base].switches() if base in PRESETS else {}
-        text = ",".join([base, *(f"{name}={kept[name]}" for name in SWITCHES if name in kept and original.get(name) != kept[name])])
-        return Convention(name=text, alignment=alignment, rules=rules, tool=self.tool, proof=self.proof)
+        text = ",".join(
+            [
+                base,
+                *(
+                    f"{name}={kept[name]}"
+                    for name in SWITCHES
+                    if name in kept and original.get(name) != kept[name]
+                ),
+            ]
+        )
+        return Convention(
+            name=text, alignment=alignment, rules=rules, tool=self.tool, proof=self.proof
+        )
 
     def switches(self) -> dict[str, str]:
         """Every switch as text, in a fixed order.
@@ -162,7 +199,11 @@ class Convention:
         >>> Convention.of("ranx").unstable_from, Convention.of("ranx,ties=expected").unstable_from
         (16, 0)
         """
-        return _UNSTABLE_FROM.get(self.name.partition(",")[0], 0) if self.alignment.ties == "input" else 0
+        return (
+            _UNSTABLE_FROM.get(self.name.partition(",")[0], 0)
+            if self.alignment.ties == "input"
+            else 0
+        )
 
     @property
     def reproduces(self) -> str:
@@ -173,7 +214,11 @@ class Convention:
         >>> Convention.of("ranx").reproduces
         'ranx 0.3.21: ndcg of Qrels and Run; ties: below 16 documents'
         """
-        return f"{self.tool}; ties: below {self.unstable_from} documents" if self.unstable_from else self.tool
+        return (
+            f"{self.tool}; ties: below {self.unstable_from} documents"
+            if self.unstable_from
+            else self.tool
+        )
 
     def __str__(self) -> str:
         return f"{self.name} [{self.fingerprint}]"
@@ -184,7 +229,11 @@ def later_defaults() -> dict[str, str]:
     the switch imply.
     """
     return {
-        name: value for name, value in Convention(name="", alignment=Alignment(), rules=Rules()).switches().items() if name not in _FIRST
+        name: value
+        for name, value in Convention(name="", alignment=Alignment(), rules=Rules())
+        .switches()
+        .items()
+        if name not in _FIRST
     }
 
 
@@ -209,9 +258,13 @@ def array_convention(convention: "Convention | str", **switches: Any) -> Convent
     if possible == ties:
         return found
     named = convention if isinstance(convention, str) else found.name
-    if "ties" in switches or any(part.strip().startswith("ties") for part in split_outside_brackets(named)[1:]):
+    if "ties" in switches or any(
+        part.strip().startswith("ties") for part in split_outside_brackets(named)[1:]
+    ):
         raise InputError(
-            f"ties={ties}: found arrays, which have no document ids; expected ties=expected, input, best or worst", switch="ties=expected"
+            f"ties={ties}: found arrays, which have no document ids; expected ties=expected, "
+            f"input, best or worst",
+            switch="ties=expected",
         )
     return Convention.of(found, ties=possible)
 
@@ -223,10 +276,16 @@ def _read_text(text: str) -> tuple[str, dict[str, str]]:
     for change in changes:
         switch, equals, value = (part.strip() for part in change.partition("="))
         if not equals:
-            raise OptionError(f"convention {shown(repr(change))}: expected SWITCH=VALUE after the name, as in lightgbm,ties=expected")
+            raise OptionError(
+                f"convention {shown(repr(change))}: expected SWITCH=VALUE after the name, as "
+                f"in lightgbm,ties=expected"
+            )
         switch = switch.replace("-", "_")
         if switch in switches:
-            raise OptionError(f"convention {shown(repr(text))}: {switch} is given twice, expected each switch once")
+            raise OptionError(
+                f"convention {shown(repr(text))}: {switch} is given twice, expected each "
+                f"switch once"
+            )
         switches[switch] = value
     return base, switches
 
@@ -240,92 +299,222 @@ def _preset(tool: str, proof: Proof, **switches: Any) -> tuple[str, Proof, dict[
 # cannot be seen.
 _TREC = {"ties": "docid", "duplicates": "error", "negative": "zero", "grades": "truncated"}
 _ARRAYS = {
-    "ties": "input", "duplicates": "twice", "negative": "kept", "missing": "left-out", "without_judgments": "evaluated",
+    "ties": "input",
+    "duplicates": "twice",
+    "negative": "kept",
+    "missing": "left-out",
+    "without_judgments": "evaluated",
     "ideal": "returned",
-}  # fmt: skip
+}
 _FLOAT32 = {**_ARRAYS, "score": "float32"}
-_ENGINE = {"ties": "input", "duplicates": "twice", "negative": "kept", "missing": "zero", "without_judgments": "evaluated", "gain": "exp2"}
+_ENGINE = {
+    "ties": "input",
+    "duplicates": "twice",
+    "negative": "kept",
+    "missing": "zero",
+    "without_judgments": "evaluated",
+    "gain": "exp2",
+}
 
 _TABLE: dict[str, tuple[str, Proof, dict[str, Any]]] = {
     "standard": _preset("trec_eval 10 with -c, float grades kept", "definition"),
     "trec_eval-9": _preset(
-        "trec_eval 9.0.8, pytrec_eval-terrier 0.5.11: ndcg, ndcg_cut", "live peer",
-        **_TREC, score="float32", missing="left-out", recall_points="truncated",
+        "trec_eval 9.0.8, pytrec_eval-terrier 0.5.11: ndcg, ndcg_cut",
+        "live peer",
+        **_TREC,
+        score="float32",
+        missing="left-out",
+        recall_points="truncated",
     ),
     "trec_eval-10": _preset("trec_eval 10.0 with -c: ndcg, ndcg_cut", "recorded", **_TREC),
     "trec_eval": _preset("trec_eval 10.0 with -c: ndcg, ndcg_cut", "recorded", **_TREC),
     "ir_measures": _preset(
-        "ir_measures 0.4.3: nDCG, nDCG@k", "live peer", **_TREC | {"duplicates": "last"}, score="float32", recall_points="truncated"
+        "ir_measures 0.4.3: nDCG, nDCG@k",
+        "live peer",
+        **_TREC | {"duplicates": "last"},
+        score="float32",
+        recall_points="truncated",
     ),
     "gdeval": _preset(
-        "gdeval.pl through ir_measures 0.4.3: nDCG(dcg='exp-log2')@k", "live peer",
-        **_TREC | {"duplicates": "last", "grades": "given"}, gain="exp2", rounding="round-5",
+        "gdeval.pl through ir_measures 0.4.3: nDCG(dcg='exp-log2')@k",
+        "live peer",
+        **_TREC | {"duplicates": "last", "grades": "given"},
+        gain="exp2",
+        rounding="round-5",
     ),
     "ranx": _preset(
-        "ranx 0.3.21: ndcg of Qrels and Run", "live peer", ties="input", duplicates="last", grades="truncated", missing="error"
+        "ranx 0.3.21: ndcg of Qrels and Run",
+        "live peer",
+        ties="input",
+        duplicates="last",
+        grades="truncated",
+        missing="error",
     ),
     "ranx-burges": _preset(
-        "ranx 0.3.21: ndcg_burges of Qrels and Run", "live peer",
-        ties="input", duplicates="last", grades="truncated", missing="error", gain="exp2",
+        "ranx 0.3.21: ndcg_burges of Qrels and Run",
+        "live peer",
+        ties="input",
+        duplicates="last",
+        grades="truncated",
+        missing="error",
+        gain="exp2",
     ),
-    "sklearn": _preset("scikit-learn 1.9.1: ndcg_score", "live peer", **_ARRAYS | {"ties": "expected", "negative": "error"}),
-    "lightgbm": _preset("LightGBM 4.7.0: metric ndcg", "live peer", **_ARRAYS | {"negative": "error"}, gain="exp2", no_relevant="one"),
+    "sklearn": _preset(
+        "scikit-learn 1.9.1: ndcg_score",
+        "live peer",
+        **_ARRAYS | {"ties": "expected", "negative": "error"},
+    ),
+    "lightgbm": _preset(
+        "LightGBM 4.7.0: metric ndcg",
+        "live peer",
+        **_ARRAYS | {"negative": "error"},
+        gain="exp2",
+        no_relevant="one",
+    ),
     "xgboost": _preset(
-        "XGBoost 3.2.0: ndcg@k", "live peer", **_FLOAT32 | {"negative": "error"}, gain="exp2", no_relevant="one", cutoff=32
+        "XGBoost 3.2.0: ndcg@k",
+        "live peer",
+        **_FLOAT32 | {"negative": "error"},
+        gain="exp2",
+        no_relevant="one",
+        cutoff=32,
     ),
     "xgboost-minus": _preset(
-        "XGBoost 3.2.0: ndcg@k-", "live peer", **_FLOAT32 | {"negative": "error"}, gain="exp2", no_relevant="zero", cutoff=32
+        "XGBoost 3.2.0: ndcg@k-",
+        "live peer",
+        **_FLOAT32 | {"negative": "error"},
+        gain="exp2",
+        no_relevant="zero",
+        cutoff=32,
     ),
-    "xgboost-linear": _preset("XGBoost 3.2.0: ndcg@k with ndcg_exp_gain=False", "live peer", **_FLOAT32, no_relevant="one", cutoff=32),
-    "catboost": _preset("CatBoost 1.2.10: NDCG (type=Base)", "live peer", **_ARRAYS | {"ties": "worst"}, no_relevant="one"),
-    "catboost-exp": _preset("CatBoost 1.2.10: NDCG:type=Exp", "live peer", **_ARRAYS | {"ties": "worst"}, gain="exp2", no_relevant="one"),
+    "xgboost-linear": _preset(
+        "XGBoost 3.2.0: ndcg@k with ndcg_exp_gain=False",
+        "live peer",
+        **_FLOAT32,
+        no_relevant="one",
+        cutoff=32,
+    ),
+    "catboost": _preset(
+        "CatBoost 1.2.10: NDCG (type=Base)",
+        "live peer",
+        **_ARRAYS | {"ties": "worst"},
+        no_relevant="one",
+    ),
+    "catboost-exp": _preset(
+        "CatBoost 1.2.10: NDCG:type=Exp",
+        "live peer",
+        **_ARRAYS | {"ties": "worst"},
+        gain="exp2",
+        no_relevant="one",
+    ),
     "torchmetrics": _preset(
-        "torchmetrics 1.9.0: retrieval_normalized_dcg", "live peer", **_FLOAT32 | {"ties": "expected"}, no_relevant="quotient"
+        "torchmetrics 1.9.0: retrieval_normalized_dcg",
+        "live peer",
+        **_FLOAT32 | {"ties": "expected"},
+        no_relevant="quotient",
     ),
-    "rax": _preset("Rax 0.4.0: ndcg_metric", "live peer", **_FLOAT32, gain="exp2", no_relevant="quotient"),
+    "rax": _preset(
+        "Rax 0.4.0: ndcg_metric", "live peer", **_FLOAT32, gain="exp2", no_relevant="quotient"
+    ),
     "keras-rs": _preset(
-        "Keras-RS 0.4.0: NDCG(shuffle_ties=False)", "live peer", **_FLOAT32 | {"negative": "removed"}, gain="exp2"
+        "Keras-RS 0.4.0: NDCG(shuffle_ties=False)",
+        "live peer",
+        **_FLOAT32 | {"negative": "removed"},
+        gain="exp2",
     ),
     "allrank": _preset(
-        "allRank 1.4.3: models.metrics.ndcg", "live peer", **_FLOAT32 | {"negative": "padding"}, gain="exp2", no_relevant="one"
+        "allRank 1.4.3: models.metrics.ndcg",
+        "live peer",
+        **_FLOAT32 | {"negative": "padding"},
+        gain="exp2",
+        no_relevant="one",
     ),
     "ignite": _preset(
-        "pytorch-ignite 0.5.5: NDCG(ignore_zero_hits=False)", "live peer", **_FLOAT32 | {"negative": "zero"}, grades="minimum", gain="exp2"
+        "pytorch-ignite 0.5.5: NDCG(ignore_zero_hits=False)",
+        "live peer",
+        **_FLOAT32 | {"negative": "zero"},
+        grades="minimum",
+        gain="exp2",
     ),
     "pyltr": _preset("pyltr 0.2.6: NDCG(gain_type='exp2')", "live peer", **_ARRAYS, gain="exp2"),
     "lenskit": _preset(
-        "LensKit 2025.8.1: NDCG(gain='rating')", "live peer",
-        ties="input", duplicates="error", negative="kept", missing="zero", discount="jarvelin(2)", no_relevant="quotient",
+        "LensKit 2025.8.1: NDCG(gain='rating')",
+        "live peer",
+        ties="input",
+        duplicates="error",
+        negative="kept",
+        missing="zero",
+        discount="jarvelin(2)",
+        no_relevant="quotient",
     ),
     "trectools": _preset(
-        "trectools 0.0.50: get_ndcg(trec_eval=True)", "live peer",
-        ties="docid-ascending", duplicates="error", missing="left-out", without_judgments="evaluated", cutoff=1000,
+        "trectools 0.0.50: get_ndcg(trec_eval=True)",
+        "live peer",
+        ties="docid-ascending",
+        duplicates="error",
+        missing="left-out",
+        without_judgments="evaluated",
+        cutoff=1000,
     ),
     "elasticsearch": _preset(
-        "Elasticsearch 8: rank_eval dcg with normalize=true", "source-derived", **_ENGINE, ideal="hits", no_relevant="quotient"
+        "Elasticsearch 8: rank_eval dcg with normalize=true",
+        "source-derived",
+        **_ENGINE,
+        ideal="hits",
+        no_relevant="quotient",
     ),
-    "opensearch": _preset("OpenSearch Search Relevance 3.1: NDCG@k", "source-derived", **_ENGINE, rounding="round-2"),
-    "rre": _preset("Rated Ranking Evaluator (e478aa7): NDCGAtK", "source-derived", **_ENGINE, rounding="floor-2"),
-    "quepid": _preset("Quepid 8.6.0: ndcg@10, whose ideal is not cut", "source-derived", **_ENGINE, ideal="uncut", no_relevant="quotient"),
-    "quepid-cut": _preset("Quepid 8.6.0: ndcg_cut@10", "source-derived", **_ENGINE, no_relevant="quotient"),
+    "opensearch": _preset(
+        "OpenSearch Search Relevance 3.1: NDCG@k", "source-derived", **_ENGINE, rounding="round-2"
+    ),
+    "rre": _preset(
+        "Rated Ranking Evaluator (e478aa7): NDCGAtK",
+        "source-derived",
+        **_ENGINE,
+        rounding="floor-2",
+    ),
+    "quepid": _preset(
+        "Quepid 8.6.0: ndcg@10, whose ideal is not cut",
+        "source-derived",
+        **_ENGINE,
+        ideal="uncut",
+        no_relevant="quotient",
+    ),
+    "quepid-cut": _preset(
+        "Quepid 8.6.0: ndcg_cut@10", "source-derived", **_ENGINE, no_relevant="quotient"
+    ),
     "jarvelin-2002": _preset(
-        "Jarvelin and Kekalainen 2002, base 2; pyNTCIREVAL 0.0.3: nDCG", "live peer",
-        ties="input", duplicates="first", discount="jarvelin(2)",
+        "Jarvelin and Kekalainen 2002, base 2; pyNTCIREVAL 0.0.3: nDCG",
+        "live peer",
+        ties="input",
+        duplicates="first",
+        discount="jarvelin(2)",
     ),
     "linear-2010": _preset(
-        "ECML/PKDD 2010 challenge; Jin and Geng 2011", "definition",
-        **_ARRAYS | {"ties": "expected"}, discount="linear",
+        "ECML/PKDD 2010 challenge; Jin and Geng 2011",
+        "definition",
+        **_ARRAYS | {"ties": "expected"},
+        discount="linear",
     ),
     "rankkit": _preset(
-        "rankkit 0.1.0: ndcg(gain='exp')", "live peer",
-        ties="input", duplicates="error", negative="error", missing="left-out", gain="exp2", no_relevant="left-out",
+        "rankkit 0.1.0: ndcg(gain='exp')",
+        "live peer",
+        ties="input",
+        duplicates="error",
+        negative="error",
+        missing="left-out",
+        gain="exp2",
+        no_relevant="left-out",
     ),
-}  # fmt: skip
+}
 
 
 def _make(name: str, tool: str, proof: Proof, switches: dict[str, Any]) -> Convention:
-    alignment = Alignment(**{switch: value for switch, value in switches.items() if switch in _ALIGNMENT})
-    rules = Rules(**{switch: value for switch, value in switches.items() if switch not in _ALIGNMENT})
+    alignment = Alignment(
+        **{switch: value for switch, value in switches.items() if switch in _ALIGNMENT}
+    )
+    rules = Rules(
+        **{switch: value for switch, value in switches.items() if switch not in _ALIGNMENT}
+    )
     return Convention(name=name, alignment=alignment, rules=rules, tool=tool, proof=proof)
 
 

@@ -15,19 +15,44 @@ from idealrank.measures.rules import Rules
 # In the order of sentences about a convention. `settled` goes through them in it: negative grades
 # come after what is made of grades. A switch without a place of its own comes last.
 _ORDER = (
-    "gain", "discount", "ideal", "no_relevant", "missing", "without_judgments", "ties", "score", "duplicates", "unjudged", "grades",
-    "negative", "rounding", "cutoff", "recall_points",
-)  # fmt: skip
-_BESIDE_FIELDS: dict[str, Switch] = {field.name: field.metadata["row"] for half in (Alignment, Rules) for field in fields(half)}
+    "gain",
+    "discount",
+    "ideal",
+    "no_relevant",
+    "missing",
+    "without_judgments",
+    "ties",
+    "score",
+    "duplicates",
+    "unjudged",
+    "grades",
+    "negative",
+    "rounding",
+    "cutoff",
+    "recall_points",
+)
+_BESIDE_FIELDS: dict[str, Switch] = {
+    field.name: field.metadata["row"] for half in (Alignment, Rules) for field in fields(half)
+}
 ROWS = {name: _BESIDE_FIELDS[name] for name in dict.fromkeys((*_ORDER, *_BESIDE_FIELDS))}
 """By name of a switch: its row."""
 
 
-def occurrences(full: Judged, full_float32: Judged, grades: FloatArray, *, judged_twice: bool) -> Occurrences:
+def occurrences(
+    full: Judged, full_float32: Judged, grades: FloatArray, *, judged_twice: bool
+) -> Occurrences:
     """Look the cases up in an alignment that refuses and drops nothing, and in its float32 twin."""
-    counters, whole, hits, hits_float32 = full.alignments, np.trunc(grades), full.hits, full_float32.hits
+    counters, whole, hits, hits_float32 = (
+        full.alignments,
+        np.trunc(grades),
+        full.hits,
+        full_float32.hits,
+    )
     return Occurrences(
-        near_ties=not (_are_equal(hits.tie_first, hits_float32.tie_first) and _are_equal(hits.tie_last, hits_float32.tie_last)),
+        near_ties=not (
+            _are_equal(hits.tie_first, hits_float32.tie_first)
+            and _are_equal(hits.tie_last, hits_float32.tie_last)
+        ),
         ties=hits.tie_first is not None,
         ties_float32=hits_float32.tie_first is not None,
         duplicates=judged_twice or bool(counters.duplicates.any()),
@@ -64,7 +89,9 @@ def settled(switches: Mapping[str, str], occurs: Occurrences) -> dict[str, str]:
 def phrase(switch: str, value: str) -> str:
     """One switch in words."""
     row = ROWS[switch]
-    return f"{row.about} {row.long(value)}" if switch == "ties" else f"{row.about}: {row.long(value)}"
+    return (
+        f"{row.about} {row.long(value)}" if switch == "ties" else f"{row.about}: {row.long(value)}"
+    )
 
 
 def difference_phrase(switch: str, here: str, there: str) -> str:

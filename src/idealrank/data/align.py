@@ -10,8 +10,24 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment, Ties
-from idealrank.data.judged import Alignments, Hits, Judged, Judgments, Scope, UnjudgedHits, closed_up
-from idealrank.data.policies import Graded, IdealGrades, apply_grade_policies, ideal_grades, name_row, queries_that_count, refuse_unjudged
+from idealrank.data.judged import (
+    Alignments,
+    Hits,
+    Judged,
+    Judgments,
+    Scope,
+    UnjudgedHits,
+    closed_up,
+)
+from idealrank.data.policies import (
+    Graded,
+    IdealGrades,
+    apply_grade_policies,
+    ideal_grades,
+    name_row,
+    queries_that_count,
+    refuse_unjudged,
+)
 from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run
@@ -47,7 +63,9 @@ class Cut(NamedTuple):
         )
         return closed_up(left) if self.skipped else left
 
-    def columns(self, lengths: IntArray, counters: Alignments, hits: Hits) -> tuple[IntArray, Alignments]:
+    def columns(
+        self, lengths: IntArray, counters: Alignments, hits: Hits
+    ) -> tuple[IntArray, Alignments]:
         """Lengths and counters of the lists that remain, given the counters of the uncut lists."""
         left = self.hits(hits)
         judged = np.bincount(left.query, minlength=lengths.size)
@@ -58,7 +76,9 @@ class Cut(NamedTuple):
         gone = self._gone(hits) & (hits.rank <= self.documents)
         above = gone & (hits.rank < first[hits.query])
         first = first - np.bincount(hits.query[above], minlength=lengths.size)
-        lengths = np.minimum(lengths, self.documents) - np.bincount(hits.query[gone], minlength=lengths.size)
+        lengths = np.minimum(lengths, self.documents) - np.bincount(
+            hits.query[gone], minlength=lengths.size
+        )
         return lengths, counters._replace(judged=judged, first_unjudged=first, straddling=zeros)
 
     def _gone(self, hits: Hits) -> BoolArray:
@@ -78,11 +98,18 @@ def make_cut(documents: object, alignment: Alignment, removed: BoolArray | None)
     """The cut for a number of documents; None without one."""
     if documents is None:
         return None
-    if isinstance(documents, bool) or not isinstance(documents, (int, np.integer)) or not 1 <= documents < 1 << 31:
-        raise OptionError(f"max_documents={documents!r}: expected a whole number from 1 on, below 2^31")
+    if (
+        isinstance(documents, bool)
+        or not isinstance(documents, (int, np.integer))
+        or not 1 <= documents < 1 << 31
+    ):
+        raise OptionError(
+            f"max_documents={documents!r}: expected a whole number from 1 on, below 2^31"
+        )
     if alignment.ties not in ("docid", "docid-ascending", "input"):
         raise OptionError(
-            f"max_documents={documents}: found ties={alignment.ties}, expected docid, docid-ascending or input, since only a list with a "
+            f"max_documents={documents}: found ties={alignment.ties}, expected docid, "
+            f"docid-ascending or input, since only a list with a "
             "fixed order can be cut; a cutoff of the measure, as in nDCG@10, works with any ties",
             switch="ties=docid",
         )
@@ -126,21 +153,30 @@ def align(
     except _kernel.ParseError as error:
         raise translate(error, run.paths, "run") from None
     run.let_go()
-    judged = _judged(qrels, run, alignment, aligned, graded, depth=depth, cut=cut, unjudged=unjudged)
+    judged = _judged(
+        qrels, run, alignment, aligned, graded, depth=depth, cut=cut, unjudged=unjudged
+    )
     if top_depth and cut is None:
         is_whole = graded.removed is None and alignment.unjudged != "skipped"
         judged.top = Top.of_aligned(aligned, top_depth, is_whole=is_whole)
     return judged
 
 
-def _aligned(qrels: Qrels, run: Run, alignment: Alignment, top_depth: int, options: dict[str, Any]) -> Any:
+def _aligned(
+    qrels: Qrels, run: Run, alignment: Alignment, top_depth: int, options: dict[str, Any]
+) -> Any:
     """Return what the kernel finds in a run, or in its parts."""
     source: Any = run.source
     if not isinstance(source, RunParts):
         return _kernel.align(qrels.table, source, **options, top_depth=top_depth)
     if top_depth:
-        raise OptionError(f"run {run.name!r}: found a run that is read in parts, of which no lists are kept; expected one in memory")
-    return source.align(qrels.table, keep_run_only=alignment.without_judgments == "evaluated", **options)
+        raise OptionError(
+            f"run {run.name!r}: found a run that is read in parts, of which no lists are "
+            f"kept; expected one in memory"
+        )
+    return source.align(
+        qrels.table, keep_run_only=alignment.without_judgments == "evaluated", **options
+    )
 
 
 class _Unjudged(NamedTuple):
@@ -155,11 +191,18 @@ class _Unjudged(NamedTuple):
 
     @classmethod
     def of(cls, aligned: _kernel.Aligned, depth: int) -> "_Unjudged":
-        columns = (aligned.unjudged_key, aligned.unjudged_rank, aligned.unjudged_first, aligned.unjudged_last)
+        columns = (
+            aligned.unjudged_key,
+            aligned.unjudged_rank,
+            aligned.unjudged_first,
+            aligned.unjudged_last,
+        )
         return cls(depth, aligned.unjudged_offsets, *columns)
 
 
-def _unjudged_columns(aligned: _kernel.Aligned, run: Run, alignment: Alignment, options: Mapping[str, Any]) -> _Unjudged | None:
+def _unjudged_columns(
+    aligned: _kernel.Aligned, run: Run, alignment: Alignment, options: Mapping[str, Any]
+) -> _Unjudged | None:
     """Unjudged documents of all queries that count; None if they were not asked for.
 
     The kernel tells them of queries of the judgments alone. Other queries, if they count, are
@@ -171,9 +214,14 @@ def _unjudged_columns(aligned: _kernel.Aligned, run: Run, alignment: Alignment, 
     if alignment.without_judgments != "evaluated" or aligned.n_queries == aligned.n_qrels_queries:
         return found
     others = Qrels({decode_id(query): {} for query in aligned.run_only_ids()})
-    more = _Unjudged.of(_aligned(others, run, alignment, 0, {**options, "removed": None, "progress": None}), found.depth)
+    more = _Unjudged.of(
+        _aligned(others, run, alignment, 0, {**options, "removed": None, "progress": None}),
+        found.depth,
+    )
     columns = (np.concatenate(pair) for pair in zip(found[2:], more[2:], strict=True))
-    return _Unjudged(found.depth, np.concatenate((found.offsets, found.offsets[-1] + more.offsets[1:])), *columns)
+    return _Unjudged(
+        found.depth, np.concatenate((found.offsets, found.offsets[-1] + more.offsets[1:])), *columns
+    )
 
 
 def _judged(
@@ -199,7 +247,15 @@ def _judged(
         doubtful_comments=aligned.counters.get("comments_like_data", 0),
     )
     return _Joined(
-        qrels=qrels, aligned=aligned, graded=graded, kept=kept, ties=alignment.ties, scope=scope, depth=depth, cut=cut, unjudged=unjudged
+        qrels=qrels,
+        aligned=aligned,
+        graded=graded,
+        kept=kept,
+        ties=alignment.ties,
+        scope=scope,
+        depth=depth,
+        cut=cut,
+        unjudged=unjudged,
     ).whole()
 
 
@@ -243,7 +299,9 @@ class _Joined(NamedTuple):
     def _place(self, code: int) -> int:
         return code if self.kept is None else int(np.searchsorted(self.kept, code))
 
-    def _stretch(self, begin: int, end: int, parts: Callable[[], Iterator[Judged]] | None = None) -> Judged:
+    def _stretch(
+        self, begin: int, end: int, parts: Callable[[], Iterator[Judged]] | None = None
+    ) -> Judged:
         """The queries at the places from `begin` to before `end`."""
         aligned = self.aligned
         codes = slice(begin, end) if self.kept is None else self.kept[begin:end]
@@ -252,10 +310,21 @@ class _Joined(NamedTuple):
             wide: IntArray = column[codes].astype(np.int64, copy=False)
             return wide
 
-        counters = (aligned.tied, aligned.duplicates, aligned.first_unjudged, aligned.judged, aligned.straddling)
-        lengths, alignments = pick(aligned.length), Alignments(*(column[codes] for column in counters))
+        counters = (
+            aligned.tied,
+            aligned.duplicates,
+            aligned.first_unjudged,
+            aligned.judged,
+            aligned.straddling,
+        )
+        lengths, alignments = (
+            pick(aligned.length),
+            Alignments(*(column[codes] for column in counters)),
+        )
         if self.cut is not None:
-            lengths, alignments = self.cut.columns(lengths, alignments, self._uncut_hits(begin, end))
+            lengths, alignments = self.cut.columns(
+                lengths, alignments, self._uncut_hits(begin, end)
+            )
         return Judged(
             queries=QueryIds(end - begin, lambda: self._ids(begin, end)),
             ties=self.ties,
@@ -268,28 +337,38 @@ class _Joined(NamedTuple):
             scope=self.scope,
             depth=self.depth,
             parts=parts,
-            unjudged=None if self.unjudged is None else partial(self._unjudged, self.unjudged, begin, end),
+            unjudged=None
+            if self.unjudged is None
+            else partial(self._unjudged, self.unjudged, begin, end),
             unjudged_depth=0 if self.unjudged is None else self.unjudged.depth,
             qrels=self.qrels,
         )
 
     def _ids(self, begin: int, end: int) -> list[str]:
         ids = list(self.qrels.queries) + [decode_id(query) for query in self.aligned.run_only_ids()]
-        return ids[begin:end] if self.kept is None else [ids[query] for query in self.kept[begin:end]]
+        return (
+            ids[begin:end] if self.kept is None else [ids[query] for query in self.kept[begin:end]]
+        )
 
     def _between(self, begin: int, end: int, offsets: IntArray) -> tuple[IntArray, slice]:
         """Code of each row of these queries, counted from `begin`, -1 where it does not count; and
         which rows they are.
         """
         last = offsets.size - 1
-        low, high = (min(code, last) for code in (self._code(begin), self._code(end - 1) + 1)) if end > begin else (0, 0)
+        low, high = (
+            (min(code, last) for code in (self._code(begin), self._code(end - 1) + 1))
+            if end > begin
+            else (0, 0)
+        )
         code_of = np.arange(high - low)
         if self.kept is not None:
             codes = self.kept[begin:end]
             code_of = np.full(high - low, -1, np.int64)
             within = codes < last
             code_of[codes[within] - low] = np.flatnonzero(within)
-        return np.repeat(code_of, np.diff(offsets[low : high + 1])), slice(int(offsets[low]), int(offsets[high]))
+        return np.repeat(code_of, np.diff(offsets[low : high + 1])), slice(
+            int(offsets[low]), int(offsets[high])
+        )
 
     def _hits(self, begin: int, end: int) -> Hits:
         hits = self._uncut_hits(begin, end)
@@ -312,7 +391,10 @@ class _Joined(NamedTuple):
     def _unjudged(self, found: _Unjudged, begin: int, end: int) -> UnjudgedHits:
         query, rows = self._between(begin, end, found.offsets)
         rank = found.rank[rows].astype(np.int64)
-        first, last = (self._shared_or_own(column[rows], found.rank[rows], rank) for column in (found.tie_first, found.tie_last))
+        first, last = (
+            self._shared_or_own(column[rows], found.rank[rows], rank)
+            for column in (found.tie_first, found.tie_last)
+        )
         return UnjudgedHits(query, rank, found.key[rows], first, last)
 
     @staticmethod

@@ -26,12 +26,17 @@ WithoutJudgments: TypeAlias = Literal["left-out", "evaluated"]
 # The words other tools and papers use for the same policies.
 ALSO_CALLED = {
     "ties": {
-        "docid-descending": "docid", "half": "expected", "average": "expected", "strict": "best", "weak": "worst", "le": "worst",
+        "docid-descending": "docid",
+        "half": "expected",
+        "average": "expected",
+        "strict": "best",
+        "weak": "worst",
+        "le": "worst",
     },
     "unjudged": {"zero": "not-relevant", "skip": "skipped"},
     "missing": {"skip": "left-out"},
     "negative": {"keep": "kept"},
-}  # fmt: skip
+}
 
 
 def check_choice(switch: str, value: object, allowed: tuple[object, ...]) -> object:
@@ -150,10 +155,14 @@ def _settled_grades(occurs: Occurrences, switches: Mapping[str, str]) -> str:
 
 
 def _settled_negative(occurs: Occurrences, switches: Mapping[str, str]) -> str:
-    lowest = {"given": occurs.lowest_grade, "truncated": occurs.lowest_whole, "minimum": 0.0}[switches["grades"]]
+    lowest = {"given": occurs.lowest_grade, "truncated": occurs.lowest_whole, "minimum": 0.0}[
+        switches["grades"]
+    ]
     if lowest >= 0:
         return "zero"
-    return "kept" if switches["negative"] == "padding" and not occurs.padding else switches["negative"]
+    return (
+        "kept" if switches["negative"] == "padding" and not occurs.padding else switches["negative"]
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,64 +197,143 @@ class Alignment:
     'expected'
     """
 
-    ties: Ties = field(default="docid", metadata={"row": Switch(
-        about="equal scores", noun="ties", lead="ties",
-        values={
-            "docid": ("by document id, descending", "by document id"),
-            "docid-ascending": ("by document id, ascending", "by document id ascending"),
-            "input": same_words("in input order"),
-            "expected": ("averaged over all their orders", "averaged over all orders"),
-            "best": ("in their best order", "in the best order"), "worst": ("in their worst order", "in the worst order"),
+    ties: Ties = field(
+        default="docid",
+        metadata={
+            "row": Switch(
+                about="equal scores",
+                noun="ties",
+                lead="ties",
+                values={
+                    "docid": ("by document id, descending", "by document id"),
+                    "docid-ascending": ("by document id, ascending", "by document id ascending"),
+                    "input": same_words("in input order"),
+                    "expected": ("averaged over all their orders", "averaged over all orders"),
+                    "best": ("in their best order", "in the best order"),
+                    "worst": ("in their worst order", "in the worst order"),
+                },
+                shown_by="documents of different grades with equal scores",
+                settle=_settled_ties,
+            )
         },
-        shown_by="documents of different grades with equal scores", settle=_settled_ties,
-    )})  # fmt: skip
-    duplicates: Duplicates = field(default="error", metadata={"row": Switch(
-        about="a document listed twice", noun="documents listed twice", lead="documents listed twice:",
-        values={
-            "error": ("an error", "refused"), "first": ("counted once, at the first line", "the first kept"),
-            "last": ("counted once, at the last line", "the last kept"),
-            "best": ("counted once, with the best score", "the best score kept"),
-            "twice": ("counted each time", "both counted"),
+    )
+    duplicates: Duplicates = field(
+        default="error",
+        metadata={
+            "row": Switch(
+                about="a document listed twice",
+                noun="documents listed twice",
+                lead="documents listed twice:",
+                values={
+                    "error": ("an error", "refused"),
+                    "first": ("counted once, at the first line", "the first kept"),
+                    "last": ("counted once, at the last line", "the last kept"),
+                    "best": ("counted once, with the best score", "the best score kept"),
+                    "twice": ("counted each time", "both counted"),
+                },
+                shown_by="a document listed twice for a query",
+                settle=_unless("duplicates", "duplicates", "error"),
+            )
         },
-        shown_by="a document listed twice for a query", settle=_unless("duplicates", "duplicates", "error"),
-    )})  # fmt: skip
-    score: ScoreType = field(default="float64", metadata={"row": Switch(
-        about="scores compared as", noun="precision of scores", lead="scores compared as",
-        values={"float64": same_words("float64"), "float32": same_words("float32")},
-        shown_by="scores that differ only after the seventh digit", settle=_unless("near_ties", "score", "float64"), usual="float64",
-    )})  # fmt: skip
-    unjudged: Unjudged = field(default="not-relevant", metadata={"row": Switch(
-        about="unjudged documents", noun="unjudged documents", lead="unjudged documents",
-        values={"not-relevant": same_words("not relevant"), "skipped": same_words("skipped"), "error": ("an error", "refused")},
-        shown_by="a returned document without a judgment above a judged one", settle=_unless("unjudged", "unjudged", "not-relevant"),
-        usual="not-relevant",
-    )})  # fmt: skip
-    grades: Grades = field(default="given", metadata={"row": Switch(
-        about="grades", noun="fractional grades", lead="grades",
-        values={
-            "given": ("as given", "as they are"), "truncated": same_words("cut to whole numbers"),
-            "minimum": ("0 where below 1", "below 1 as 0"),
+    )
+    score: ScoreType = field(
+        default="float64",
+        metadata={
+            "row": Switch(
+                about="scores compared as",
+                noun="precision of scores",
+                lead="scores compared as",
+                values={"float64": same_words("float64"), "float32": same_words("float32")},
+                shown_by="scores that differ only after the seventh digit",
+                settle=_unless("near_ties", "score", "float64"),
+                usual="float64",
+            )
         },
-        shown_by="a grade that is not a whole number", settle=_settled_grades,
-    )})  # fmt: skip
-    negative: Negative = field(default="zero", metadata={"row": Switch(
-        about="negative grades", noun="negative grades", lead="negative grades",
-        values={
-            "kept": same_words("kept"), "zero": ("counted 0", "as 0"), "removed": same_words("removed with their documents"),
-            "padding": ("kept, but -1 is padding", "-1 removed as padding"), "error": ("an error", "refused"),
+    )
+    unjudged: Unjudged = field(
+        default="not-relevant",
+        metadata={
+            "row": Switch(
+                about="unjudged documents",
+                noun="unjudged documents",
+                lead="unjudged documents",
+                values={
+                    "not-relevant": same_words("not relevant"),
+                    "skipped": same_words("skipped"),
+                    "error": ("an error", "refused"),
+                },
+                shown_by="a returned document without a judgment above a judged one",
+                settle=_unless("unjudged", "unjudged", "not-relevant"),
+                usual="not-relevant",
+            )
         },
-        shown_by="a negative grade", settle=_settled_negative,
-    )})  # fmt: skip
-    missing: Missing = field(default="zero", metadata={"row": Switch(
-        about="a query missing from the run", noun="queries missing from the run", lead="queries missing from the run",
-        values={"zero": ("counted 0", "as 0"), "left-out": same_words("left out"), "error": ("an error", "refused")},
-        shown_by="a judged query that the run does not answer", settle=_unless("missing", "missing", "zero"),
-    )})  # fmt: skip
-    without_judgments: WithoutJudgments = field(default="left-out", metadata={"row": Switch(
-        about="a query without judgments", noun="queries without judgments", lead="queries without judgments",
-        values={"left-out": same_words("left out"), "evaluated": same_words("evaluated")},
-        shown_by="a query of the run without judgments", settle=_unless("without_judgments", "without_judgments", "left-out"),
-    )})  # fmt: skip
+    )
+    grades: Grades = field(
+        default="given",
+        metadata={
+            "row": Switch(
+                about="grades",
+                noun="fractional grades",
+                lead="grades",
+                values={
+                    "given": ("as given", "as they are"),
+                    "truncated": same_words("cut to whole numbers"),
+                    "minimum": ("0 where below 1", "below 1 as 0"),
+                },
+                shown_by="a grade that is not a whole number",
+                settle=_settled_grades,
+            )
+        },
+    )
+    negative: Negative = field(
+        default="zero",
+        metadata={
+            "row": Switch(
+                about="negative grades",
+                noun="negative grades",
+                lead="negative grades",
+                values={
+                    "kept": same_words("kept"),
+                    "zero": ("counted 0", "as 0"),
+                    "removed": same_words("removed with their documents"),
+                    "padding": ("kept, but -1 is padding", "-1 removed as padding"),
+                    "error": ("an error", "refused"),
+                },
+                shown_by="a negative grade",
+                settle=_settled_negative,
+            )
+        },
+    )
+    missing: Missing = field(
+        default="zero",
+        metadata={
+            "row": Switch(
+                about="a query missing from the run",
+                noun="queries missing from the run",
+                lead="queries missing from the run",
+                values={
+                    "zero": ("counted 0", "as 0"),
+                    "left-out": same_words("left out"),
+                    "error": ("an error", "refused"),
+                },
+                shown_by="a judged query that the run does not answer",
+                settle=_unless("missing", "missing", "zero"),
+            )
+        },
+    )
+    without_judgments: WithoutJudgments = field(
+        default="left-out",
+        metadata={
+            "row": Switch(
+                about="a query without judgments",
+                noun="queries without judgments",
+                lead="queries without judgments",
+                values={"left-out": same_words("left out"), "evaluated": same_words("evaluated")},
+                shown_by="a query of the run without judgments",
+                settle=_unless("without_judgments", "without_judgments", "left-out"),
+            )
+        },
+    )
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():

@@ -36,10 +36,14 @@ class Nesting:
     shape: str  # The whole mapping, as it should be
     in_parts: bool = False  # Whether a group may be a sequence of sub-groups
 
-    def columns(self, judgments: Any) -> tuple[list[bytes], list[bytes], list[int], list[bytes], Any]:
+    def columns(
+        self, judgments: Any
+    ) -> tuple[list[bytes], list[bytes], list[int], list[bytes], Any]:
         """Queries, groups, sub-groups, documents and levels, a row for each judgment."""
         rows = list(self._rows(judgments))
-        queries, groups, parts, documents, levels = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [], [])
+        queries, groups, parts, documents, levels = (
+            map(list, zip(*rows, strict=True)) if rows else ([], [], [], [], [])
+        )
         return queries, groups, parts, documents, np.array(levels, np.float64)
 
     def _rows(self, judgments: Any) -> Iterator[_Row]:
@@ -52,7 +56,13 @@ class Nesting:
                 for part, graded in enumerate(self._parts(given)):
                     for document, level in self._items(graded, inside, self._graded):
                         where = f"{inside}, document {document!r}"
-                        yield query_id, group_id, part, self._id(document, where), self._number(level, where)
+                        yield (
+                            query_id,
+                            group_id,
+                            part,
+                            self._id(document, where),
+                            self._number(level, where),
+                        )
 
     @property
     def _graded(self) -> str:
@@ -60,7 +70,9 @@ class Nesting:
         return f"{graded} or a sequence of such" if self.in_parts else graded
 
     def _parts(self, given: Any) -> Sequence[Any]:
-        several = self.in_parts and isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+        several = (
+            self.in_parts and isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+        )
         return given if several else [given]
 
     def _items(self, table: Any, where: str, expected: str) -> Iterator[tuple[Any, Any]]:
@@ -78,7 +90,10 @@ class Nesting:
         try:
             identifier = value if isinstance(value, bytes) else encode_id(value)
         except UnicodeEncodeError:
-            raise InputError(f"{where}: found an id with half a surrogate pair, expected text that has a UTF-8 form") from None
+            raise InputError(
+                f"{where}: found an id with half a surrogate pair, expected text that has a "
+                f"UTF-8 form"
+            ) from None
         if not identifier:
             raise InputError(f"{where}: found an empty id, expected at least one character")
         return identifier
@@ -90,15 +105,25 @@ class Nesting:
         except (TypeError, ValueError):
             pass
         except OverflowError:
-            raise InputError(f"{where}: found a {self.level} above the largest float (1.8e308), expected a finite number") from None
-        raise InputError(f"{where}: found {type(value).__name__}, expected a number as {self.level}")
+            raise InputError(
+                f"{where}: found a {self.level} above the largest float (1.8e308), expected a "
+                f"finite number"
+            ) from None
+        raise InputError(
+            f"{where}: found {type(value).__name__}, expected a number as {self.level}"
+        )
 
 
 # Row number from 0, what was found, what was expected, what to do: raises the error of whoever
 # knows where the row came from.
 Refuse: TypeAlias = Callable[[int, str, str, str], NoReturn]
 
-_NESTING = Nesting(what="assessors", group="assessor", level="grade", shape="{query: {assessor: {document: grade}}}")
+_NESTING = Nesting(
+    what="assessors",
+    group="assessor",
+    level="grade",
+    shape="{query: {assessor: {document: grade}}}",
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -113,14 +138,18 @@ class JudgmentGroups:
     level: FloatArray  # shape (n,): the grade or level given
     source: IntArray  # shape (n,): which row of the input this was
 
-    def judgments(self, documents: Qrels, part: IntArray) -> Iterator[tuple[tuple[bytes, bytes, int], bytes, float]]:
+    def judgments(
+        self, documents: Qrels, part: IntArray
+    ) -> Iterator[tuple[tuple[bytes, bytes, int], bytes, float]]:
         """Each judgment with its names, as fingerprints take them; `part` is the sub-group of
         each.
         """
         names, table = list(map(encode_id, self.names)), documents.table
         ids, rows = table.query_ids(), table.document_ids(self.row)
         queries = [ids[query] for query in self.query.tolist()]
-        for group, one, document, level in zip(self.group.tolist(), part.tolist(), rows, self.level.tolist(), strict=True):
+        for group, one, document, level in zip(
+            self.group.tolist(), part.tolist(), rows, self.level.tolist(), strict=True
+        ):
             yield (queries[group], names[group], one), document, level
 
 
@@ -134,7 +163,9 @@ class JudgmentRows:
     levels: FloatArray
 
 
-def tabulate(cells: JudgmentRows, value: Callable[[FloatArray], FloatArray], refuse: Refuse) -> tuple[_kernel.Table, JudgmentGroups]:
+def tabulate(
+    cells: JudgmentRows, value: Callable[[FloatArray], FloatArray], refuse: Refuse
+) -> tuple[_kernel.Table, JudgmentGroups]:
     """Number queries, groups and documents."""
     unfit = np.flatnonzero(~np.isfinite(cells.levels))
     if unfit.size:
@@ -143,7 +174,9 @@ def tabulate(cells: JudgmentRows, value: Callable[[FloatArray], FloatArray], ref
     group_of: dict[tuple[int, bytes], int] = {}
     row_of: dict[tuple[int, bytes], int] = {}
     group, row = np.empty(cells.levels.size, np.int64), np.empty(cells.levels.size, np.int64)
-    for place, (query_id, group_id, document_id) in enumerate(zip(cells.queries, cells.groups, cells.documents, strict=True)):
+    for place, (query_id, group_id, document_id) in enumerate(
+        zip(cells.queries, cells.groups, cells.documents, strict=True)
+    ):
         query = queries.setdefault(query_id, len(queries))
         group[place] = group_of.setdefault((query, group_id), len(group_of))
         row[place] = row_of.setdefault((query, document_id), len(row_of))
@@ -154,13 +187,20 @@ def tabulate(cells: JudgmentRows, value: Callable[[FloatArray], FloatArray], ref
     placed = np.empty(len(pairs), np.int64)
     placed[by_query] = np.arange(len(pairs))
     table = _kernel.from_columns(
-        [names[pairs[i][0]] for i in by_query.tolist()], [pairs[i][1] for i in by_query.tolist()], value(best[by_query])
+        [names[pairs[i][0]] for i in by_query.tolist()],
+        [pairs[i][1] for i in by_query.tolist()],
+        value(best[by_query]),
     )
     order = np.argsort(group, kind="stable")
     group_query = np.array([query for query, _ in group_of], np.int64)
     named = tuple(decode_id(name) for _, name in group_of)
     return table, JudgmentGroups(
-        query=group_query, names=named, group=group[order], row=placed[row[order]], level=cells.levels[order], source=order
+        query=group_query,
+        names=named,
+        group=group[order],
+        row=placed[row[order]],
+        level=cells.levels[order],
+        source=order,
     )
 
 
@@ -171,7 +211,9 @@ def refuse_plainly(what: str, cells: JudgmentRows) -> Refuse:
         ids = (decode_id(column[row]) for column in (cells.queries, cells.groups, cells.documents))
         query, group, document = map(repr, ids)
         where = f"{what}: query {query}, group {group}, document {document}"
-        raise InputError(f"{where}: found {found}, expected {expected}" + (f"; {hint}" if hint else ""))
+        raise InputError(
+            f"{where}: found {found}, expected {expected}" + (f"; {hint}" if hint else "")
+        )
 
     return refuse
 
@@ -206,13 +248,22 @@ class AssessorQrels:
 
     kind: ClassVar[str] = "assessors"  # what measures call it that need it
 
-    def __init__(self, grades: Mapping[str, Mapping[str, Mapping[str, float]]], *, name: str = "assessors") -> None:
+    def __init__(
+        self, grades: Mapping[str, Mapping[str, Mapping[str, float]]], *, name: str = "assessors"
+    ) -> None:
         queries, assessors, _, documents, values = _NESTING.columns(grades)
         cells = JudgmentRows(queries=queries, groups=assessors, documents=documents, levels=values)
         self._take(cells, refuse_plainly(name, cells), name, ())
 
     @classmethod
-    def from_cells(cls, cells: JudgmentRows, refuse: Refuse, *, name: str = "assessors", paths: Sequence[str] = ()) -> "AssessorQrels":
+    def from_cells(
+        cls,
+        cells: JudgmentRows,
+        refuse: Refuse,
+        *,
+        name: str = "assessors",
+        paths: Sequence[str] = (),
+    ) -> "AssessorQrels":
         """Judgments that a reader has taken apart.
 
         Parameters
@@ -228,7 +279,9 @@ class AssessorQrels:
 
         Examples
         --------
-        >>> cells = JudgmentRows(queries=[b"q"], groups=[b"ann"], documents=[b"d"], levels=np.ones(1))
+        >>> cells = JudgmentRows(
+        ...     queries=[b"q"], groups=[b"ann"], documents=[b"d"], levels=np.ones(1)
+        ... )
         >>> AssessorQrels.from_cells(cells, refuse_plainly("assessors", cells)).assessors
         ('ann',)
         """
@@ -284,7 +337,9 @@ class AssessorQrels:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of all (query, assessor, document, grade), in any order; see `Qrels.fingerprint`."""
-        return fingerprint_of_groups(b"grades", self.groups.judgments(self.documents, self.groups.group))
+        return fingerprint_of_groups(
+            b"grades", self.groups.judgments(self.documents, self.groups.group)
+        )
 
     def of(self, assessor: str) -> Qrels:
         """Return the judgments of one assessor.
@@ -307,11 +362,19 @@ class AssessorQrels:
         rows = self.groups.row[chosen]
         ids = self.documents.table.query_ids()
         query = np.searchsorted(self.documents.offsets, rows, side="right") - 1
-        queries, documents = [ids[i] for i in query.tolist()], self.documents.table.document_ids(rows)
-        return Qrels.from_columns(queries, documents, self.groups.level[chosen], name=f"{self.name} of {assessor}")
+        queries, documents = (
+            [ids[i] for i in query.tolist()],
+            self.documents.table.document_ids(rows),
+        )
+        return Qrels.from_columns(
+            queries, documents, self.groups.level[chosen], name=f"{self.name} of {assessor}"
+        )
 
     def __repr__(self) -> str:
-        return f"AssessorQrels({self.name!r}: {self.n_queries} queries, {len(self.assessors)} assessors, {self.n_judgments:,} judgments)"
+        return (
+            f"AssessorQrels({self.name!r}: {self.n_queries} queries, {len(self.assessors)} "
+            f"assessors, {self.n_judgments:,} judgments)"
+        )
 
 
 def refuse_twice(groups: JudgmentGroups, unit: IntArray, refuse: Refuse) -> None:
@@ -320,7 +383,12 @@ def refuse_twice(groups: JudgmentGroups, unit: IntArray, refuse: Refuse) -> None
     same = (unit[order][1:] == unit[order][:-1]) & (groups.row[order][1:] == groups.row[order][:-1])
     if same.any():
         second = int(groups.source[order][1:][same].min())
-        refuse(second, "a document a second time in one group", "each document once", "remove one of the two")
+        refuse(
+            second,
+            "a document a second time in one group",
+            "each document once",
+            "remove one of the two",
+        )
 
 
 class ByAssessor:
@@ -359,7 +427,9 @@ class ByAssessor:
         whole, groups = self._judged, self._qrels.groups
         query, number = self._numbering
         documents = self._qrels.documents
-        graded = apply_grade_policies(groups.level, self._alignment, lambda place: name_row(documents, int(groups.row[place])))
+        graded = apply_grade_policies(
+            groups.level, self._alignment, lambda place: name_row(documents, int(groups.row[place]))
+        )
         counts = self._query_of_row[groups.row] >= 0
         kept = np.flatnonzero(counts if graded.removed is None else counts & ~graded.removed)
         group, grade, given = number[groups.group[kept]], graded.grades[kept], groups.level[kept]
@@ -374,7 +444,13 @@ class ByAssessor:
             returned=whole.returned[query],
             hits=lambda: hits,
             ideal=lambda: ideal_grades(group, grade, query.size),
-            alignments=Alignments(counters.tied[query], counters.duplicates[query], none, n_judged, counters.straddling[query]),
+            alignments=Alignments(
+                counters.tied[query],
+                counters.duplicates[query],
+                none,
+                n_judged,
+                counters.straddling[query],
+            ),
             scope=whole.scope,
             depth=whole.depth,
             judgments=lambda: Judgments(group, grade, given),
@@ -386,10 +462,14 @@ class ByAssessor:
         """
         query, n_queries = self.query[scored], self._judged.n_queries
         n_groups = np.bincount(query, minlength=n_queries)
-        return self._judged.sum_by_query(query, values[scored]) / np.maximum(n_groups, 1), n_groups > 0
+        return self._judged.sum_by_query(query, values[scored]) / np.maximum(
+            n_groups, 1
+        ), n_groups > 0
 
 
-def _hits_of_groups(whole: Judged, group: IntArray, row: IntArray, grade: FloatArray, n_rows: int) -> Hits:
+def _hits_of_groups(
+    whole: Judged, group: IntArray, row: IntArray, grade: FloatArray, n_rows: int
+) -> Hits:
     """The hits that each group judged: the judgments of a document are found at every place where
     it was returned.
     """
@@ -403,8 +483,18 @@ def _hits_of_groups(whole: Judged, group: IntArray, row: IntArray, grade: FloatA
     entry = by_row[starts[whole.hits.document[hit]] + within]
     order = np.lexsort((whole.hits.rank[hit], group[entry]))
     hit, entry = hit[order], entry[order]
-    first, last = (None if column is None else column[hit] for column in (whole.hits.tie_first, whole.hits.tie_last))
-    return Hits(query=group[entry], rank=whole.hits.rank[hit], grade=grade[entry], document=None, tie_first=first, tie_last=last)
+    first, last = (
+        None if column is None else column[hit]
+        for column in (whole.hits.tie_first, whole.hits.tie_last)
+    )
+    return Hits(
+        query=group[entry],
+        rank=whole.hits.rank[hit],
+        grade=grade[entry],
+        document=None,
+        tie_first=first,
+        tie_last=last,
+    )
 
 
 def query_of_row(documents: Qrels, judged: Judged) -> IntArray:

@@ -13,12 +13,19 @@ import numpy as np
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 
 _LIMIT, _BEYOND = 1 << 53, 1 << 64
-EXPECTED = "a score that float64 holds (every whole number up to 2**53 is one); subtract the smallest score from all of them first"
+EXPECTED = (
+    "a score that float64 holds (every whole number up to 2**53 is one); subtract the smallest "
+    "score from all of them first"
+)
 
 
 def is_lost(value: Any) -> bool:
     """Return whether a whole number of at most 64 bits changes in float64."""
-    return isinstance(value, (int, np.integer)) and _LIMIT < abs(int(value)) < _BEYOND and int(float(value)) != int(value)
+    return (
+        isinstance(value, (int, np.integer))
+        and _LIMIT < abs(int(value)) < _BEYOND
+        and int(float(value)) != int(value)
+    )
 
 
 def is_large(values: FloatArray) -> bool:
@@ -37,7 +44,11 @@ def lost_of_array(values: AnyArray) -> BoolArray:
     """Mark the whole numbers of an array that change in float64; none in an array of other
     numbers.
     """
-    if values.dtype.kind not in "iu" or values.size == 0 or (values.max() <= _LIMIT and values.min() >= -_LIMIT):
+    if (
+        values.dtype.kind not in "iu"
+        or values.size == 0
+        or (values.max() <= _LIMIT and values.min() >= -_LIMIT)
+    ):
         return np.zeros(values.size, bool)
     # Without its trailing zeros, a number that float64 holds has 53 bits at most.
     size = np.abs(values.reshape(-1)).astype(np.uint64)

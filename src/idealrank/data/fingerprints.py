@@ -26,13 +26,19 @@ def added(ours: str | None, theirs: str | None) -> str | None:
     Examples
     --------
     >>> from idealrank.data.qrels import Qrels
-    >>> one, two, both = Qrels({"p": {"a": 1}}), Qrels({"q": {"a": 1}}), Qrels({"q": {"a": 1}, "p": {"a": 1}})
+    >>> one, two, both = (
+    ...     Qrels({"p": {"a": 1}}),
+    ...     Qrels({"q": {"a": 1}}),
+    ...     Qrels({"q": {"a": 1}, "p": {"a": 1}}),
+    ... )
     >>> added(one.fingerprint, two.fingerprint) == both.fingerprint, added(one.fingerprint, None)
     (True, None)
     """
     if ours is None or theirs is None:
         return None
-    return fingerprint_text(int(ours[:16], 16) + int(theirs[:16], 16), int(ours[16:], 16) + int(theirs[16:], 16))
+    return fingerprint_text(
+        int(ours[:16], 16) + int(theirs[:16], 16), int(ours[16:], 16) + int(theirs[16:], 16)
+    )
 
 
 def added_labels(first: int, second: int, n_queries: int, kind: str) -> tuple[int, int]:
@@ -43,7 +49,9 @@ def added_labels(first: int, second: int, n_queries: int, kind: str) -> tuple[in
     return first + more_first, second + more_second
 
 
-def fingerprint_of_groups(kind: bytes, judgments: Iterable[tuple[tuple[bytes, bytes, int], bytes, float]]) -> str:
+def fingerprint_of_groups(
+    kind: bytes, judgments: Iterable[tuple[tuple[bytes, bytes, int], bytes, float]]
+) -> str:
     """The fingerprint of judgments that are made in groups.
 
     The numbers of sub-groups only say which judgments belong together: sub-groups have no order,
@@ -55,6 +63,11 @@ def fingerprint_of_groups(kind: bytes, judgments: Iterable[tuple[tuple[bytes, by
     first = second = 0
     for (query, group, _), judged in parts.items():
         words = [kind, query, group, *(word for one in sorted(judged) for word in one)]
-        digest = hashlib.blake2b(b"".join(b"%d:%b" % (len(word), word) for word in words), digest_size=16).digest()
-        first, second = first + int.from_bytes(digest[:8], "little"), second + int.from_bytes(digest[8:], "little")
+        digest = hashlib.blake2b(
+            b"".join(b"%d:%b" % (len(word), word) for word in words), digest_size=16
+        ).digest()
+        first, second = (
+            first + int.from_bytes(digest[:8], "little"),
+            second + int.from_bytes(digest[8:], "little"),
+        )
     return fingerprint_text(first, second)

@@ -18,7 +18,10 @@ def frame_of(columns: Mapping[str, Any], backend: Any) -> Any:
         return narwhals.from_dict(dict(columns), backend=backend).to_native()
     except (ImportError, TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
-        raise OptionError(f"backend={backend}: expected an installed eager dataframe library, such as pandas ({reason})") from None
+        raise OptionError(
+            f"backend={backend}: expected an installed eager dataframe library, such as "
+            f"pandas ({reason})"
+        ) from None
 
 
 def is_frame(value: object) -> bool:
@@ -26,8 +29,13 @@ def is_frame(value: object) -> bool:
     # A column (a pandas or Polars series) speaks Arrow too, but has no columns of its own. Polars'
     # lazy frames warn when they are asked for `columns` or `dtypes`, so what they do have is asked
     # for first.
-    named = any(hasattr(value, name) for name in ("collect_schema", "column_names", "schema", "columns"))
-    speaks = any(hasattr(value, name) for name in ("collect_schema", "__arrow_c_stream__", "__arrow_c_array__", "dtypes"))
+    named = any(
+        hasattr(value, name) for name in ("collect_schema", "column_names", "schema", "columns")
+    )
+    speaks = any(
+        hasattr(value, name)
+        for name in ("collect_schema", "__arrow_c_stream__", "__arrow_c_array__", "dtypes")
+    )
     return named and speaks and not isinstance(value, type)
 
 
@@ -36,7 +44,10 @@ def is_query(value: object) -> bool:
     a relation of DuckDB.
     """
     kind = type(value)
-    return (kind.__module__.partition(".")[0].lstrip("_"), kind.__name__) in {("polars", "LazyFrame"), ("duckdb", "DuckDBPyRelation")}
+    return (kind.__module__.partition(".")[0].lstrip("_"), kind.__name__) in {
+        ("polars", "LazyFrame"),
+        ("duckdb", "DuckDBPyRelation"),
+    }
 
 
 def holds_lists(value: Any) -> bool:
@@ -44,7 +55,10 @@ def holds_lists(value: Any) -> bool:
     ``groupby(...).agg(list)`` makes.
     """
     if not (
-        hasattr(value, "index") and hasattr(value, "items") and hasattr(value, "iloc") and str(getattr(value, "dtype", "")) == "object"
+        hasattr(value, "index")
+        and hasattr(value, "items")
+        and hasattr(value, "iloc")
+        and str(getattr(value, "dtype", "")) == "object"
     ):
         return False
     return len(value) > 0 and isinstance(value.iloc[0], (list, tuple, set, frozenset, Mapping))
@@ -56,18 +70,25 @@ def by_query(given: Any, what: str) -> Mapping[str, Any]:
     """
     if isinstance(given, Mapping) and all(type(query) is str for query in given):
         return given
-    is_series = not isinstance(given, Mapping) and hasattr(given, "index") and hasattr(given, "items")
+    is_series = (
+        not isinstance(given, Mapping) and hasattr(given, "index") and hasattr(given, "items")
+    )
     if not (isinstance(given, Mapping) or is_series):
         raise InputError(
-            f"{what}: found {type(given).__name__}, expected a mapping of query to value, or a pandas Series indexed by query",
+            f"{what}: found {type(given).__name__}, expected a mapping of query to value, or "
+            f"a pandas Series indexed by query",
             hint="read_categories, read_traffic and read_clusters read files and dataframes",
         )
     found: dict[str, Any] = {}
     for query, value in given.items():
         if isinstance(query, bool) or not isinstance(query, (str, Integral)):
-            raise InputError(f"{what}: found query {shown(repr(query))}, expected an id: text or a whole number")
+            raise InputError(
+                f"{what}: found query {shown(repr(query))}, expected an id: text or a whole number"
+            )
         if str(query) in found:
-            raise InputError(f"{what}: found query {shown(repr(query))} a second time, expected each query once")
+            raise InputError(
+                f"{what}: found query {shown(repr(query))} a second time, expected each query once"
+            )
         found[str(query)] = value
     return found
 

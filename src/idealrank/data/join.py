@@ -37,15 +37,26 @@ def join(
     progress: _kernel.Progress | None = None,
 ) -> Judged:
     """Rank every query of the run once, and find its documents in the judgments."""
-    options = {"depth": depth, "max_documents": max_documents, "unjudged_depth": unjudged_depth, "threads": threads}
+    options = {
+        "depth": depth,
+        "max_documents": max_documents,
+        "unjudged_depth": unjudged_depth,
+        "threads": threads,
+    }
     if isinstance(table, Qrels):
         return align(table, run, alignment, **options, top_depth=top_depth, progress=progress)  # type: ignore[arg-type]
-    return table.joined(lambda adapted: align(table.documents, run, adapted, **options, progress=progress), alignment)  # type: ignore[arg-type]
+    return table.joined(
+        lambda adapted: align(table.documents, run, adapted, **options, progress=progress),  # type: ignore[arg-type]
+        alignment,
+    )
 
 
 def is_judgments(value: object) -> TypeGuard[Judgments]:
     """Return whether an object is judgments that are read already."""
-    return isinstance(value, Qrels) or getattr(type(value), "kind", None) in {"preferences", "assessors"}
+    return isinstance(value, Qrels) or getattr(type(value), "kind", None) in {
+        "preferences",
+        "assessors",
+    }
 
 
 def tables_of(table: Judgments) -> tuple[str, ...]:

@@ -47,8 +47,18 @@ class Hits:
 
     def part(self, kept: "BoolArray | IntArray") -> "Hits":
         """Some of them, by a mask or by their places."""
-        document, first, last = (None if column is None else column[kept] for column in (self.document, self.tie_first, self.tie_last))
-        return Hits(query=self.query[kept], rank=self.rank[kept], grade=self.grade[kept], document=document, tie_first=first, tie_last=last)
+        document, first, last = (
+            None if column is None else column[kept]
+            for column in (self.document, self.tie_first, self.tie_last)
+        )
+        return Hits(
+            query=self.query[kept],
+            rank=self.rank[kept],
+            grade=self.grade[kept],
+            document=document,
+            tie_first=first,
+            tie_last=last,
+        )
 
 
 class UnjudgedHits(NamedTuple):
@@ -74,14 +84,22 @@ class UnjudgedHits(NamedTuple):
         if kept.size == self.query.size:
             return self
         rank = self.rank[kept]
-        first, last = (rank if ties is self.rank else ties[kept] for ties in (self.tie_first, self.tie_last))
+        first, last = (
+            rank if ties is self.rank else ties[kept] for ties in (self.tie_first, self.tie_last)
+        )
         return UnjudgedHits(self.query[kept], rank, self.key[kept], first, last)
 
     def as_hits(self) -> Hits:
         """Return the places as hits of grade 0."""
         tied = bool((self.tie_first < self.tie_last).any())
         first, last = (self.tie_first, self.tie_last) if tied else (None, None)
-        return Hits(query=self.query, rank=self.rank, grade=np.zeros(self.query.size), tie_first=first, tie_last=last)
+        return Hits(
+            query=self.query,
+            rank=self.rank,
+            grade=np.zeros(self.query.size),
+            tie_first=first,
+            tie_last=last,
+        )
 
 
 class Relevant(NamedTuple):
@@ -117,8 +135,17 @@ class TieMembers(NamedTuple):
 
     def part(self, members: slice) -> Hits:
         """Some of them, as hits."""
-        rank, first, last = (column[members].astype(np.int64) for column in (self.rank, self.first, self.last))
-        return Hits(query=self.query[members], rank=rank, grade=self.grade[members], document=None, tie_first=first, tie_last=last)
+        rank, first, last = (
+            column[members].astype(np.int64) for column in (self.rank, self.first, self.last)
+        )
+        return Hits(
+            query=self.query[members],
+            rank=rank,
+            grade=self.grade[members],
+            document=None,
+            tie_first=first,
+            tie_last=last,
+        )
 
 
 class Rectangle(NamedTuple):
@@ -169,8 +196,17 @@ def closed_up(hits: Hits) -> Hits:
 def only_relevant(hits: Hits, threshold: float) -> Hits:
     """Those with at least this grade."""
     kept = np.flatnonzero(hits.grade >= threshold)
-    first, last = (None if column is None else column[kept] for column in (hits.tie_first, hits.tie_last))
-    return Hits(query=hits.query[kept], rank=hits.rank[kept], grade=hits.grade[kept], document=None, tie_first=first, tie_last=last)
+    first, last = (
+        None if column is None else column[kept] for column in (hits.tie_first, hits.tie_last)
+    )
+    return Hits(
+        query=hits.query[kept],
+        rank=hits.rank[kept],
+        grade=hits.grade[kept],
+        document=None,
+        tie_first=first,
+        tie_last=last,
+    )
 
 
 def relevant_in_rectangle(rectangle: Rectangle, threshold: float) -> Relevant:
@@ -228,7 +264,9 @@ class Judged:
     >>> from idealrank.data.alignment import Alignment
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
-    >>> judged = align(Qrels({"q1": {"a": 1, "b": 0}}), Run({"q1": {"x": 3.0, "a": 2.0}}), Alignment())
+    >>> judged = align(
+    ...     Qrels({"q1": {"a": 1, "b": 0}}), Run({"q1": {"x": 3.0, "a": 2.0}}), Alignment()
+    ... )
     >>> judged.hits.rank.tolist(), judged.hits.grade.tolist(), judged.lengths.tolist()
     ([2], [1.0], [2])
     """
@@ -265,7 +303,9 @@ class Judged:
         self.complete = complete
         self._hits = hits
         self._ideal = ideal
-        self._judgments = judgments or (lambda: Judgments(self.ideal.query, self.ideal.grade, self.ideal.grade))
+        self._judgments = judgments or (
+            lambda: Judgments(self.ideal.query, self.ideal.grade, self.ideal.grade)
+        )
         self._given = given
         self._parts = parts
         self._unjudged = unjudged
@@ -355,11 +395,17 @@ class Judged:
         """
         if self.complete:
             return self
-        kept = None if pooled or not (self.judgments.given < 0).any() else (self.given >= 0) | (self.hits.grade < 0)
+        kept = (
+            None
+            if pooled or not (self.judgments.given < 0).any()
+            else (self.given >= 0) | (self.hits.grade < 0)
+        )
         lengths = self.alignments.judged.astype(np.int64)
         if kept is not None:
             lengths = np.bincount(self.hits.query[kept], minlength=self.n_queries)
-        counters = self.alignments._replace(judged=lengths, first_unjudged=lengths * 0, straddling=lengths * 0)
+        counters = self.alignments._replace(
+            judged=lengths, first_unjudged=lengths * 0, straddling=lengths * 0
+        )
         whole = kept is None
         if whole not in self._closed:
             self._closed[whole] = closed_up(self.hits if kept is None else self.hits.part(kept)), {}
@@ -397,7 +443,9 @@ class Judged:
             if held is not None and (held.ties is None or self.ties == "input"):
                 self._relevant[threshold] = relevant_in_rectangle(held, threshold)
             else:
-                total = np.bincount(self.ideal.query[self.ideal.grade >= threshold], minlength=self.n_queries)
+                total = np.bincount(
+                    self.ideal.query[self.ideal.grade >= threshold], minlength=self.n_queries
+                )
                 self._relevant[threshold] = Relevant(only_relevant(self.hits, threshold), total)
         return self._relevant[threshold]
 
@@ -416,4 +464,6 @@ class Judged:
         array([3.])
         """
         # Without any value bincount counts instead of summing, and gives whole numbers.
-        return np.bincount(query, weights=values, minlength=self.n_queries).astype(np.float64, copy=False)
+        return np.bincount(query, weights=values, minlength=self.n_queries).astype(
+            np.float64, copy=False
+        )

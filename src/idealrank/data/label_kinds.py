@@ -19,7 +19,8 @@ LABEL_KINDS: tuple[LabelKind, ...] = get_args(LabelKind)
 MEANINGS: dict[LabelKind, str] = {
     "complete": "a document without a label is not relevant",
     "pooled": "a sample was judged, relevant or not, so a document without a label may be relevant",
-    "positive-only": "only relevant documents are named; a document without a label counts as not relevant",
+    "positive-only": "only relevant documents are named; a document without a label counts as not "
+    "relevant",
 }
 """Meaning of a document without a label under each kind."""
 
@@ -51,7 +52,8 @@ class Labels:
             raise OptionError(f"sampled_negatives={share!r}: expected {expected}")
         if self.kind != "pooled":
             raise OptionError(
-                f"sampled_negatives={share:g}: found {self.kind} labels, expected pooled ones, with grades of 0 for the sampled documents"
+                f"sampled_negatives={share:g}: found {self.kind} labels, expected pooled "
+                f"ones, with grades of 0 for the sampled documents"
             )
 
     @classmethod
@@ -79,7 +81,8 @@ class Labels:
         )
         if sampled_negatives is not None and not with_negatives:
             raise OptionError(
-                f"sampled_negatives={sampled_negatives:g}: found no grade of 0 or less, expected such grades for the sampled documents"
+                f"sampled_negatives={sampled_negatives:g}: found no grade of 0 or less, "
+                f"expected such grades for the sampled documents"
             )
         return labels
 
@@ -97,7 +100,9 @@ class Labels:
         """
         queries = self.queries + other.queries
         with_negatives = self.with_negatives + other.with_negatives
-        declared: set[tuple[LabelKind, float | None]] = {(part.kind, part.sampled_negatives) for part in (self, other) if not part.found}
+        declared: set[tuple[LabelKind, float | None]] = {
+            (part.kind, part.sampled_negatives) for part in (self, other) if not part.found
+        }
         kind: LabelKind = "pooled" if declared else _found(queries, with_negatives)
         share: float | None = None
         if len(declared) == 1:

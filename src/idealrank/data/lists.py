@@ -30,10 +30,13 @@ def id_array(ids: Any) -> AnyArray:
         if len(kinds) > 1:
             first = ids[0]
             place = next(
-                place for place, one in enumerate(ids) if any(isinstance(one, kind) != isinstance(first, kind) for kind in (str, bytes))
+                place
+                for place, one in enumerate(ids)
+                if any(isinstance(one, kind) != isinstance(first, kind) for kind in (str, bytes))
             )
             raise InputError(
-                f"qid: item {place}: found {ids[place]!r} after {first!r} (ids of several types), expected ids of one type; "
+                f"qid: item {place}: found {ids[place]!r} after {first!r} (ids of several "
+                f"types), expected ids of one type; "
                 "make all of them texts or all of them numbers"
             )
     return np.asarray(ids)
@@ -46,7 +49,10 @@ def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, Query
     if qid.shape != (n,):
         raise InputError(f"qid has shape {qid.shape}, expected one id per item, ({n},)")
     if qid.dtype.kind == "f" and np.isnan(qid).any():
-        raise InputError(f"qid: found NaN at item {int(np.flatnonzero(np.isnan(qid))[0])}, expected an id for every item")
+        raise InputError(
+            f"qid: found NaN at item {int(np.flatnonzero(np.isnan(qid))[0])}, expected an id "
+            f"for every item"
+        )
     if n == 0:
         return np.zeros(1, np.int64), None, QueryIds(0, list)
     # A run is a stretch of items with one id. Sorting runs is cheaper than sorting items, and
@@ -56,10 +62,16 @@ def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, Query
     try:
         by_name = _stable_order(names)
     except TypeError:
-        raise InputError("qid: found ids of several types (is one of them None?), expected ids of one type") from None
+        raise InputError(
+            "qid: found ids of several types (is one of them None?), expected ids of one type"
+        ) from None
     heads = starts_of(names[by_name])
     if heads.size == names.size:
-        return np.append(starts, n).astype(np.int64), None, QueryIds(names.size, lambda: [str(name) for name in names])
+        return (
+            np.append(starts, n).astype(np.int64),
+            None,
+            QueryIds(names.size, lambda: [str(name) for name in names]),
+        )
     first = by_name[heads]  # the first run of each query, for the sort is stable
     by_appearance = np.argsort(first)
     n_runs = sizes_of(heads, names.size)[by_appearance]
@@ -130,7 +142,13 @@ class Lists:
     """
 
     def __init__(
-        self, labels: AnyArray, scores: AnyArray, offsets: IntArray, *, order: IntArray | None = None, queries: QueryIds | None = None
+        self,
+        labels: AnyArray,
+        scores: AnyArray,
+        offsets: IntArray,
+        *,
+        order: IntArray | None = None,
+        queries: QueryIds | None = None,
     ) -> None:
         self.labels = labels
         self.scores = scores
@@ -141,7 +159,9 @@ class Lists:
         # the ids of the queries, where they are whole numbers
         self._numbers: IntArray | None = None
         self._unnamed = queries is None
-        self.queries = queries or QueryIds(offsets.size - 1, lambda: [str(i) for i in range(offsets.size - 1)])
+        self.queries = queries or QueryIds(
+            offsets.size - 1, lambda: [str(i) for i in range(offsets.size - 1)]
+        )
 
     @property
     def n_queries(self) -> int:
@@ -194,9 +214,14 @@ class Lists:
         label_array, score_array = as_numbers("labels", labels), _as_scores(scores)
         if label_array.shape != score_array.shape or label_array.ndim not in (1, 2):
             raise InputError(
-                f"labels have shape {label_array.shape} and scores {score_array.shape}; expected the same 1-D or 2-D shape for both"
+                f"labels have shape {label_array.shape} and scores {score_array.shape}; "
+                f"expected the same 1-D or 2-D shape for both"
             )
-        layouts = [name for name, value in (("group", group), ("offsets", offsets), ("qid", qid)) if value is not None]
+        layouts = [
+            name
+            for name, value in (("group", group), ("offsets", offsets), ("qid", qid))
+            if value is not None
+        ]
         if len(layouts) > 1 or (layouts and label_array.ndim == 2):
             raise InputError(
                 f"found {' and '.join(layouts)} with {label_array.ndim}-D labels; "
@@ -227,20 +252,31 @@ class Lists:
 
         Examples
         --------
-        >>> Lists(np.array([1, 0, 2]), np.array([0.1, 0.9, 0.5]), np.array([0, 2, 3])).part(1, 2).labels
+        >>> Lists(np.array([1, 0, 2]), np.array([0.1, 0.9, 0.5]), np.array([0, 2, 3])).part(
+        ...     1, 2
+        ... ).labels
         array([2])
         """
         first, last = int(self.offsets[begin]), int(self.offsets[end])
-        rows: slice | IntArray = slice(first, last) if self.order is None else self.order[first:last]
+        rows: slice | IntArray = (
+            slice(first, last) if self.order is None else self.order[first:last]
+        )
         queries = QueryIds(end - begin, lambda: list(self.queries[begin:end]))
-        return Lists(self.labels[rows], self.scores[rows], self.offsets[begin : end + 1] - first, queries=queries)
+        return Lists(
+            self.labels[rows],
+            self.scores[rows],
+            self.offsets[begin : end + 1] - first,
+            queries=queries,
+        )
 
     def only(self, keep: BoolArray) -> "Lists":
         """Return the lists without the items where `keep` is False; the other items close up.
 
         Examples
         --------
-        >>> Lists(np.array([1, 0]), np.array([0.1, 0.9]), np.array([0, 2])).only(np.array([True, False])).offsets
+        >>> Lists(np.array([1, 0]), np.array([0.1, 0.9]), np.array([0, 2])).only(
+        ...     np.array([True, False])
+        ... ).offsets
         array([0, 1])
         """
         if self.order is not None:
@@ -249,7 +285,9 @@ class Lists:
         else:
             picked, kept_in_order = np.flatnonzero(keep), keep
         counts = np.concatenate(([0], np.cumsum(kept_in_order))).astype(np.int64)
-        kept = Lists(self.labels[picked], self.scores[picked], counts[self.offsets], queries=self.queries)
+        kept = Lists(
+            self.labels[picked], self.scores[picked], counts[self.offsets], queries=self.queries
+        )
         kept._items = picked if self._items is None else self._items[picked]
         kept._numbers, kept._unnamed = self._numbers, self._unnamed
         return kept
@@ -265,16 +303,26 @@ class Lists:
         True
         """
         numbered = self._unnamed or self._numbers is not None
-        ids = self._numbers if numbered else [query.encode("utf-8", "surrogatepass") for query in self.queries]
+        ids = (
+            self._numbers
+            if numbered
+            else [query.encode("utf-8", "surrogatepass") for query in self.queries]
+        )
         threads = thread_count(threads)
-        return fingerprint_text(*_kernel.fingerprint_lists(self.labels, self.offsets, order=self.order, queries=ids, threads=threads))
+        return fingerprint_text(
+            *_kernel.fingerprint_lists(
+                self.labels, self.offsets, order=self.order, queries=ids, threads=threads
+            )
+        )
 
     def name_item(self, row: int) -> str:
         """Describe an item by its place in the arrays as given.
 
         Examples
         --------
-        >>> Lists(np.array([1, 0]), np.array([0.1, 0.9]), np.array([0, 2])).only(np.array([False, True])).name_item(0)
+        >>> Lists(np.array([1, 0]), np.array([0.1, 0.9]), np.array([0, 2])).only(
+        ...     np.array([False, True])
+        ... ).name_item(0)
         'item 1'
         """
         return f"item {row if self._items is None else self._items[row]}"
@@ -286,12 +334,16 @@ class Lists:
 def as_numbers(name: str, values: Any) -> AnyArray:
     """An array of numbers in the types that lists are held in; `name` is for messages."""
     if isinstance(values, np.ma.MaskedArray):
-        raise InputError(f"{name}: found a masked array, expected a plain one; pass its data, and mask= with True for real items")
+        raise InputError(
+            f"{name}: found a masked array, expected a plain one; pass its data, and mask= "
+            f"with True for real items"
+        )
     try:
         array = np.asarray(values)
     except ValueError as error:
         raise InputError(
-            f"{name}: found rows of different lengths, expected an array; pass 1-D arrays with group=, or pad with mask="
+            f"{name}: found rows of different lengths, expected an array; pass 1-D arrays "
+            f"with group=, or pad with mask="
         ) from error
     if array.dtype == np.bool_:
         return array.astype(np.int8)
@@ -311,7 +363,10 @@ def _as_scores(values: Any) -> AnyArray:
     lost = first_lost_of_lists(values, given)
     if lost is not None:
         found = np.asarray(values, object).reshape(-1)[lost]
-        raise InputError(f"scores: item {lost}: found {found}, a whole number that float64 changes, expected {EXPECTED}")
+        raise InputError(
+            f"scores: item {lost}: found {found}, a whole number that float64 changes, "
+            f"expected {EXPECTED}"
+        )
     return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
@@ -322,7 +377,8 @@ def _refuse_other_rows(labels: Any, others: Mapping[str, Any]) -> None:
         index = _rows_of(values)
         if rows is not None and index is not None and not rows.equals(index):
             raise InputError(
-                f"labels and {name}: found two indexes, expected one, since items are matched by position; "
+                f"labels and {name}: found two indexes, expected one, since items are matched "
+                f"by position; "
                 f"align the rows ({name}.reindex(labels.index)), or pass to_numpy() of each"
             )
 
@@ -338,7 +394,8 @@ def _padding(labels: Any, padding: float | None) -> float | None:
     """
     if padding is not None and padding < 0 and (dtype := np.asarray(labels).dtype).kind in "ub":
         raise InputError(
-            f"padding: found {padding} with labels of type {dtype}, which cannot hold it, expected signed labels; cast them first"
+            f"padding: found {padding} with labels of type {dtype}, which cannot hold it, "
+            f"expected signed labels; cast them first"
         )
     return padding
 
@@ -348,11 +405,16 @@ def _kept(labels: AnyArray, mask: Any, padding: float | None) -> BoolArray | Non
     if mask is not None:
         given = np.asarray(mask)
         if given.shape != labels.shape:
-            raise InputError(f"mask has shape {given.shape}, expected that of the labels, {labels.shape}")
+            raise InputError(
+                f"mask has shape {given.shape}, expected that of the labels, {labels.shape}"
+            )
         keep = given.astype(bool)
         if (odd := np.flatnonzero((given != keep).reshape(-1))).size:
             found = given.reshape(-1)[odd[0]]
-            raise InputError(f"mask: item {odd[0]}: found {found!s}, expected True for an item or False for padding (1 or 0)")
+            raise InputError(
+                f"mask: item {odd[0]}: found {found!s}, expected True for an item or False "
+                f"for padding (1 or 0)"
+            )
     if padding is not None:
         real = ~np.isnan(labels) if padding != padding else labels != padding  # noqa: PLR0124  (NaN)
         keep = real if keep is None else keep & real
@@ -371,29 +433,51 @@ def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
             or bounds[-1] != n
             or (np.diff(bounds) < 0).any()
         ):
-            raise InputError(f"offsets: expected rising whole numbers from 0 to the number of items, {n}")
+            raise InputError(
+                f"offsets: expected rising whole numbers from 0 to the number of items, {n}"
+            )
         return bounds
     if group is None:
         return np.array([0, n], np.int64)
     if type(group).__name__.endswith("GroupBy"):  # pandas, which may not be installed
-        raise InputError(f"group: found {type(group).__name__}, expected sizes, as groupby(...).size() gives them")
+        raise InputError(
+            f"group: found {type(group).__name__}, expected sizes, as groupby(...).size() "
+            f"gives them"
+        )
     try:
         sizes = np.asarray(group)
     except ValueError:
-        raise InputError(f"group: found rows of different lengths, expected sizes of lists: whole numbers that add up to {n}") from None
+        raise InputError(
+            f"group: found rows of different lengths, expected sizes of lists: whole numbers "
+            f"that add up to {n}"
+        ) from None
     if sizes.dtype.kind == "f" and sizes.size:
         broken = np.flatnonzero(sizes.reshape(-1) % 1 != 0)
-        found = f"the size {sizes.reshape(-1)[broken[0]]}" if broken.size else f"sizes of type {sizes.dtype}"
+        found = (
+            f"the size {sizes.reshape(-1)[broken[0]]}"
+            if broken.size
+            else f"sizes of type {sizes.dtype}"
+        )
         raise InputError(f"group: found {found}, expected whole numbers that add up to {n}")
     sizes = sizes if sizes.size else sizes.astype(np.int64)  # an empty list comes as float64
-    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any() or int(sizes.sum()) != n:
+    if (
+        sizes.ndim != 1
+        or sizes.dtype.kind not in "iu"
+        or (sizes < 0).any()
+        or int(sizes.sum()) != n
+    ):
         hint = "; for one query id per item pass qid=" if sizes.size == n else ""
         if sizes.ndim == 1 and sizes.dtype.kind == "i" and (sizes < 0).any():
             raise InputError(f"group: found the size {sizes.min()}, expected 0 or more")
         if sizes.dtype.kind not in "iuf":
             hint = "; pass options such as ties= by name" if sizes.ndim == 0 else hint
-            raise InputError(f"group: found {sizes.ravel().tolist()[0]!r}, expected sizes of lists: whole numbers that add up to {n}{hint}")
-        raise InputError(f"group: found sizes that add up to {sizes.sum()}, expected {n}, one per item{hint}")
+            raise InputError(
+                f"group: found {sizes.ravel().tolist()[0]!r}, expected sizes of lists: whole "
+                f"numbers that add up to {n}{hint}"
+            )
+        raise InputError(
+            f"group: found sizes that add up to {sizes.sum()}, expected {n}, one per item{hint}"
+        )
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
 
 
@@ -413,7 +497,12 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
     if groups.width > 0 or lists.n_queries == 0:
         shape = (lists.n_queries, groups.width)
         tied_members = members if members.query.size else None
-        rectangle = Rectangle(groups.grades.reshape(shape), groups.ideal_grades.reshape(shape), tied_members, given is None)
+        rectangle = Rectangle(
+            groups.grades.reshape(shape),
+            groups.ideal_grades.reshape(shape),
+            tied_members,
+            given is None,
+        )
     return Judged(
         queries=lists.queries,
         ties=alignment.ties,
@@ -426,12 +515,16 @@ def judge_lists(lists: Lists, alignment: Alignment, *, depth: int = 0, threads: 
         depth=depth,
         rectangle=rectangle,
         complete=True,
-        given=None if given is None else lambda: _hits_ranked(_ranked(lists, given, alignment, depth, threads)).grade,
+        given=None
+        if given is None
+        else lambda: _hits_ranked(_ranked(lists, given, alignment, depth, threads)).grade,
         judgments=None if given is None else lambda: _array_judgments(lists, given),
     )
 
 
-def _ranked(lists: Lists, labels: AnyArray, alignment: Alignment, depth: int, threads: int) -> "_kernel.Groups":
+def _ranked(
+    lists: Lists, labels: AnyArray, alignment: Alignment, depth: int, threads: int
+) -> "_kernel.Groups":
     """These labels in the order of the lists' scores."""
     try:
         return _kernel.rank_groups(
@@ -445,7 +538,8 @@ def _ranked(lists: Lists, labels: AnyArray, alignment: Alignment, depth: int, th
         )
     except _kernel.ParseError as error:
         raise InputError(
-            f"{lists.name_item(error.args[2] - 1)}: found NaN as score or label, expected a number, since NaN has no order"
+            f"{lists.name_item(error.args[2] - 1)}: found NaN as score or label, expected a "
+            f"number, since NaN has no order"
         ) from None
 
 
@@ -453,7 +547,11 @@ def array_alignment(alignment: Alignment) -> Alignment:
     """The alignment with ties by document id, which arrays do not have, replaced by the expected
     value.
     """
-    return replace(alignment, ties="expected") if alignment.ties in ("docid", "docid-ascending") else alignment
+    return (
+        replace(alignment, ties="expected")
+        if alignment.ties in ("docid", "docid-ascending")
+        else alignment
+    )
 
 
 def _apply_policies(lists: Lists, alignment: Alignment) -> tuple[Lists, FloatArray | None, int]:
@@ -463,10 +561,18 @@ def _apply_policies(lists: Lists, alignment: Alignment) -> tuple[Lists, FloatArr
     labels = lists.labels
     _refuse_infinite(labels)
     fractional = alignment.grades != "given" and labels.dtype.kind == "f"
-    if not fractional and alignment.grades != "minimum" and (labels.size == 0 or not labels.min() < 0):
+    if (
+        not fractional
+        and alignment.grades != "minimum"
+        and (labels.size == 0 or not labels.min() < 0)
+    ):
         return lists, None, 0
-    graded = apply_grade_policies(labels.astype(np.float64), alignment, lambda row: f"labels: {lists.name_item(row)}")
-    changed = Lists(graded.grades, lists.scores, lists.offsets, order=lists.order, queries=lists.queries)
+    graded = apply_grade_policies(
+        labels.astype(np.float64), alignment, lambda row: f"labels: {lists.name_item(row)}"
+    )
+    changed = Lists(
+        graded.grades, lists.scores, lists.offsets, order=lists.order, queries=lists.queries
+    )
     changed._items = lists._items
     if graded.removed is not None:
         return changed.only(~graded.removed), None, graded.truncated
@@ -486,7 +592,9 @@ def _query_of(groups: "_kernel.Groups") -> IntArray:
 
 
 def _members(groups: "_kernel.Groups") -> TieMembers:
-    return TieMembers(groups.tie_query, groups.tie_rank, groups.tie_first, groups.tie_last, groups.tie_grade)
+    return TieMembers(
+        groups.tie_query, groups.tie_rank, groups.tie_first, groups.tie_last, groups.tie_grade
+    )
 
 
 def _array_judgments(lists: Lists, given: FloatArray) -> Judgments:
@@ -512,11 +620,16 @@ def _hits_ranked(groups: "_kernel.Groups") -> Hits:
     within = groups.hit_offsets[members.query[~beyond]] + members.rank[~beyond] - 1
     first[within], last[within] = members.first[~beyond], members.last[~beyond]
     if not beyond.any():
-        return Hits(query=query, rank=rank, grade=grade, document=None, tie_first=first, tie_last=last)
+        return Hits(
+            query=query, rank=rank, grade=grade, document=None, tie_first=first, tie_last=last
+        )
     columns: Sequence[tuple[AnyArray, AnyArray]] = (
-        (query, members.query[beyond]), (rank, members.rank[beyond]), (grade, members.grade[beyond]),
-        (first, members.first[beyond]), (last, members.last[beyond]),
-    )  # fmt: skip
+        (query, members.query[beyond]),
+        (rank, members.rank[beyond]),
+        (grade, members.grade[beyond]),
+        (first, members.first[beyond]),
+        (last, members.last[beyond]),
+    )
     joined: list[AnyArray] = [np.concatenate(pair) for pair in columns]
     by_rank = np.lexsort((joined[1], joined[0]))
     query, rank, grade, first, last = (column[by_rank] for column in joined)

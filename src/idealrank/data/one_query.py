@@ -15,9 +15,15 @@ def qrels_of_query(qrels: Qrels, query_id: str) -> Qrels:
     """The judgments of one query; none at all where the query has none."""
     table, query_bytes = qrels.table, sought_id(query_id)
     query = table.find_query(query_bytes)
-    rows = np.arange(table.offsets[query], table.offsets[query + 1]) if query >= 0 else np.zeros(0, np.int64)
+    rows = (
+        np.arange(table.offsets[query], table.offsets[query + 1])
+        if query >= 0
+        else np.zeros(0, np.int64)
+    )
     name = qrels.paths[0] if qrels.paths else qrels.name
-    return Qrels.from_columns([query_bytes] * rows.size, table.document_ids(rows), qrels.grades[rows], name=name)
+    return Qrels.from_columns(
+        [query_bytes] * rows.size, table.document_ids(rows), qrels.grades[rows], name=name
+    )
 
 
 def run_of_query(run: Run, query_id: str) -> Run | None:
@@ -36,7 +42,9 @@ def run_of_query(run: Run, query_id: str) -> Run | None:
     rows = np.arange(table.offsets[query], table.offsets[query + 1])
     if not rows.size:
         return Run({query_id: {}}, name=run.name)
-    return Run.from_columns([query_bytes] * rows.size, table.document_ids(rows), table.values[rows], name=run.name)
+    return Run.from_columns(
+        [query_bytes] * rows.size, table.document_ids(rows), table.values[rows], name=run.name
+    )
 
 
 def in_memory(run: Run) -> Run:
@@ -60,7 +68,10 @@ def in_memory_where_distinct(run: Run) -> Run:
     Examples
     --------
     >>> texts = (b"q1 Q0 d1 1 2.5 tag\n", b"q1 Q0 d1 1 2.5 tag\n" * 2)
-    >>> runs = [in_memory_where_distinct(Run.from_text(_kernel.Text([text], "run"), name="a")) for text in texts]
+    >>> runs = [
+    ...     in_memory_where_distinct(Run.from_text(_kernel.Text([text], "run"), name="a"))
+    ...     for text in texts
+    ... ]
     >>> [type(run.source).__name__ for run in runs]
     ['Table', 'Text']
     """
@@ -91,4 +102,8 @@ def rows_about(run: Run) -> int:
     """Return the number of documents of a run, over all queries; an estimate by length for text
     that is not read yet.
     """
-    return run.source.n_rows if isinstance(run.source, _kernel.Table) else -(-run.source.nbytes // _LINE)
+    return (
+        run.source.n_rows
+        if isinstance(run.source, _kernel.Table)
+        else -(-run.source.nbytes // _LINE)
+    )

@@ -23,7 +23,9 @@ class Graded(NamedTuple):
     truncated: int  # How many grades were cut to whole numbers
 
 
-def apply_grade_policies(grades: FloatArray, alignment: Alignment, locate: Callable[[int], str]) -> Graded:
+def apply_grade_policies(
+    grades: FloatArray, alignment: Alignment, locate: Callable[[int], str]
+) -> Graded:
     """Apply `Alignment.grades` and `Alignment.negative`."""
     truncated = 0
     if alignment.grades == "truncated":
@@ -38,7 +40,8 @@ def apply_grade_policies(grades: FloatArray, alignment: Alignment, locate: Calla
         if alignment.negative == "error":
             row = int(np.flatnonzero(negative)[0])
             raise InputError(
-                f"{locate(row)}: found grade {grades[row]:g} ({np.count_nonzero(negative)} negative grades in all), expected 0 or more; "
+                f"{locate(row)}: found grade {grades[row]:g} ({np.count_nonzero(negative)} "
+                f"negative grades in all), expected 0 or more; "
                 "negative=zero counts them as not relevant, negative=kept keeps them",
                 switch="negative=zero",
             )
@@ -75,7 +78,12 @@ def sort_by_query(query: IntArray, values: FloatArray, n_queries: int) -> FloatA
     if values.size == 0:
         return values
     top, bottom = float(values.max()), float(values.min())
-    if top - bottom < 2**20 and n_queries < 2**40 and abs(top) < 2**52 and bool((np.floor(values) == values).all()):
+    if (
+        top - bottom < 2**20
+        and n_queries < 2**40
+        and abs(top) < 2**52
+        and bool((np.floor(values) == values).all())
+    ):
         # In place: a new array of this size costs more in page faults than the arithmetic on it.
         key = np.empty(values.size, np.int64)
         np.subtract(top, values, out=key, casting="unsafe")
@@ -100,41 +108,66 @@ def name_row(qrels: Qrels, row: int) -> str:
     """A row of the judgments, for an error message."""
     query = int(np.searchsorted(qrels.offsets, row, side="right")) - 1
     document = decode_id(qrels.table.document_id(row))
-    return f"{qrels.paths[0] if qrels.paths else qrels.name}: query {qrels.queries[query]!r}, document {document!r}"
+    return (
+        f"{qrels.paths[0] if qrels.paths else qrels.name}: query {qrels.queries[query]!r}, "
+        f"document {document!r}"
+    )
 
 
-def refuse_unjudged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned, *, within: int | None = None) -> None:
+def refuse_unjudged(
+    qrels: Qrels,
+    run: Run,
+    alignment: Alignment,
+    aligned: _kernel.Aligned,
+    *,
+    within: int | None = None,
+) -> None:
     """Raise where a returned document (down to the rank `within`) has no judgment and the policy is
     ``unjudged=error``.
     """
     if alignment.unjudged != "error":
         return
-    last = aligned.n_queries if alignment.without_judgments == "evaluated" else aligned.n_qrels_queries
+    last = (
+        aligned.n_queries if alignment.without_judgments == "evaluated" else aligned.n_qrels_queries
+    )
     first = aligned.first_unjudged[:last]
     unjudged = np.flatnonzero((first > 0) if within is None else (first > 0) & (first <= within))
     if unjudged.size:
         query = int(unjudged[0])
-        name = qrels.queries[query] if query < qrels.n_queries else decode_id(aligned.run_only_ids()[query - qrels.n_queries])
+        name = (
+            qrels.queries[query]
+            if query < qrels.n_queries
+            else decode_id(aligned.run_only_ids()[query - qrels.n_queries])
+        )
         raise InputError(
-            f"run {run.name!r}, query {name!r}: the document at rank {aligned.first_unjudged[query]} is unjudged "
-            f"({unjudged.size} queries have such documents), expected all judged; unjudged=not-relevant or unjudged=skipped allows it",
+            f"run {run.name!r}, query {name!r}: the document at rank "
+            f"{aligned.first_unjudged[query]} is unjudged "
+            f"({unjudged.size} queries have such documents), expected all judged; "
+            f"unjudged=not-relevant or unjudged=skipped allows it",
             switch="unjudged=not-relevant",
         )
 
 
-def queries_that_count(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned) -> IntArray | None:
+def queries_that_count(
+    qrels: Qrels, run: Run, alignment: Alignment, aligned: _kernel.Aligned
+) -> IntArray | None:
     """Codes of the queries kept under the policies for missing queries and queries without
     judgments; None when all are.
     """
     missing = np.flatnonzero(~aligned.in_run[: qrels.n_queries])
     if alignment.missing == "error" and missing.size:
-        some = ", ".join(repr(qrels.queries[int(query)]) for query in missing[:5]) + (", ..." if missing.size > 5 else "")
+        some = ", ".join(repr(qrels.queries[int(query)]) for query in missing[:5]) + (
+            ", ..." if missing.size > 5 else ""
+        )
         raise InputError(
-            f"run {run.name!r} does not answer {missing.size} of {qrels.n_queries} judged queries ({some}), "
+            f"run {run.name!r} does not answer {missing.size} of {qrels.n_queries} judged "
+            f"queries ({some}), "
             "expected all; missing=zero counts them as 0, missing=left-out leaves them out",
             switch="missing=zero",
         )
-    last = aligned.n_queries if alignment.without_judgments == "evaluated" else aligned.n_qrels_queries
+    last = (
+        aligned.n_queries if alignment.without_judgments == "evaluated" else aligned.n_qrels_queries
+    )
     if alignment.missing == "left-out" and missing.size:
         return np.flatnonzero(aligned.in_run[:last])
     return None if last == aligned.n_queries else np.arange(last)

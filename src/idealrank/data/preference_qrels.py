@@ -54,7 +54,12 @@ class PreferencePairs:
         """Several lists as one."""
         if not parts:
             return cls.none()
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("better", "worse", "group")))
+        return cls(
+            *(
+                np.concatenate([getattr(part, name) for part in parts])
+                for name in ("better", "worse", "group")
+            )
+        )
 
     def where(self, kept: BoolArray) -> "PreferencePairs":
         """Some of them."""
@@ -76,7 +81,9 @@ def dense_levels(group: IntArray, level: FloatArray) -> IntArray:
 def possible_pairs(group: IntArray, dense: IntArray, n_groups: int) -> IntArray:
     """Pairs of different levels in each group, shape (n_groups,)."""
     size = np.bincount(group, minlength=n_groups)
-    _, first, count = np.unique(group * (dense.max(initial=0) + 1) + dense, return_index=True, return_counts=True)
+    _, first, count = np.unique(
+        group * (dense.max(initial=0) + 1) + dense, return_index=True, return_counts=True
+    )
     equal = np.zeros(n_groups, np.int64)
     np.add.at(equal, group[first], count * (count - 1) // 2)
     pairs: IntArray = size * (size - 1) // 2 - equal
@@ -113,7 +120,9 @@ def list_pairs(group: IntArray, row: IntArray, level: FloatArray) -> PreferenceP
     lower = np.repeat(ends, ends - starts)
     size = np.searchsorted(group, group, side="right") - lower
     better = np.repeat(np.arange(group.size), size)
-    worse = np.repeat(lower, size) + np.arange(better.size) - np.repeat(np.cumsum(size) - size, size)
+    worse = (
+        np.repeat(lower, size) + np.arange(better.size) - np.repeat(np.cumsum(size) - size, size)
+    )
     return PreferencePairs(row[better], row[worse], group[better])
 
 
@@ -134,7 +143,14 @@ class Counts:
 class Preferred:
     """The documents of the preferences, each with its rank, and what that fulfils."""
 
-    def __init__(self, documents: Qrels, groups: JudgmentGroups, complete: BoolArray, pairs: PreferencePairs, judged: Judged) -> None:
+    def __init__(
+        self,
+        documents: Qrels,
+        groups: JudgmentGroups,
+        complete: BoolArray,
+        pairs: PreferencePairs,
+        judged: Judged,
+    ) -> None:
         self.groups, self.complete, self._pairs, self._judged = groups, complete, pairs, judged
         self._query_of_row = query_of_row(documents, judged)
         self.query = np.full(len(groups.names), -1, np.int64)
@@ -164,11 +180,16 @@ class Preferred:
         round.
         """
         hits, ties = self._judged.hits, self._judged.ties
-        if hits.tie_first is None or hits.tie_last is None or not (hits.tie_first < hits.tie_last).any():
+        if (
+            hits.tie_first is None
+            or hits.tie_last is None
+            or not (hits.tie_first < hits.tie_last).any()
+        ):
             return (self._by_row(hits.rank),)
         if ties in ("best", "worst"):
             raise OptionError(
-                f"ties={ties}: found tied scores; contradictory preferences have no order that is {ties} for all of them; "
+                f"ties={ties}: found tied scores; contradictory preferences have no order "
+                f"that is {ties} for all of them; "
                 "choose ties=docid, docid-ascending, input or expected",
                 switch="ties=docid",
             )
@@ -201,22 +222,33 @@ class Preferred:
             lost = self._possible(~self.returned[self.groups.row], ~self._either())
             whole = self.counts("all")
             return Counts(whole.fulfilled, whole.possible - lost)
-        members = np.ones(self.groups.row.size, bool) if among == "all" else self.returned[self.groups.row]
+        members = (
+            np.ones(self.groups.row.size, bool)
+            if among == "all"
+            else self.returned[self.groups.row]
+        )
         pairs = self.chosen(self._pairs, among)
         found = [self._fulfilled(members, pairs, rank) for rank in self.ranks]
-        return Counts(sum(found, np.zeros(self.n_groups)) / len(found), self._possible(members, self._kept(self._pairs, among)))
+        return Counts(
+            sum(found, np.zeros(self.n_groups)) / len(found),
+            self._possible(members, self._kept(self._pairs, among)),
+        )
 
     def _possible(self, members: BoolArray, listed: BoolArray) -> FloatArray:
         chosen = members & self.complete[self.groups.group]
         counted = possible_pairs(self.groups.group[chosen], self._dense[chosen], self.n_groups)
-        return (counted + np.bincount(self._pairs.group[listed], minlength=self.n_groups)).astype(np.float64)
+        return (counted + np.bincount(self._pairs.group[listed], minlength=self.n_groups)).astype(
+            np.float64
+        )
 
     def _fulfilled(self, members: BoolArray, pairs: PreferencePairs, rank: IntArray) -> FloatArray:
         chosen = np.flatnonzero(members & self.complete[self.groups.group])
         # Documents not returned come last, lowest level first: so no pair of them is in order.
         chosen = chosen[np.lexsort((self._dense[chosen], rank[self.groups.row[chosen]]))]
         counted = falling_pairs(self.groups.group[chosen], self._dense[chosen], self.n_groups)
-        listed = np.bincount(pairs.group[rank[pairs.better] < rank[pairs.worse]], minlength=self.n_groups)
+        listed = np.bincount(
+            pairs.group[rank[pairs.better] < rank[pairs.worse]], minlength=self.n_groups
+        )
         return (counted + listed).astype(np.float64)
 
     @cached_property
@@ -228,7 +260,11 @@ class Preferred:
 
     def _kept(self, pairs: PreferencePairs, among: Among) -> BoolArray:
         better, worse = self.returned[pairs.better], self.returned[pairs.worse]
-        return {"all": np.ones(better.size, bool), "retrieved": better & worse, "implied": better | worse}[among]
+        return {
+            "all": np.ones(better.size, bool),
+            "retrieved": better & worse,
+            "implied": better | worse,
+        }[among]
 
     def chosen(self, pairs: PreferencePairs, among: Among) -> PreferencePairs:
         """Pairs that count."""
@@ -251,7 +287,9 @@ class Preferred:
         counts = self.query >= 0
         several[counts] = self.groups_by_query[self.query[counts]] > 1
         members = (several & self.complete)[self.groups.group]
-        listed = list_pairs(self.groups.group[members], self.groups.row[members], self.groups.level[members])
+        listed = list_pairs(
+            self.groups.group[members], self.groups.row[members], self.groups.level[members]
+        )
         return PreferencePairs.joined([listed, self._pairs.where(several[self._pairs.group])])
 
 
@@ -270,14 +308,18 @@ def pairs_of_partial_groups(
         for number in dict.fromkeys(part[begin:end].tolist()):
             order.add(np.flatnonzero(part[begin:end] == number))
         better, worse = np.nonzero(order.closed())
-        found.append(PreferencePairs(order.rows[better], order.rows[worse], np.full(better.size, group)))
+        found.append(
+            PreferencePairs(order.rows[better], order.rows[worse], np.full(better.size, group))
+        )
     return PreferencePairs.joined(found)
 
 
 class _Order:
     """The order of one group, sub-group by sub-group."""
 
-    def __init__(self, groups: JudgmentGroups, span: slice, documents: Qrels, refuse: Refuse) -> None:
+    def __init__(
+        self, groups: JudgmentGroups, span: slice, documents: Qrels, refuse: Refuse
+    ) -> None:
         self.rows, self._local = np.unique(groups.row[span], return_inverse=True)
         self._levels: FloatArray = groups.level[span]
         self._source = groups.source[span]
@@ -293,17 +335,38 @@ class _Order:
         if changed.any():
             place = int(np.flatnonzero(changed)[0])
             name, other = self._name(local[place]), "above 0" if levels[place] == 0 else "0"
-            found = f"level {levels[place]:g} for document {name}, whose level is {other} in another sub-group"
-            self._refuse(int(self._source[places[place]]), found, "a document relevant (above 0) or not (0) in all of a group", _HINT)
+            found = (
+                f"level {levels[place]:g} for document {name}, whose level is {other} in another "
+                f"sub-group"
+            )
+            self._refuse(
+                int(self._source[places[place]]),
+                found,
+                "a document relevant (above 0) or not (0) in all of a group",
+                _HINT,
+            )
         self._seen[local], self._zero[local] = True, levels == 0
-        above, equal = levels[:, None] > levels, (levels[:, None] == levels) & ~np.eye(local.size, dtype=bool)
+        above, equal = (
+            levels[:, None] > levels,
+            (levels[:, None] == levels) & ~np.eye(local.size, dtype=bool),
+        )
         block = np.ix_(local, local)
-        against = (above & (self._above[block].T | self._equal[block])) | (equal & (self._above[block] | self._above[block].T))
+        against = (above & (self._above[block].T | self._equal[block])) | (
+            equal & (self._above[block] | self._above[block].T)
+        )
         if against.any():
             one, two = np.argwhere(against)[0].tolist()
             relation = "above" if above[one, two] else "level with"
-            found = f"document {self._name(int(local[one]))} {relation} {self._name(int(local[two]))}, which another sub-group contradicts"
-            self._refuse(int(max(self._source[places[one]], self._source[places[two]])), found, _EXPECTED, _HINT)
+            found = (
+                f"document {self._name(int(local[one]))} {relation} "
+                f"{self._name(int(local[two]))}, which another sub-group contradicts"
+            )
+            self._refuse(
+                int(max(self._source[places[one]], self._source[places[two]])),
+                found,
+                _EXPECTED,
+                _HINT,
+            )
         self._above[block] |= above
         self._equal[block] |= equal
 
@@ -317,7 +380,9 @@ class _Order:
             one, two = circle[0].tolist()
             names = self._name(one) if one == two else f"{self._name(one)} and {self._name(two)}"
             last = int(self._source[np.isin(self._local, circle)].max())
-            self._refuse(last, f"preferences that form a circle through document {names}", _EXPECTED, _HINT)
+            self._refuse(
+                last, f"preferences that form a circle through document {names}", _EXPECTED, _HINT
+            )
         return above
 
     def _name(self, local: int) -> str:
@@ -326,7 +391,13 @@ class _Order:
 
 Levels: TypeAlias = Mapping[str, float]
 
-_NESTING = Nesting(what="preferences", group="group", level="level", shape="{query: {group: {document: level}}}", in_parts=True)
+_NESTING = Nesting(
+    what="preferences",
+    group="group",
+    level="level",
+    shape="{query: {group: {document: level}}}",
+    in_parts=True,
+)
 
 
 class PreferenceQrels:
@@ -355,13 +426,15 @@ class PreferenceQrels:
 
     References
     ----------
-    trec_eval 10, ``-h -R prefs``; Carterette, Bennett, Chickering and Dumais (2008), Here or there: preference judgments for
-    relevance, ECIR.
+    trec_eval 10, ``-h -R prefs``; Carterette, Bennett, Chickering and Dumais (2008), Here or there:
+    preference judgments for relevance, ECIR.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> preferences = ir.PreferenceQrels({"q1": {"ann": [{"d1": 3, "d2": 2}, {"d2": 5, "d4": 4}], "ben": {"d2": 1, "d1": 0}}})
+    >>> preferences = ir.PreferenceQrels(
+    ...     {"q1": {"ann": [{"d1": 3, "d2": 2}, {"d2": 5, "d4": 4}], "ben": {"d2": 1, "d1": 0}}}
+    ... )
     >>> preferences.n_queries, preferences.n_groups, preferences.n_preferences
     (1, 2, 4)
     >>> ir.evaluate(preferences, {"q1": ["d1", "d2"]}, "prefs_simp").mean()["prefs_simp"]
@@ -371,14 +444,27 @@ class PreferenceQrels:
     kind: ClassVar[str] = "preferences"  # what measures call it that need it
     _given: tuple[JudgmentGroups, IntArray]  # every level that was given, and its sub-group
 
-    def __init__(self, levels: Mapping[str, Mapping[str, "Levels | Sequence[Levels]"]], *, name: str = "preferences") -> None:
+    def __init__(
+        self,
+        levels: Mapping[str, Mapping[str, "Levels | Sequence[Levels]"]],
+        *,
+        name: str = "preferences",
+    ) -> None:
         queries, names, parts, documents, values = _NESTING.columns(levels)
         cells = JudgmentRows(queries=queries, groups=names, documents=documents, levels=values)
-        self._take_cells(cells, [b"%d" % part for part in parts], refuse_plainly(name, cells), name, ())
+        self._take_cells(
+            cells, [b"%d" % part for part in parts], refuse_plainly(name, cells), name, ()
+        )
 
     @classmethod
     def from_cells(
-        cls, cells: JudgmentRows, subgroups: Sequence[bytes], refuse: Refuse, *, name: str = "preferences", paths: Sequence[str] = ()
+        cls,
+        cells: JudgmentRows,
+        subgroups: Sequence[bytes],
+        refuse: Refuse,
+        *,
+        name: str = "preferences",
+        paths: Sequence[str] = (),
     ) -> "PreferenceQrels":
         """Preferences that a reader has taken apart.
 
@@ -397,8 +483,15 @@ class PreferenceQrels:
 
         Examples
         --------
-        >>> cells = JudgmentRows(queries=[b"q", b"q"], groups=[b"ann", b"ann"], documents=[b"a", b"b"], levels=np.array([1.0, 0.0]))
-        >>> PreferenceQrels.from_cells(cells, [b"0", b"0"], refuse_plainly("preferences", cells)).n_preferences
+        >>> cells = JudgmentRows(
+        ...     queries=[b"q", b"q"],
+        ...     groups=[b"ann", b"ann"],
+        ...     documents=[b"a", b"b"],
+        ...     levels=np.array([1.0, 0.0]),
+        ... )
+        >>> PreferenceQrels.from_cells(
+        ...     cells, [b"0", b"0"], refuse_plainly("preferences", cells)
+        ... ).n_preferences
         1
         """
         self = cls.__new__(cls)
@@ -429,7 +522,12 @@ class PreferenceQrels:
             group = np.repeat(np.arange(qrels.n_queries), np.diff(qrels.offsets))
             row = np.arange(qrels.n_judgments)
             groups = JudgmentGroups(
-                query=np.arange(qrels.n_queries), names=("0",) * qrels.n_queries, group=group, row=row, level=qrels.grades, source=row
+                query=np.arange(qrels.n_queries),
+                names=("0",) * qrels.n_queries,
+                group=group,
+                row=row,
+                level=qrels.grades,
+                source=row,
             )
         groups = replace(groups, level=np.maximum(groups.level, 0.0))
         self._given = groups, groups.group
@@ -443,25 +541,56 @@ class PreferenceQrels:
         )
         return self
 
-    def _take_cells(self, cells: JudgmentRows, subgroups: Sequence[bytes], refuse: Refuse, name: str, paths: tuple[str, ...]) -> None:
+    def _take_cells(
+        self,
+        cells: JudgmentRows,
+        subgroups: Sequence[bytes],
+        refuse: Refuse,
+        name: str,
+        paths: tuple[str, ...],
+    ) -> None:
         negative = np.flatnonzero(cells.levels < 0)
         if negative.size:
-            refuse(int(negative[0]), f"level {cells.levels[negative[0]]:g}", "a level of 0 or more", "only the order of the levels counts")
+            refuse(
+                int(negative[0]),
+                f"level {cells.levels[negative[0]]:g}",
+                "a level of 0 or more",
+                "only the order of the levels counts",
+            )
         # The table says of a document only whether one assessor or more call it relevant: policies
         # for grades are not meant for levels.
         table, groups = tabulate(cells, lambda best: (best > 0).astype(np.float64), refuse)
         numbers: dict[tuple[int, bytes], int] = {}
-        pairs = zip(groups.group.tolist(), [subgroups[place] for place in groups.source.tolist()], strict=True)
+        pairs = zip(
+            groups.group.tolist(),
+            [subgroups[place] for place in groups.source.tolist()],
+            strict=True,
+        )
         part = np.array([numbers.setdefault(pair, len(numbers)) for pair in pairs], np.int64)
         refuse_twice(groups, part, refuse)
-        n_parts = np.bincount(np.array([group for group, _ in numbers], np.int64), minlength=len(groups.names))
+        n_parts = np.bincount(
+            np.array([group for group, _ in numbers], np.int64), minlength=len(groups.names)
+        )
         documents = Qrels.from_table(table, name=name, paths=paths)
         found = pairs_of_partial_groups(groups, part, n_parts > 1, documents, refuse)
         self._given = groups, part
-        self._take(documents=documents, groups=_once(groups), complete=n_parts == 1, pairs=found, name=name, paths=paths)
+        self._take(
+            documents=documents,
+            groups=_once(groups),
+            complete=n_parts == 1,
+            pairs=found,
+            name=name,
+            paths=paths,
+        )
 
     def _take(
-        self, documents: Qrels, groups: JudgmentGroups, complete: BoolArray, pairs: PreferencePairs, name: str, paths: tuple[str, ...]
+        self,
+        documents: Qrels,
+        groups: JudgmentGroups,
+        complete: BoolArray,
+        pairs: PreferencePairs,
+        name: str,
+        paths: tuple[str, ...],
     ) -> None:
         self.documents, self.groups, self.complete, self.pairs = documents, groups, complete, pairs
         self.name, self.paths = name, paths
@@ -479,7 +608,9 @@ class PreferenceQrels:
             As asked for.
         """
         judged = align(replace(alignment, grades="given", negative="zero"))
-        judged.beside["preferences"] = Preferred(self.documents, self.groups, self.complete, self.pairs, judged)
+        judged.beside["preferences"] = Preferred(
+            self.documents, self.groups, self.complete, self.pairs, judged
+        )
         return judged
 
     @property
@@ -515,10 +646,16 @@ class PreferenceQrels:
         """Number of preferences over all groups, those that follow by transitivity included."""
         within = self.complete[self.groups.group]
         group, level = self.groups.group[within], self.groups.level[within]
-        return int(possible_pairs(group, dense_levels(group, level), self.n_groups).sum()) + self.pairs.group.size
+        return (
+            int(possible_pairs(group, dense_levels(group, level), self.n_groups).sum())
+            + self.pairs.group.size
+        )
 
     def __repr__(self) -> str:
-        return f"PreferenceQrels({self.name!r}: {self.n_queries} queries, {self.n_groups} groups, {self.n_preferences:,} preferences)"
+        return (
+            f"PreferenceQrels({self.name!r}: {self.n_queries} queries, {self.n_groups} groups, "
+            f"{self.n_preferences:,} preferences)"
+        )
 
 
 def _once(groups: JudgmentGroups) -> JudgmentGroups:
@@ -527,4 +664,10 @@ def _once(groups: JudgmentGroups) -> JudgmentGroups:
     """
     order = np.lexsort((-groups.level, groups.row, groups.group))
     kept = np.sort(order[heads(groups.group[order], groups.row[order])])
-    return replace(groups, group=groups.group[kept], row=groups.row[kept], level=groups.level[kept], source=groups.source[kept])
+    return replace(
+        groups,
+        group=groups.group[kept],
+        row=groups.row[kept],
+        level=groups.level[kept],
+        source=groups.source[kept],
+    )

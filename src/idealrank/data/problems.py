@@ -13,7 +13,11 @@ FIELDS = {
     "run": "6 fields: QUERY Q0 DOCUMENT RANK SCORE TAG",
 }
 FIELDS["pair"] = FIELDS["run"]
-_NUMBER = {"qrels": "a number as grade (field 4)", "run": "a number as score (field 5)", "pair": "a number as score (field 5)"}
+_NUMBER = {
+    "qrels": "a number as grade (field 4)",
+    "run": "a number as score (field 5)",
+    "pair": "a number as score (field 5)",
+}
 
 
 def quoted(text: bytes) -> str:
@@ -22,14 +26,18 @@ def quoted(text: bytes) -> str:
     return f'"{shown}"' + (" ..." if len(text) > 120 else "")
 
 
-def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run", "pair"], other: str = "") -> tuple[str, str, str]:
+def describe(
+    kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run", "pair"], other: str = ""
+) -> tuple[str, str, str]:
     """Describe one kind of problem: found, expected, next step; `other` is the source in which a
     duplicate stood first, if another one.
     """
     line = quoted(text)
     shown = quoted(detail)
     value = "grade" if table == "qrels" else "score"
-    duplicate_hint = "allow it with duplicates=first, last or best" + (" (or twice)" if table == "run" else "")
+    duplicate_hint = "allow it with duplicates=first, last or best" + (
+        " (or twice)" if table == "run" else ""
+    )
     words = {
         "fields": (f"{decode_id(detail)} fields in {line}", FIELDS[table], ""),
         "number": (f"{shown} in {line}", _NUMBER[table], ""),
@@ -39,13 +47,29 @@ def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run
             f"omit the document, or give it a {value}",
         ),
         "infinite": (f"grade {shown} in {line}", "a finite grade", ""),
-        "control": (f"a control byte in {line}", "text without control bytes", "is this a text file?"),
+        "control": (
+            f"a control byte in {line}",
+            "text without control bytes",
+            "is this a text file?",
+        ),
         "empty-id": (f"an empty id in {line}", "ids of at least one byte", ""),
         "too-long": (f"an id of four gigabytes in {line}", "shorter ids", "are line ends missing?"),
-        "cut": ("a file that became shorter during reading", "an unchanged file", "evaluate a copy if other programs change the file"),
-        "changed": ("text that changed during reading", "an unchanged file", "evaluate a copy if other programs change the file"),
+        "cut": (
+            "a file that became shorter during reading",
+            "an unchanged file",
+            "evaluate a copy if other programs change the file",
+        ),
+        "changed": (
+            "text that changed during reading",
+            "an unchanged file",
+            "evaluate a copy if other programs change the file",
+        ),
         "utf8": (f"an id with half a surrogate pair, {line}", "text that has a UTF-8 form", ""),
-        "duplicate": (f"a document a second time{_since(detail, other)} in {line}", "each document once per query", duplicate_hint),
+        "duplicate": (
+            f"a document a second time{_since(detail, other)} in {line}",
+            "each document once per query",
+            duplicate_hint,
+        ),
     }
     return words.get(kind, (f"{kind} {line}", FIELDS[table], ""))
 
@@ -62,10 +86,16 @@ def _since(detail: bytes, other: str) -> str:
 def _other_source(source: int, detail: bytes, names: Sequence[str]) -> str:
     """Name of the source in which a duplicate stood first; empty where it is the same one."""
     first = detail.partition(b":")[0]
-    return names[int(first)] if first.isdigit() and int(first) != source and int(first) < len(names) else ""
+    return (
+        names[int(first)]
+        if first.isdigit() and int(first) != source and int(first) < len(names)
+        else ""
+    )
 
 
-def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "run", "pair"]) -> IdealrankError:
+def translate(
+    error: Exception, names: Sequence[str], table: Literal["qrels", "run", "pair"]
+) -> IdealrankError:
     """The library's error for a ``ParseError`` of the kernel."""
     kind, source, line, text, detail = error.args
     if kind == "stopped":
@@ -74,7 +104,9 @@ def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "r
     found, expected, hint = describe(kind, text, detail, table, other)
     switch = switch_for(kind)
     if names:
-        return FileFormatError(names[min(int(source), len(names) - 1)], line, found, expected, hint, switch=switch)
+        return FileFormatError(
+            names[min(int(source), len(names) - 1)], line, found, expected, hint, switch=switch
+        )
     if switch:
         hint = in_python(switch)
     return InputError(f"{table}: found {found}, expected {expected}", hint=hint, switch=switch)

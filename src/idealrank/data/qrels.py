@@ -59,7 +59,9 @@ class Qrels:
         sampled_negatives: float | None = None,
     ) -> None:
         if not isinstance(grades, Mapping):
-            raise InputError(f"qrels: found {type(grades).__name__}, expected {{query: {{document: grade}}}}")
+            raise InputError(
+                f"qrels: found {type(grades).__name__}, expected {{query: {{document: grade}}}}"
+            )
         if any(not isinstance(graded, (dict, Mapping)) for graded in grades.values()):
             grades = {query: _graded(query, graded) for query, graded in grades.items()}
         try:
@@ -69,12 +71,16 @@ class Qrels:
         except TypeError as error:
             raise InputError(f"qrels: {error}") from None
         except OverflowError:
-            raise InputError("qrels: found a grade above the largest float (1.8e308), expected a finite number") from None
+            raise InputError(
+                "qrels: found a grade above the largest float (1.8e308), expected a finite number"
+            ) from None
         self._take(table, name, ())
         self._declare(labels_are, sampled_negatives)
 
     @classmethod
-    def from_table(cls, table: _kernel.Table, *, name: str = "qrels", paths: Sequence[str] = ()) -> "Qrels":
+    def from_table(
+        cls, table: _kernel.Table, *, name: str = "qrels", paths: Sequence[str] = ()
+    ) -> "Qrels":
         """Judgments that the kernel has read.
 
         Examples
@@ -89,7 +95,13 @@ class Qrels:
 
     @classmethod
     def from_columns(
-        cls, queries: Any, documents: Any, grades: FloatArray, *, duplicates: QrelsDuplicates = "error", name: str = "qrels"
+        cls,
+        queries: Any,
+        documents: Any,
+        grades: FloatArray,
+        *,
+        duplicates: QrelsDuplicates = "error",
+        name: str = "qrels",
     ) -> "Qrels":
         """Build judgments from three columns of equal length, rows in any order.
 
@@ -108,7 +120,9 @@ class Qrels:
         {'d1': 1.0, 'd2': 0.0}
         """
         try:
-            table = _kernel.from_columns(queries, documents, np.ascontiguousarray(grades, np.float64), duplicates=duplicates)
+            table = _kernel.from_columns(
+                queries, documents, np.ascontiguousarray(grades, np.float64), duplicates=duplicates
+            )
         except _kernel.ParseError as error:
             raise translate(error, (name,) if name != "qrels" else (), "qrels") from None
         return cls.from_table(table, name=name)
@@ -119,14 +133,18 @@ class Qrels:
             row = int(np.flatnonzero(~finite)[0])
             query = int(np.searchsorted(table.offsets, row, side="right")) - 1
             raise InputError(
-                f"{paths[0] if paths else name}: query {decode_id(table.query_id(query))!r}, document "
-                f"{decode_id(table.document_id(row))!r}: found grade {table.values[row]}, expected a finite number"
+                f"{paths[0] if paths else name}: query {decode_id(table.query_id(query))!r}, "
+                f"document "
+                f"{decode_id(table.document_id(row))!r}: found grade {table.values[row]}, "
+                f"expected a finite number"
             )
         self._table = table
         self.name = name
         self.paths = paths
         self._declared: tuple[LabelKind | None, float | None] = (None, None)
-        self._queries = QueryIds(table.n_queries, lambda: [decode_id(query) for query in table.query_ids()])
+        self._queries = QueryIds(
+            table.n_queries, lambda: [decode_id(query) for query in table.query_ids()]
+        )
 
     def _declare(self, labels_are: LabelKind | None, sampled_negatives: float | None) -> None:
         if labels_are is None and sampled_negatives is None:
@@ -134,7 +152,9 @@ class Qrels:
         self._declared = labels_are, sampled_negatives
         _ = self.labels  # refuses what is impossible
 
-    def labelled(self, labels_are: LabelKind | None = None, *, sampled_negatives: float | None = None) -> "Qrels":
+    def labelled(
+        self, labels_are: LabelKind | None = None, *, sampled_negatives: float | None = None
+    ) -> "Qrels":
         """Return the judgments with a declared kind of labels; without arguments, with their own.
 
         Examples
@@ -158,7 +178,9 @@ class Qrels:
         'positive-only'
         """
         declared, sampled_negatives = self._declared
-        return Labels.of(self.grades, self.offsets, declared=declared, sampled_negatives=sampled_negatives)
+        return Labels.of(
+            self.grades, self.offsets, declared=declared, sampled_negatives=sampled_negatives
+        )
 
     @property
     def table(self) -> _kernel.Table:
@@ -206,7 +228,9 @@ class Qrels:
 
         Examples
         --------
-        >>> Qrels({"q": {"a": 1, "b": 0}}).fingerprint == Qrels.from_columns(["q", "q"], ["b", "a"], np.array([0.0, 1.0])).fingerprint
+        >>> Qrels({"q": {"a": 1, "b": 0}}).fingerprint == Qrels.from_columns(
+        ...     ["q", "q"], ["b", "a"], np.array([0.0, 1.0])
+        ... ).fingerprint
         True
         """
         sums = _kernel.fingerprint(self._table)
@@ -225,7 +249,9 @@ class Qrels:
             raise KeyError(query_id)
         rows = np.arange(self.offsets[query], self.offsets[query + 1])
         names = self._table.document_ids(rows)
-        return {decode_id(name): float(self.grades[row]) for name, row in zip(names, rows, strict=True)}
+        return {
+            decode_id(name): float(self.grades[row]) for name, row in zip(names, rows, strict=True)
+        }
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.queries)
@@ -247,14 +273,25 @@ def _graded(query: str, documents: Any) -> Mapping[str, float]:
         return documents
     if not isinstance(documents, (list, tuple, set, frozenset)):
         expected = "{document: grade}, or a list or set of documents, which have the grade 1"
-        raise InputError(f"qrels: query {query!r}: found {type(documents).__name__}, expected {expected}")
+        raise InputError(
+            f"qrels: query {query!r}: found {type(documents).__name__}, expected {expected}"
+        )
     try:
         graded = dict.fromkeys(documents, 1.0)
     except TypeError:
-        raise InputError(f"qrels: query {query!r}: found documents that are not ids, expected text") from None
+        raise InputError(
+            f"qrels: query {query!r}: found documents that are not ids, expected text"
+        ) from None
     if len(graded) < len(documents):
-        twice = next(document for place, document in enumerate(documents) if document in list(documents)[:place])
-        raise InputError(f"qrels: query {query!r}: found document {twice!r} twice in a list, expected each once, as in a set")
+        twice = next(
+            document
+            for place, document in enumerate(documents)
+            if document in list(documents)[:place]
+        )
+        raise InputError(
+            f"qrels: query {query!r}: found document {twice!r} twice in a list, expected each "
+            f"once, as in a set"
+        )
     return graded
 
 

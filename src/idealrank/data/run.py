@@ -21,13 +21,30 @@ KERNEL_TIES = {"docid": "descending", "docid-ascending": "ascending"}
 
 # A file that has one of these behind "input." is called input; what else stands there is the id of
 # a run.
-_ENDINGS = (".run", ".trec", ".res", ".txt", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc")
+_ENDINGS = (
+    ".run",
+    ".trec",
+    ".res",
+    ".txt",
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".csv",
+    ".tsv",
+    ".parquet",
+    ".pq",
+    ".arrow",
+    ".feather",
+    ".ipc",
+)
 
 
 class Ranking:
     """One query's documents in the order a convention gives them."""
 
-    def __init__(self, documents: list[str], scores: FloatArray, first: IntArray, last: IntArray) -> None:
+    def __init__(
+        self, documents: list[str], scores: FloatArray, first: IntArray, last: IntArray
+    ) -> None:
         self.documents = documents
         self.scores = scores
         self.first = first
@@ -52,18 +69,27 @@ class Run:
     ['d2', 'd1']
     """
 
-    def __init__(self, scores: Mapping[str, Mapping[str, float] | Sequence[str]], *, name: str = "run") -> None:
+    def __init__(
+        self, scores: Mapping[str, Mapping[str, float] | Sequence[str]], *, name: str = "run"
+    ) -> None:
         for query, answer in scores.items():
             if isinstance(answer, (set, frozenset)):
                 raise InputError(
-                    f"run {name!r}: query {query!r}: found a {type(answer).__name__}, which has no order, expected "
+                    f"run {name!r}: query {query!r}: found a {type(answer).__name__}, which "
+                    f"has no order, expected "
                     "{document: score} or a list of documents, best first"
                 )
             if isinstance(answer, (bool, int, float, str)):
-                raise InputError(f"run {name!r}: query {query!r}: found {type(answer).__name__}, expected {{query: {{document: score}}}}")
-            if isinstance(answer, Mapping) and isinstance(next(iter(answer.values()), None), (Mapping, list, tuple)):
                 raise InputError(
-                    f"run {name!r}: query {query!r}: found {{query: ...}} in place of scores, expected {{query: {{document: score}}}}; "
+                    f"run {name!r}: query {query!r}: found {type(answer).__name__}, expected "
+                    f"{{query: {{document: score}}}}"
+                )
+            if isinstance(answer, Mapping) and isinstance(
+                next(iter(answer.values()), None), (Mapping, list, tuple)
+            ):
+                raise InputError(
+                    f"run {name!r}: query {query!r}: found {{query: ...}} in place of scores, "
+                    f"expected {{query: {{document: score}}}}; "
                     "give one run per evaluate"
                 )
         try:
@@ -77,7 +103,9 @@ class Run:
             _refuse_lost(scores, name)
 
     @classmethod
-    def from_table(cls, table: _kernel.Table, *, name: str = "run", paths: Sequence[str] = ()) -> "Run":
+    def from_table(
+        cls, table: _kernel.Table, *, name: str = "run", paths: Sequence[str] = ()
+    ) -> "Run":
         """A run that the kernel has read.
 
         Examples
@@ -92,7 +120,12 @@ class Run:
 
     @classmethod
     def from_text(
-        cls, text: _kernel.Text, *, name: str = "run", paths: Sequence[str] = (), let_go: Callable[[], None] | None = None
+        cls,
+        text: _kernel.Text,
+        *,
+        name: str = "run",
+        paths: Sequence[str] = (),
+        let_go: Callable[[], None] | None = None,
     ) -> "Run":
         r"""A run that stays in its file (or buffer) and is read, checked and ranked in one pass
         when it is evaluated.
@@ -138,28 +171,40 @@ class Run:
             self._let_go()
 
     @classmethod
-    def from_columns(cls, queries: Any, documents: Any, scores: FloatArray, *, name: str = "run") -> "Run":
+    def from_columns(
+        cls, queries: Any, documents: Any, scores: FloatArray, *, name: str = "run"
+    ) -> "Run":
         """Build a run from three columns of equal length, rows in any order.
 
         Examples
         --------
-        >>> Run.from_columns(["q1", "q1"], ["d1", "d2"], np.array([1.0, 3.0])).ranking("q1").documents
+        >>> Run.from_columns(["q1", "q1"], ["d1", "d2"], np.array([1.0, 3.0])).ranking(
+        ...     "q1"
+        ... ).documents
         ['d2', 'd1']
         """
         if (lost := first_lost_of_lists(scores, np.asarray(scores))) is not None:
-            raise InputError(f"run {name!r}: row {lost}: found {scores[lost]}, a whole number that float64 changes, expected {EXPECTED}")
+            raise InputError(
+                f"run {name!r}: row {lost}: found {scores[lost]}, a whole number that float64 "
+                f"changes, expected {EXPECTED}"
+            )
         try:
-            table = _kernel.from_columns(queries, documents, np.ascontiguousarray(scores, np.float64), duplicates="keep")
+            table = _kernel.from_columns(
+                queries, documents, np.ascontiguousarray(scores, np.float64), duplicates="keep"
+            )
         except _kernel.ParseError as error:
             raise translate(error, (name,) if name != "run" else (), "run") from None
         return cls.from_table(table, name=name)
 
-    def _take(self, source: _kernel.Table | _kernel.Text, name: str, paths: tuple[str, ...]) -> None:
+    def _take(
+        self, source: _kernel.Table | _kernel.Text, name: str, paths: tuple[str, ...]
+    ) -> None:
         if isinstance(source, _kernel.Table) and np.isnan(np.min(source.values, initial=np.inf)):
             row = int(np.flatnonzero(np.isnan(source.values))[0])
             query = int(np.searchsorted(source.offsets, row, side="right")) - 1
             raise InputError(
-                f"run {name!r}, query {decode_id(source.query_id(query))!r}, document {decode_id(source.document_id(row))!r}: "
+                f"run {name!r}, query {decode_id(source.query_id(query))!r}, document "
+                f"{decode_id(source.document_id(row))!r}: "
                 "found score NaN, expected a number, since NaN has no order"
             )
         self._source = source
@@ -212,7 +257,9 @@ class Run:
             raise translate(error, self.paths, "run") from None
         return Run.from_table(table, name=self.name, paths=self.paths)
 
-    def ranking(self, query_id: str, alignment: Alignment | None = None, *, depth: int = 0) -> Ranking:
+    def ranking(
+        self, query_id: str, alignment: Alignment | None = None, *, depth: int = 0
+    ) -> Ranking:
         """Return one query ranked by the rules of an alignment (default: scores descending, ties by
         document id descending).
 
@@ -254,7 +301,9 @@ class Run:
             )
         except _kernel.ParseError as error:
             raise translate(error, self.paths, "run") from None
-        return Ranking([decode_id(i) for i in ids], scores, first.astype(np.int64), last.astype(np.int64))
+        return Ranking(
+            [decode_id(i) for i in ids], scores, first.astype(np.int64), last.astype(np.int64)
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Send columns, also of a file, to another process, which builds the table again."""
@@ -266,8 +315,13 @@ class Run:
         if isinstance(self._source, RunParts):
             return f"Run({self.name!r}: {', '.join(self.paths) or 'in parts'})"
         if isinstance(self._source, _kernel.Table):
-            return f"Run({self.name!r}: {self._source.n_queries} queries, {self._source.n_rows} documents)"
-        return f"Run({self.name!r}: {', '.join(self.paths) or 'text'}, {self._source.nbytes:,} bytes)"
+            return (
+                f"Run({self.name!r}: {self._source.n_queries} queries, {self._source.n_rows} "
+                f"documents)"
+            )
+        return (
+            f"Run({self.name!r}: {', '.join(self.paths) or 'text'}, {self._source.nbytes:,} bytes)"
+        )
 
 
 def _refuse_lost(scores: Mapping[str, Any], name: str) -> None:
@@ -276,7 +330,10 @@ def _refuse_lost(scores: Mapping[str, Any], name: str) -> None:
         for document, score in answer.items() if isinstance(answer, Mapping) else ():
             if is_lost(score):
                 where = f"run {name!r}, query {query!r}, document {document!r}"
-                raise InputError(f"{where}: found {score}, a whole number that float64 changes, expected {EXPECTED}")
+                raise InputError(
+                    f"{where}: found {score}, a whole number that float64 changes, expected "
+                    f"{EXPECTED}"
+                )
 
 
 def _rebuilt(columns: tuple[Any, Any, FloatArray], name: str, paths: tuple[str, ...]) -> Run:
@@ -292,5 +349,10 @@ def name_of(path: str) -> str:
         name = name.removesuffix(ending)
     submitted = name.removeprefix("input.")
     if submitted != name and f".{submitted}" not in _ENDINGS:
-        return submitted.removesuffix(next((ending for ending in _ENDINGS if submitted.endswith(ending)), "")) or name
+        return (
+            submitted.removesuffix(
+                next((ending for ending in _ENDINGS if submitted.endswith(ending)), "")
+            )
+            or name
+        )
     return PurePath(name).stem or name

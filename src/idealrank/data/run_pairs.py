@@ -82,9 +82,17 @@ def join(
     A query with an empty list counts as not answered.
     """
     policy: PairTies = _checked("ties", ties, get_args(PairTies))
-    work = _Work(policy, _checked("duplicates", duplicates, get_args(PairDuplicates)), threads, progress, depth)
+    work = _Work(
+        policy,
+        _checked("duplicates", duplicates, get_args(PairDuplicates)),
+        threads,
+        progress,
+        depth,
+    )
     if depth and policy in ("shared", "expected"):
-        raise OptionError(f"depth={depth} with ties={policy}: only lists with ordered ties can be cut")
+        raise OptionError(
+            f"depth={depth} with ties={policy}: only lists with ordered ties can be cut"
+        )
     table = work.table(run_a)
     own = work.align(table, table, run_a)
     cross = work.align(table, run_b.source, run_b)
@@ -97,14 +105,23 @@ def join(
     row = cross.hit_row
     ranks_a = _Ranks(*(_by_row(column, own.hit_row, row, table.n_rows) for column in _ranks(own)))
     ranks_b = _Ranks(*(column.astype(np.int64) for column in _ranks(cross)))
-    a = Side(length_a[kept], own.tied[kept].astype(np.int64), ranks_a.rank, ranks_a.first, ranks_a.last)
-    b = Side(length_b[kept], cross.tied[kept].astype(np.int64), ranks_b.rank, ranks_b.first, ranks_b.last)
+    a = Side(
+        length_a[kept], own.tied[kept].astype(np.int64), ranks_a.rank, ranks_a.first, ranks_a.last
+    )
+    b = Side(
+        length_b[kept], cross.tied[kept].astype(np.int64), ranks_b.rank, ranks_b.first, ranks_b.last
+    )
     if policy in ("shared", "expected"):
-        a, b = _with_groups(a, own, kept), _with_groups(b, *_self_aligned(work, run_b, table, kept, b))
+        a, b = (
+            _with_groups(a, own, kept),
+            _with_groups(b, *_self_aligned(work, run_b, table, kept, b)),
+        )
     else:
         a, b = _in_order(a), _in_order(b)
     only_a, only_b = _lonely(table, cross, length_a, length_b)
-    return RunPairs(queries=_ids(table, kept), query=query, a=a, b=b, ties=policy, only_a=only_a, only_b=only_b)
+    return RunPairs(
+        queries=_ids(table, kept), query=query, a=a, b=b, ties=policy, only_a=only_a, only_b=only_b
+    )
 
 
 def join_top(a: Top, b: Top, *, ties: str, depth: int, threads: int = 0) -> RunPairs:
@@ -114,7 +131,9 @@ def join_top(a: Top, b: Top, *, ties: str, depth: int, threads: int = 0) -> RunP
     policy: PairTies = _checked("ties", ties, get_args(PairTies))
     table, n = a.table, a.table.n_queries
     # The scores fall with the ranks, and those that tie stand in their order already.
-    cross = _kernel.align(table, b.table, ties="input", duplicates="error", depth=depth, threads=threads)
+    cross = _kernel.align(
+        table, b.table, ties="input", duplicates="error", depth=depth, threads=threads
+    )
     of_b = _places(table, b.table)
     length_b = np.where(of_b >= 0, np.append(b.lengths, 0)[of_b], 0)
     both = (a.lengths > 0) & (length_b > 0)
@@ -127,14 +146,27 @@ def join_top(a: Top, b: Top, *, ties: str, depth: int, threads: int = 0) -> RunP
     side_b = Side(length_b[kept], b.n_tied[of_b[kept]], rank_b, rank_b, rank_b)
     lonely_b = b.lengths > 0
     lonely_b[of_b[kept]] = False
-    only_a, only_b = _ids(table, np.flatnonzero((a.lengths > 0) & ~both)), _ids(b.table, np.flatnonzero(lonely_b))
-    return RunPairs(queries=_ids(table, kept), query=query, a=side_a, b=side_b, ties=policy, only_a=only_a, only_b=only_b)
+    only_a, only_b = (
+        _ids(table, np.flatnonzero((a.lengths > 0) & ~both)),
+        _ids(b.table, np.flatnonzero(lonely_b)),
+    )
+    return RunPairs(
+        queries=_ids(table, kept),
+        query=query,
+        a=side_a,
+        b=side_b,
+        ties=policy,
+        only_a=only_a,
+        only_b=only_b,
+    )
 
 
 def _places(table: _kernel.Table, other: _kernel.Table) -> IntArray:
     """Number of each query of a table in the other; -1 where that does not have it."""
     place = {query: number for number, query in enumerate(other.query_ids())}
-    return np.fromiter((place.get(query, -1) for query in table.query_ids()), np.int64, table.n_queries)
+    return np.fromiter(
+        (place.get(query, -1) for query in table.query_ids()), np.int64, table.n_queries
+    )
 
 
 class _Ranks(NamedTuple):
@@ -168,7 +200,9 @@ class _Work(NamedTuple):
         except _kernel.ParseError as error:
             raise translate(error, run.paths or (f"run {run.name!r}",), "pair") from None
 
-    def align(self, table: _kernel.Table, source: "_kernel.Table | _kernel.Text", run: Run) -> _kernel.Aligned:
+    def align(
+        self, table: _kernel.Table, source: "_kernel.Table | _kernel.Text", run: Run
+    ) -> _kernel.Aligned:
         """The run's lists, with the ranks of the documents of the table."""
         try:
             return _kernel.align(
@@ -194,7 +228,11 @@ def _checked(name: str, value: str, words: tuple[Any, ...]) -> Any:
 def _ranks(aligned: _kernel.Aligned) -> tuple[ShortArray, ShortArray, ShortArray]:
     """Rank, and first and last rank of the tie group, of every hit."""
     rank = aligned.hit_rank
-    return (rank, aligned.tie_first, aligned.tie_last) if aligned.tie_first.size else (rank, rank, rank)
+    return (
+        (rank, aligned.tie_first, aligned.tie_last)
+        if aligned.tie_first.size
+        else (rank, rank, rank)
+    )
 
 
 def _by_row(column: ShortArray, hit_row: IntArray, row: IntArray, n_rows: int) -> IntArray:
@@ -217,7 +255,9 @@ def _with_groups(side: Side, own: _kernel.Aligned | None, places: IntArray) -> S
         return side
     starts, sizes = own.hit_offsets[places], side.lengths
     ends = np.cumsum(sizes)
-    picked = np.arange(int(ends[-1]) if ends.size else 0) + np.repeat(starts - (ends - sizes), sizes)
+    picked = np.arange(int(ends[-1]) if ends.size else 0) + np.repeat(
+        starts - (ends - sizes), sizes
+    )
     return Side(
         lengths=side.lengths,
         tied=side.tied,
@@ -229,29 +269,42 @@ def _with_groups(side: Side, own: _kernel.Aligned | None, places: IntArray) -> S
     )
 
 
-def _self_aligned(work: _Work, run: Run, other: _kernel.Table, kept: IntArray, side: Side) -> tuple[_kernel.Aligned | None, IntArray]:
+def _self_aligned(
+    work: _Work, run: Run, other: _kernel.Table, kept: IntArray, side: Side
+) -> tuple[_kernel.Aligned | None, IntArray]:
     """The second run aligned with itself, and where it has the queries of both; only ties ask for
     it.
     """
     if not side.tied.any():
         return None, kept
     table = work.table(run)
-    places = np.array([table.find_query(other.query_id(query)) for query in kept.tolist()], np.int64)
+    places = np.array(
+        [table.find_query(other.query_id(query)) for query in kept.tolist()], np.int64
+    )
     return work.align(table, table, run), places
 
 
 def _ids(table: _kernel.Table, kept: IntArray) -> QueryIds:
-    return QueryIds(kept.size, lambda: [decode_id(table.query_id(query)) for query in kept.tolist()])
+    return QueryIds(
+        kept.size, lambda: [decode_id(table.query_id(query)) for query in kept.tolist()]
+    )
 
 
-def _lonely(table: _kernel.Table, cross: _kernel.Aligned, length_a: AnyArray, length_b: AnyArray) -> tuple[QueryIds, QueryIds]:
+def _lonely(
+    table: _kernel.Table, cross: _kernel.Aligned, length_a: AnyArray, length_b: AnyArray
+) -> tuple[QueryIds, QueryIds]:
     """Queries that only the first, and only the second, run answers."""
     n = table.n_queries
-    only_a, unanswered = np.flatnonzero((length_a > 0) & (length_b == 0)), np.flatnonzero((length_a == 0) & (length_b > 0))
+    only_a, unanswered = (
+        np.flatnonzero((length_a > 0) & (length_b == 0)),
+        np.flatnonzero((length_a == 0) & (length_b > 0)),
+    )
     extra: BoolArray = cross.length[n:] > 0
 
     def names() -> list[str]:
         ids = cross.run_only_ids()
-        return [decode_id(table.query_id(query)) for query in unanswered.tolist()] + [decode_id(ids[i]) for i in np.flatnonzero(extra)]
+        return [decode_id(table.query_id(query)) for query in unanswered.tolist()] + [
+            decode_id(ids[i]) for i in np.flatnonzero(extra)
+        ]
 
     return _ids(table, only_a), QueryIds(unanswered.size + int(np.count_nonzero(extra)), names)

@@ -20,7 +20,15 @@ _WITHOUT_LINE = ("stopped", "cut", "changed")  # errors that name no line
 _HIT_COLUMNS = ("hit_row", "hit_rank", "tie_first", "tie_last")
 _UNJUDGED_COLUMNS = ("unjudged_key", "unjudged_rank", "unjudged_first", "unjudged_last")
 # Columns of every query, and what stands there for a query that the run lacks.
-_QUERY_COLUMNS = ("length", "returned", "judged", "first_unjudged", "tied", "straddling", "duplicates")
+_QUERY_COLUMNS = (
+    "length",
+    "returned",
+    "judged",
+    "first_unjudged",
+    "tied",
+    "straddling",
+    "duplicates",
+)
 
 
 class ScatteredError(Exception):
@@ -111,19 +119,39 @@ class RunParts:
     def align(self, qrels: _kernel.Table, *, keep_run_only: bool, **options: Any) -> PartsAligned:
         """Rank every list and find its judged documents, part by part."""
         try:
-            return self._collected(qrels, self._reader.grouped(), options, keep_run_only=keep_run_only, may_scatter=True)
+            return self._collected(
+                qrels,
+                self._reader.grouped(),
+                options,
+                keep_run_only=keep_run_only,
+                may_scatter=True,
+            )
         except ScatteredError:
-            return self._collected(qrels, self._reader.regrouped(), options, keep_run_only=keep_run_only, may_scatter=False)
+            return self._collected(
+                qrels,
+                self._reader.regrouped(),
+                options,
+                keep_run_only=keep_run_only,
+                may_scatter=False,
+            )
 
     def _collected(
-        self, qrels: _kernel.Table, parts: Iterator[Part], options: dict[str, Any], *, keep_run_only: bool, may_scatter: bool
+        self,
+        qrels: _kernel.Table,
+        parts: Iterator[Part],
+        options: dict[str, Any],
+        *,
+        keep_run_only: bool,
+        may_scatter: bool,
     ) -> PartsAligned:
         merged = _Merged(qrels, keep_run_only=keep_run_only, may_scatter=may_scatter)
         problems: list[Any] = []
         part: Part | None = None
         try:
             for part in parts:
-                if problem := self._align_part(qrels, part, merged, options, may_scatter=may_scatter, adds=not problems):
+                if problem := self._align_part(
+                    qrels, part, merged, options, may_scatter=may_scatter, adds=not problems
+                ):
                     problems.append(problem)
                 if part.let_go is not None:
                     part.let_go()
@@ -143,7 +171,14 @@ class RunParts:
         return merged.finish()
 
     def _align_part(
-        self, qrels: _kernel.Table, part: Part, merged: "_Merged", options: dict[str, Any], *, may_scatter: bool, adds: bool
+        self,
+        qrels: _kernel.Table,
+        part: Part,
+        merged: "_Merged",
+        options: dict[str, Any],
+        *,
+        may_scatter: bool,
+        adds: bool,
     ) -> Any:
         """Add a part to the others, or return its first problem."""
         try:
@@ -179,7 +214,9 @@ class _Merged:
         self._order: list[AnyArray] = []
         self._known = np.zeros(0, np.int64)  # hashes of the queries without judgments, sorted
         self._n_run_only = 0
-        self._hits: dict[str, list[AnyArray]] = {name: [] for name in (*_HIT_COLUMNS, *_UNJUDGED_COLUMNS)}
+        self._hits: dict[str, list[AnyArray]] = {
+            name: [] for name in (*_HIT_COLUMNS, *_UNJUDGED_COLUMNS)
+        }
         self._sizes, self._unjudged_sizes = np.zeros(n, np.int64), np.zeros(n, np.int64)
         self._hit_queries: list[AnyArray] = []
         self._unjudged_queries: list[AnyArray] = []
@@ -227,11 +264,21 @@ class _Merged:
         if self._may_scatter:
             found = np.fromiter(map(hash, ids), np.int64, count)
             found.sort()
-            if self._known.size and (self._known[np.minimum(np.searchsorted(self._known, found), self._known.size - 1)] == found).any():
+            if (
+                self._known.size
+                and (
+                    self._known[
+                        np.minimum(np.searchsorted(self._known, found), self._known.size - 1)
+                    ]
+                    == found
+                ).any()
+            ):
                 raise ScatteredError  # or two queries of one hash, which regrouping keeps apart
             self._known = np.sort(np.concatenate([self._known, found]), kind="stable")
         if self._keep:
-            self._run_only.append({name: np.array(getattr(aligned, name)[self._n :]) for name in _QUERY_COLUMNS})
+            self._run_only.append(
+                {name: np.array(getattr(aligned, name)[self._n :]) for name in _QUERY_COLUMNS}
+            )
             self._ids += ids
             if part.order is not None:
                 self._order.append(part.order(ids))
@@ -256,13 +303,19 @@ class _Merged:
     def _sample(self, table: _kernel.Table, part: Part) -> None:
         if part.order is None and self._sampled >= _SAMPLED:
             return
-        last = int(np.searchsorted(table.offsets, _SAMPLED)) if table.n_rows > _SAMPLED else table.n_queries
+        last = (
+            int(np.searchsorted(table.offsets, _SAMPLED))
+            if table.n_rows > _SAMPLED
+            else table.n_queries
+        )
         starts, values = table.offsets[: last + 1], table.values
         keys = range(len(self._samples), len(self._samples) + last)
         if part.order is not None:
             keys = part.order([table.query_id(query) for query in range(last)]).tolist()
         for query, key in enumerate(keys):
-            self._samples.append((key, np.array(values[starts[query] : starts[query + 1]][:_SAMPLED])))
+            self._samples.append(
+                (key, np.array(values[starts[query] : starts[query + 1]][:_SAMPLED]))
+            )
             self._sampled += self._samples[-1][1].size
 
     def first_rows(self) -> tuple[FloatArray, IntArray] | None:
@@ -270,7 +323,9 @@ class _Merged:
         if not self._samples:
             return None
         lists = [values for _, values in sorted(self._samples, key=lambda pair: pair[0])]
-        return np.concatenate(lists), np.concatenate([[0], np.cumsum([values.size for values in lists])])
+        return np.concatenate(lists), np.concatenate(
+            [[0], np.cumsum([values.size for values in lists])]
+        )
 
     def finish(self) -> PartsAligned:
         """All parts as one."""
@@ -282,8 +337,16 @@ class _Merged:
         for name in _HIT_COLUMNS:
             wanted = name in ("hit_row", "hit_rank") or getattr(self, "_tied", False)
             dtype = np.int64 if name == "hit_row" else np.int32
-            columns[name] = np.concatenate([np.zeros(0, dtype), *self._hits.pop(name)])[order] if wanted else np.zeros(0, dtype)
-        unjudged_offsets = np.concatenate([[0], np.cumsum(self._unjudged_sizes)]) if self._unjudged else np.zeros(0, np.int64)
+            columns[name] = (
+                np.concatenate([np.zeros(0, dtype), *self._hits.pop(name)])[order]
+                if wanted
+                else np.zeros(0, dtype)
+            )
+        unjudged_offsets = (
+            np.concatenate([[0], np.cumsum(self._unjudged_sizes)])
+            if self._unjudged
+            else np.zeros(0, np.int64)
+        )
         order = self._by_query(self._unjudged_queries)
         for name in _UNJUDGED_COLUMNS:
             dtype = np.uint64 if name == "unjudged_key" else np.int32
@@ -298,12 +361,16 @@ class _Merged:
                 # queries without judgments come last, and nothing asks for them
                 columns[name] = known
                 continue
-            rest = np.concatenate([np.zeros(0, known.dtype), *(each[name] for each in self._run_only)])[by_first]
+            rest = np.concatenate(
+                [np.zeros(0, known.dtype), *(each[name] for each in self._run_only)]
+            )[by_first]
             columns[name] = np.concatenate([known, rest])
         return PartsAligned(
             n_qrels_queries=n,
             n_queries=n + more,
-            hit_offsets=np.concatenate([offsets, np.full(more if self._keep else 0, offsets[-1], np.int64)]),
+            hit_offsets=np.concatenate(
+                [offsets, np.full(more if self._keep else 0, offsets[-1], np.int64)]
+            ),
             columns=columns,
             in_run=np.concatenate([self._in_run, np.ones(more, bool)]),
             unjudged_offsets=unjudged_offsets,
@@ -315,7 +382,11 @@ class _Merged:
     def _by_query(queries: list[AnyArray]) -> IntArray | slice:
         """Order of the hits by query; each query's own stay in theirs."""
         every = np.concatenate([np.zeros(0, np.int32), *queries])
-        return slice(None) if not every.size or (every[1:] >= every[:-1]).all() else np.argsort(every, kind="stable")
+        return (
+            slice(None)
+            if not every.size or (every[1:] >= every[:-1]).all()
+            else np.argsort(every, kind="stable")
+        )
 
 
 def _query_of(table: _kernel.Table, pair: bytes) -> bytes:

@@ -41,9 +41,18 @@ class Top:
     def of_aligned(cls, aligned: _kernel.Aligned, depth: int, *, is_whole: bool) -> "Top":
         """Take it from an alignment."""
         answered = aligned.in_run
-        length, returned, n_tied = (column[answered].astype(np.int64) for column in (aligned.length, aligned.returned, aligned.tied))
+        length, returned, n_tied = (
+            column[answered].astype(np.int64)
+            for column in (aligned.length, aligned.returned, aligned.tied)
+        )
         return cls(
-            depth=depth, table=aligned.top, tied=aligned.top_tied, lengths=length, returned=returned, n_tied=n_tied, is_whole=is_whole
+            depth=depth,
+            table=aligned.top,
+            tied=aligned.top_tied,
+            lengths=length,
+            returned=returned,
+            n_tied=n_tied,
+            is_whole=is_whole,
         )
 
     @property
@@ -54,7 +63,9 @@ class Top:
     @cached_property
     def queries(self) -> QueryIds:
         """Ids of the queries that the run answers."""
-        return QueryIds(self.table.n_queries, lambda: [decode_id(query) for query in self.table.query_ids()])
+        return QueryIds(
+            self.table.n_queries, lambda: [decode_id(query) for query in self.table.query_ids()]
+        )
 
     def of(self, query: str, depth: int | None = None) -> TopOfQuery | None:
         """The list of one query, down to a rank if one is given; None where the run does not answer
@@ -64,4 +75,7 @@ class Top:
         if place < 0:
             return None
         rows = np.arange(*self.table.offsets[place : place + 2].tolist())[:depth]
-        return TopOfQuery([decode_id(document) for document in self.table.document_ids(rows)], self.tied[rows].tolist())
+        return TopOfQuery(
+            [decode_id(document) for document in self.table.document_ids(rows)],
+            self.tied[rows].tolist(),
+        )

@@ -65,7 +65,11 @@ class QueryIds(Sequence[str]):
 
 def thread_count(threads: object) -> int:
     """A number of threads, 0 for all cores."""
-    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or not 0 <= threads < 1 << 16:
+    if (
+        isinstance(threads, bool)
+        or not isinstance(threads, (int, np.integer))
+        or not 0 <= threads < 1 << 16
+    ):
         raise OptionError(f"threads={threads!r}: expected a whole number, 0 for all cores")
     return int(threads)
 
@@ -81,7 +85,11 @@ def table_columns(table: _kernel.Table) -> tuple[list[bytes], list[bytes], Float
     """Query ids, document ids and values of a table, a row each: what another process builds it
     from again.
     """
-    queries = [query for query, size in zip(table.query_ids(), np.diff(table.offsets).tolist(), strict=True) for _ in range(size)]
+    queries = [
+        query
+        for query, size in zip(table.query_ids(), np.diff(table.offsets).tolist(), strict=True)
+        for _ in range(size)
+    ]
     return queries, table.document_ids(np.arange(table.n_rows)), table.values
 
 

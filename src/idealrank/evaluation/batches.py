@@ -28,7 +28,9 @@ Result = TypeVar("Result")
 _ITEMS = 1 << 18
 
 
-def list_values(lists: Lists, measure: Measure, alignment: Alignment, *, threads: int = 0) -> FloatArray:
+def list_values(
+    lists: Lists, measure: Measure, alignment: Alignment, *, threads: int = 0
+) -> FloatArray:
     """Values of a measure for every list, where nothing else is asked for."""
     return in_whole_or_blocks(
         lists,
@@ -40,7 +42,13 @@ def list_values(lists: Lists, measure: Measure, alignment: Alignment, *, threads
 
 
 def in_whole_or_blocks(
-    lists: Lists, alignment: Alignment, work: Callable[[Iterable[Judged]], Result], depth: int, threads: int = 0, *, whole: bool = False
+    lists: Lists,
+    alignment: Alignment,
+    work: Callable[[Iterable[Judged]], Result],
+    depth: int,
+    threads: int = 0,
+    *,
+    whole: bool = False,
 ) -> Result:
     """Do some work on lists judged a block at a time."""
 
@@ -50,7 +58,9 @@ def in_whole_or_blocks(
     if whole or lists.labels.size <= _ITEMS:
         return work(all_at_once())
     try:
-        return work(judge_lists(part, alignment, depth=depth, threads=threads) for part in _blocks(lists))
+        return work(
+            judge_lists(part, alignment, depth=depth, threads=threads) for part in _blocks(lists)
+        )
     except InputError:
         # The message must count and name items of the whole, so the whole finds the mistake again.
         return work(all_at_once())
@@ -108,12 +118,17 @@ def measure_parts(parts: Iterable[Judged], n_queries: int, measures: Sequence[Me
         begin = here.stop
         scope = judged.scope
     values.flags.writeable = False
-    n_scored = [int(np.count_nonzero(scored[place])) if place in scored else n_queries for place in range(len(measures))]
+    n_scored = [
+        int(np.count_nonzero(scored[place])) if place in scored else n_queries
+        for place in range(len(measures))
+    ]
     coverage = tally.coverage(scope, n_scored)
     return Measured(values.T, _columns(scored, n_queries, len(measures)), texts, coverage)
 
 
-def measure_lists(lists: Lists, measures: Sequence[Measure], alignment: Alignment, *, threads: int = 0) -> Measured:
+def measure_lists(
+    lists: Lists, measures: Sequence[Measure], alignment: Alignment, *, threads: int = 0
+) -> Measured:
     """Values of every measure for lists held as arrays."""
     depths = [measure.hits_needed(lists=True) for measure in measures]
     depth = 0 if 0 in depths else max(depths)
@@ -129,7 +144,11 @@ def measure_lists(lists: Lists, measures: Sequence[Measure], alignment: Alignmen
 
         measured = measure_parts(counted(), lists.n_queries, measures)
         n = lists.n_queries
-        return measured._replace(coverage=replace(measured.coverage, queries_in_qrels=n, queries_in_run=n, truncated_grades=truncated))
+        return measured._replace(
+            coverage=replace(
+                measured.coverage, queries_in_qrels=n, queries_in_run=n, truncated_grades=truncated
+            )
+        )
 
     return in_whole_or_blocks(lists, alignment, work, depth, threads, whole=not splits(measures))
 

@@ -69,7 +69,11 @@ class MeasureCoverage:
 
     def as_dict(self) -> dict[str, int]:
         """Return the JSON record, without what is unknown."""
-        counts = {"scored": self.scored, "no_relevant": self.no_relevant, "comparable": self.comparable}
+        counts = {
+            "scored": self.scored,
+            "no_relevant": self.no_relevant,
+            "comparable": self.comparable,
+        }
         return {name: count for name, count in counts.items() if count is not None}
 
 
@@ -145,7 +149,9 @@ class Coverage:
     relevant: int = field(default=0, compare=False)
     relevant_by_rank: Sequence[int] = field(default=(), compare=False, repr=False)
     # stores of earlier versions lack it
-    by_measure: Mapping[str, MeasureCoverage] = field(default_factory=dict, compare=False, repr=False)
+    by_measure: Mapping[str, MeasureCoverage] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -188,7 +194,9 @@ class Coverage:
         1
         """
         by_measure = {
-            text: MeasureCoverage(**{**counts, "unanswerable": tuple(counts.get("unanswerable", ()))})
+            text: MeasureCoverage(
+                **{**counts, "unanswerable": tuple(counts.get("unanswerable", ()))}
+            )
             for text, counts in record.get("by_measure", {}).items()
         }
         missing = tuple(record["missing_queries"])
@@ -205,9 +213,20 @@ class Coverage:
         {'AP': {'scored': 1, 'no_relevant': 0}}
         """
         names = (
-            "queries_in_qrels", "queries_in_run", "missing", "without_judgments", "scored", "no_relevant", "unjudged_share",
-            "unjudged_cutoff", "tied_queries", "tied_documents", "duplicates", "truncated_grades", "out_of_range",
-        )  # fmt: skip
+            "queries_in_qrels",
+            "queries_in_run",
+            "missing",
+            "without_judgments",
+            "scored",
+            "no_relevant",
+            "unjudged_share",
+            "unjudged_cutoff",
+            "tied_queries",
+            "tied_documents",
+            "duplicates",
+            "truncated_grades",
+            "out_of_range",
+        )
         record: dict[str, Any] = {name: getattr(self, name) for name in names}
         by_measure = {text: counts.as_dict() for text, counts in self.by_measure.items()}
         return record | ({"by_measure": by_measure} if by_measure else {})
@@ -239,7 +258,8 @@ class Coverage:
             return f"run {name} {said}"
         if self.looks_swapped:
             return (
-                f"the scores of run {name} are a few small integers, and the judgments have many fractional grades: are the files swapped? "
+                f"the scores of run {name} are a few small integers, and the judgments have "
+                f"many fractional grades: are the files swapped? "
                 "Judgments come first."
             )
         if self.considered and self.unjudged == self.considered:
@@ -261,7 +281,11 @@ class Coverage:
         'has no judged document; do the document ids of both match?'
         """
         if self.missing and self.missing == self.queries_in_qrels:
-            said = "does not answer the judged query" if self.missing == 1 else f"answers none of the {self.missing:,} judged queries"
+            said = (
+                "does not answer the judged query"
+                if self.missing == 1
+                else f"answers none of the {self.missing:,} judged queries"
+            )
             return f"{said}; do the query ids of both match?"
         if self.queries_in_qrels and not self.judged and self.unjudged == self.considered:
             return "has no judged document; do the document ids of both match?"
@@ -281,7 +305,11 @@ class Coverage:
         answered = self.queries_in_qrels - self.missing
         if not self.mismatch:
             return ""
-        return no_judged_document_words(answered, answered) if answered else no_common_query_words(self.missing)
+        return (
+            no_judged_document_words(answered, answered)
+            if answered
+            else no_common_query_words(self.missing)
+        )
 
     def plus(self, other: "Coverage", *, shared_judgments: bool = False) -> "Coverage":
         """Add the counts of two parts of one collection.
@@ -295,14 +323,25 @@ class Coverage:
             once.
         """
         apart = (
-            "missing", "missing_queries", "unjudged_cutoff", "best_grade", "looks_swapped", "relevant_by_rank", "by_measure",
-        )  # fmt: skip
+            "missing",
+            "missing_queries",
+            "unjudged_cutoff",
+            "best_grade",
+            "looks_swapped",
+            "relevant_by_rank",
+            "by_measure",
+        )
         sums: dict[str, Any] = {
-            one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self) if one.name not in apart
+            one.name: getattr(self, one.name) + getattr(other, one.name)
+            for one in fields(self)
+            if one.name not in apart
         }
         missing: Sequence[str] = (*self.missing_queries, *other.missing_queries)
         if shared_judgments:
-            sums |= {"queries_in_qrels": self.queries_in_qrels, "truncated_grades": self.truncated_grades}
+            sums |= {
+                "queries_in_qrels": self.queries_in_qrels,
+                "truncated_grades": self.truncated_grades,
+            }
             theirs = set(other.missing_queries)
             missing = tuple(query for query in self.missing_queries if query in theirs)
         return Coverage(
@@ -313,7 +352,11 @@ class Coverage:
             best_grade=max(self.best_grade, other.best_grade),
             looks_swapped=self.looks_swapped or other.looks_swapped,
             relevant_by_rank=_summed(self.relevant_by_rank, other.relevant_by_rank),
-            by_measure={text: counts.plus(other.by_measure[text]) for text, counts in self.by_measure.items() if text in other.by_measure},
+            by_measure={
+                text: counts.plus(other.by_measure[text])
+                for text, counts in self.by_measure.items()
+                if text in other.by_measure
+            },
         )
 
 
@@ -345,7 +388,9 @@ def look_like_grades(scores: FloatArray, offsets: IntArray) -> bool:
     are.
     """
     sample = scores[:_SAMPLED]
-    if not sample.size or not np.all(np.isfinite(sample) & (sample == np.floor(sample)) & (np.abs(sample) <= _HIGHEST_GRADE)):
+    if not sample.size or not np.all(
+        np.isfinite(sample) & (sample == np.floor(sample)) & (np.abs(sample) <= _HIGHEST_GRADE)
+    ):
         return False
     query = np.searchsorted(offsets, np.arange(sample.size), side="right")
     pairs = np.unique(np.stack([query, sample.astype(np.int64)]), axis=1)
@@ -365,15 +410,21 @@ def look_swapped(qrels: Judgments, run: Run) -> bool:
     return first is not None and look_like_scores(qrels.grades) and look_like_grades(*first)
 
 
-def warn_of_coverage(convention: Convention, coverage: Coverage, doubtful_comments: int, name: str) -> None:
+def warn_of_coverage(
+    convention: Convention, coverage: Coverage, doubtful_comments: int, name: str
+) -> None:
     """Warn of doubtful comment lines, of grades that were cut, and of values outside the bounds of
     their measure.
     """
     if doubtful_comments:
-        warn(f"run {name!r}: {doubtful_comments} comment lines would be results without '#'; they are ignored")
+        warn(
+            f"run {name!r}: {doubtful_comments} comment lines would be results without '#'; "
+            f"they are ignored"
+        )
     if coverage.truncated_grades:
         warn(
-            f"convention {convention.name} cut {coverage.truncated_grades} grades to whole numbers, as its tool does; "
+            f"convention {convention.name} cut {coverage.truncated_grades} grades to whole "
+            f"numbers, as its tool does; "
             "grades=given keeps them"
         )
     if doubt := beyond_bounds(convention, coverage, name):
@@ -384,11 +435,15 @@ def beyond_bounds(convention: Convention, coverage: Coverage, name: str) -> str:
     """Describe values outside the bounds of their measure; empty if none are, or the convention
     makes them.
     """
-    expected = convention.alignment.negative in ("kept", "padding") or convention.alignment.duplicates == "twice"
+    expected = (
+        convention.alignment.negative in ("kept", "padding")
+        or convention.alignment.duplicates == "twice"
+    )
     if expected or not coverage.out_of_range:
         return ""
     return (
-        f"run {name!r}: {coverage.out_of_range} values lie outside the bounds of their measure; the cause may be a gain or "
+        f"run {name!r}: {coverage.out_of_range} values lie outside the bounds of their "
+        f"measure; the cause may be a gain or "
         "discount that does not fall with the rank"
     )
 
@@ -399,14 +454,19 @@ def warn_of_threshold(measures: Sequence[Measure], grades: AnyArray, name: str) 
     best = float(grades.max()) if unset and grades.size else 0.0
     if 0 < best < 1:
         warn(
-            f"the best grade of {name} is {best:g}, below the threshold rel=1 of binary measures, so no document is relevant for "
+            f"the best grade of {name} is {best:g}, below the threshold rel=1 of binary "
+            f"measures, so no document is relevant for "
             f"them; set rel, as in AP(rel={best:g})"
         )
 
 
 def no_common_query_words(judged: int) -> str:
     """Say that a run answers none of the judged queries."""
-    return "1 judged query, and the run does not answer it" if judged == 1 else f"{judged} judged queries, and the run answers none of them"
+    return (
+        "1 judged query, and the run does not answer it"
+        if judged == 1
+        else f"{judged} judged queries, and the run answers none of them"
+    )
 
 
 def no_judged_document_words(queries: int, answered: int) -> str:
@@ -416,7 +476,10 @@ def no_judged_document_words(queries: int, answered: int) -> str:
 
 def without_relevant_words(queries: int, judged: int) -> str:
     """Say that so many of the judged queries have no grade above 0."""
-    return f"{queries} of {judged} queries have no grade above 0; their NDCG is 0, 1 or left out, by convention"
+    return (
+        f"{queries} of {judged} queries have no grade above 0; their NDCG is 0, 1 or left out, by "
+        f"convention"
+    )
 
 
 class Tally:
@@ -449,12 +512,18 @@ class Tally:
             duplicates=int(counters.duplicates.sum()),
             out_of_range=out_of_range,
         )
-        rows = np.arange(judged.n_queries) if judged.rectangle is not None else judged.ideal.query[judged.ideal.rank == 1]
+        rows = (
+            np.arange(judged.n_queries)
+            if judged.rectangle is not None
+            else judged.ideal.query[judged.ideal.rank == 1]
+        )
         for measure in self._measures:
             without = np.ones(judged.n_queries, np.bool_)
             without[rows[_are_relevant(measure, best).reshape(-1)]] = False
             self._no_relevant[str(measure)] += int(np.count_nonzero(without))
-            self._unanswerable.setdefault(str(measure), []).extend(judged.queries[row] for row in np.flatnonzero(without).tolist())
+            self._unanswerable.setdefault(str(measure), []).extend(
+                judged.queries[row] for row in np.flatnonzero(without).tolist()
+            )
         concerned = [] if judged.complete else list(filter(_needs_others, self._measures))
         ends = _ends_of_grades(judged) if concerned else (np.zeros(0), np.zeros(0))
         for measure in concerned:
@@ -476,8 +545,16 @@ class Tally:
         scores.
         """
         names = (
-            "scored", "no_relevant", "unjudged", "considered", "judged", "tied_queries", "tied_documents", "duplicates", "out_of_range",
-        )  # fmt: skip
+            "scored",
+            "no_relevant",
+            "unjudged",
+            "considered",
+            "judged",
+            "tied_queries",
+            "tied_documents",
+            "duplicates",
+            "out_of_range",
+        )
         counts: dict[str, Any] = {name: self._counts[name] for name in names}
         return Coverage(
             queries_in_qrels=scope.queries_in_qrels,
@@ -514,7 +591,11 @@ def _judged_within(judged: Judged, cutoff: int) -> IntArray:
 
 def _best_grades(judged: Judged) -> AnyArray:
     """The best judged grade of each query that has one; the ideal shows it first."""
-    return judged.ideal.grade[judged.ideal.rank == 1] if judged.rectangle is None else judged.rectangle.ideal[:, :1]
+    return (
+        judged.ideal.grade[judged.ideal.rank == 1]
+        if judged.rectangle is None
+        else judged.rectangle.ideal[:, :1]
+    )
 
 
 def _are_relevant(measure: Measure, grades: FloatArray) -> BoolArray:

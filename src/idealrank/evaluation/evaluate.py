@@ -21,7 +21,13 @@ from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
-from idealrank.evaluation.coverage import LABEL_DEPTH, Coverage, look_swapped, warn_of_coverage, warn_of_threshold
+from idealrank.evaluation.coverage import (
+    LABEL_DEPTH,
+    Coverage,
+    look_swapped,
+    warn_of_coverage,
+    warn_of_threshold,
+)
 from idealrank.evaluation.label_needs import warn_of_labels, warn_of_ratings
 from idealrank.measures.aggregates import Means, values_by_query
 from idealrank.measures.measure import Measure
@@ -110,7 +116,9 @@ class Evaluation:
     Examples
     --------
     >>> import idealrank as ir
-    >>> evaluation = ir.evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": ["a"], "q2": ["x", "b"]}, ["RR"])
+    >>> evaluation = ir.evaluate(
+    ...     {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": ["a"], "q2": ["x", "b"]}, ["RR"]
+    ... )
     >>> evaluation["RR"], evaluation.mean()["RR"]
     (array([1. , 0.5]), 0.75)
     """
@@ -200,7 +208,9 @@ class Evaluation:
         columns = [self._column(measure) for measure in wanted]
         return self._with_columns(self, columns, [])
 
-    def join(self, other: "Evaluation", measures: "Iterable[Measure] | None" = None) -> "Evaluation":
+    def join(
+        self, other: "Evaluation", measures: "Iterable[Measure] | None" = None
+    ) -> "Evaluation":
         """Return the evaluation with further measures from another evaluation of the same run.
 
         Parameters
@@ -213,18 +223,28 @@ class Evaluation:
         Examples
         --------
         >>> import idealrank as ir
-        >>> one, other = (ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, measures) for measures in ("RR", ["AP", "P@1"]))
+        >>> one, other = (
+        ...     ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, measures)
+        ...     for measures in ("RR", ["AP", "P@1"])
+        ... )
         >>> one.join(other, other.measures[1:]).mean()
         {'RR': 1.0, 'P@1': 1.0}
         """
-        more = [measure for measure in (other.measures if measures is None else measures) if measure not in self.measures]
+        more = [
+            measure
+            for measure in (other.measures if measures is None else measures)
+            if measure not in self.measures
+        ]
         columns = [other.measures.index(measure) for measure in more]
         return self._with_columns(other.on(self.queries), list(range(len(self.measures))), columns)
 
     def _with_columns(self, other: "Evaluation", own: list[int], others: list[int]) -> "Evaluation":
         """Columns of both on the queries of this one."""
         resolved, theirs = self.provenance.measures, other.provenance.measures
-        measures = (*(self.measures[column] for column in own), *(other.measures[column] for column in others))
+        measures = (
+            *(self.measures[column] for column in own),
+            *(other.measures[column] for column in others),
+        )
         texts = {**other.texts, **self.texts}
         covered = {**other.coverage.by_measure, **self.coverage.by_measure}
         return replace(
@@ -232,8 +252,17 @@ class Evaluation:
             measures=measures,
             values=np.hstack([self.values[:, own], other.values[:, others]]),
             scored=np.hstack([self.scored[:, own], other.scored[:, others]]),
-            coverage=replace(self.coverage, by_measure={text: covered[text] for text in map(str, measures) if text in covered}),
-            provenance=replace(self.provenance, measures=(*(resolved[column] for column in own), *(theirs[column] for column in others))),
+            coverage=replace(
+                self.coverage,
+                by_measure={text: covered[text] for text in map(str, measures) if text in covered},
+            ),
+            provenance=replace(
+                self.provenance,
+                measures=(
+                    *(resolved[column] for column in own),
+                    *(theirs[column] for column in others),
+                ),
+            ),
             texts={text: texts[text] for text in map(str, measures) if text in texts},
         )
 
@@ -253,13 +282,28 @@ class Evaluation:
         place = {query: row for row, query in enumerate(wanted)}
         own = [row for row, query in enumerate(self.queries) if query in place]
         rows = [place[self.queries[row]] for row in own]
-        values, scored = np.full((len(wanted), len(self.measures)), np.nan), np.zeros((len(wanted), len(self.measures)), bool)
+        values, scored = (
+            np.full((len(wanted), len(self.measures)), np.nan),
+            np.zeros((len(wanted), len(self.measures)), bool),
+        )
         values[rows], scored[rows] = self.values[own], self.scored[own]
-        said = {text: dict(zip(self.queries, words, strict=True)) for text, words in self.texts.items()}
+        said = {
+            text: dict(zip(self.queries, words, strict=True)) for text, words in self.texts.items()
+        }
         texts = {text: [words.get(query, "") for query in wanted] for text, words in said.items()}
-        return replace(self, queries=wanted, values=values, scored=scored, texts=texts, judged=None, sources=None)
+        return replace(
+            self,
+            queries=wanted,
+            values=values,
+            scored=scored,
+            texts=texts,
+            judged=None,
+            sources=None,
+        )
 
-    def by(self, categories: Any, *, level: float = 0.95, weights: Any = None, clusters: Any = None) -> Any:
+    def by(
+        self, categories: Any, *, level: float = 0.95, weights: Any = None, clusters: Any = None
+    ) -> Any:
         """Compute the means on slices of the queries, each with Student's interval.
 
         Parameters
@@ -290,13 +334,19 @@ class Evaluation:
         Examples
         --------
         >>> import idealrank as ir
-        >>> run = ir.evaluate({q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR")
+        >>> run = ir.evaluate(
+        ...     {q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR"
+        ... )
         >>> run.by({"a": "short", "b": "short", "c": "long"})["short"]["RR"].mean
         0.75
-        >>> run.by({"a": "short", "b": "short"}, weights={"a": 3, "b": 1, "c": 1})["short"]["RR"].mean
+        >>> run.by({"a": "short", "b": "short"}, weights={"a": 3, "b": 1, "c": 1})["short"][
+        ...     "RR"
+        ... ].mean
         0.875
         """
-        return computed("Evaluation.by", self, categories, level=level, weights=weights, clusters=clusters)
+        return computed(
+            "Evaluation.by", self, categories, level=level, weights=weights, clusters=clusters
+        )
 
     def can_tell(self, measures: "MeasureLike | Iterable[MeasureLike]") -> bool:
         """Return whether the hits were kept as deep as these measures look, so that `further` can
@@ -317,7 +367,9 @@ class Evaluation:
 
         Examples
         --------
-        >>> one = evaluate(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), "RR", keep_for=parse_measures("P@2"))
+        >>> one = evaluate(
+        ...     Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), "RR", keep_for=parse_measures("P@2")
+        ... )
         >>> one.further("P@2").mean()
         {'P@2': 0.5}
         """
@@ -325,15 +377,25 @@ class Evaluation:
         resolved = tuple(measure.under(self.convention) for measure in asked)
         judged = self.judged
         if judged is None or not self.can_tell(asked):
-            raise InputError(f"{self.name}: found no hits kept for {', '.join(map(str, asked))}, expected evaluate(keep_for=...)")
-        measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
+            raise InputError(
+                f"{self.name}: found no hits kept for {', '.join(map(str, asked))}, expected "
+                f"evaluate(keep_for=...)"
+            )
+        measured = measure_parts(
+            judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved
+        )
         provenance = replace(self.provenance, measures=tuple(map(str, resolved)))
         texts = {str(asked[place]): words for place, words in measured.texts.items()}
         return replace(
-            self, queries=judged.queries, measures=asked, values=measured.values, scored=measured.scored,
+            self,
+            queries=judged.queries,
+            measures=asked,
+            values=measured.values,
+            scored=measured.scored,
             coverage=measured.coverage.named(resolved, asked),
-            provenance=provenance, texts=texts,
-        )  # fmt: skip
+            provenance=provenance,
+            texts=texts,
+        )
 
     def merge(self, other: "Evaluation") -> "Evaluation":
         """Merge the evaluations of two parts of a collection that was split by query.
@@ -370,7 +432,10 @@ class Evaluation:
 
     def __repr__(self) -> str:
         means = ", ".join(f"{text} {value:.4f}" for text, value in self.mean().items())
-        return f"Evaluation({self.name!r}: {means}; {len(self.queries)} queries, convention {self.convention})"
+        return (
+            f"Evaluation({self.name!r}: {means}; {len(self.queries)} queries, convention "
+            f"{self.convention})"
+        )
 
 
 def evaluate(
@@ -396,20 +461,33 @@ def evaluate(
     later = [measure.under(convention) for measure in keep_for]
     depth = 0 if keep_top else depth_of_hits([*resolved, *later], labels_of(qrels))
     kept = {
-        "unjudged_depth": unjudged_depth(resolved, run) if keep_unjudged and isinstance(qrels, Qrels) else 0,
+        "unjudged_depth": unjudged_depth(resolved, run)
+        if keep_unjudged and isinstance(qrels, Qrels)
+        else 0,
         "top_depth": keep_top if isinstance(qrels, Qrels) else 0,
     }
     judged = join(
-        qrels, run, convention.alignment, depth=depth, max_documents=max_documents, threads=threads, progress=progress, **kept
-    )  # fmt: skip
+        qrels,
+        run,
+        convention.alignment,
+        depth=depth,
+        max_documents=max_documents,
+        threads=threads,
+        progress=progress,
+        **kept,
+    )
     if not judged.n_queries:
         raise InputError(
-            f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} answers {judged.scope.queries_in_run}, "
-            f"none of which counts under convention {convention.name}; do the query ids of both match?"
+            f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run "
+            f"{run.name!r} answers {judged.scope.queries_in_run}, "
+            f"none of which counts under convention {convention.name}; do the query ids of "
+            f"both match?"
         )
     warn_of_threshold(resolved, qrels.grades, qrels.name)
     warn_of_ratings(asked, labels_of(qrels), qrels.grades)
-    measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
+    measured = measure_parts(
+        judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved
+    )
     provenance = Provenance(
         version=__version__,
         convention=convention,
@@ -425,7 +503,9 @@ def evaluate(
         measured = measured._replace(coverage=replace(measured.coverage, looks_swapped=True))
     measured = measured._replace(coverage=measured.coverage.named(resolved, asked))
     warn_of_labels(asked, provenance.labels, measured.coverage)
-    found = _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=doubtful, path=path)
+    found = _evaluation(
+        run.name, judged.queries, asked, measured, provenance, doubtful_comments=doubtful, path=path
+    )
     return replace(found, judged=judged) if any(kept.values()) or later else found
 
 
@@ -452,10 +532,19 @@ def unjudged_depth(measures: Iterable[Measure], run: Run) -> int:
     of long runs are not looked at.
     """
     source = run.source
-    short = source.nbytes <= _SHORT_TEXT if isinstance(source, _kernel.Text) else source.n_rows <= _SHORT_ROWS
+    short = (
+        source.nbytes <= _SHORT_TEXT
+        if isinstance(source, _kernel.Text)
+        else source.n_rows <= _SHORT_ROWS
+    )
     depth = 0
     for measure in measures:
-        if not measure.tells_unjudged or measure.aggregate != "mean" or not measure.direction or measure.judged_only:
+        if (
+            not measure.tells_unjudged
+            or measure.aggregate != "mean"
+            or not measure.direction
+            or measure.judged_only
+        ):
             continue
         if isinstance(measure.cutoff, int):
             depth = max(depth, measure.cutoff)

@@ -72,11 +72,16 @@ class JudgedHits:
         Examples
         --------
         >>> from idealrank.data.qrels import Qrels
-        >>> judged_hits(Qrels({"q": {"a": 2}, "r": {"b": 1}}), Run({"q": ["x", "a"], "r": ["b"]})).of("r").documents
+        >>> judged_hits(
+        ...     Qrels({"q": {"a": 2}, "r": {"b": 1}}), Run({"q": ["x", "a"], "r": ["b"]})
+        ... ).of("r").documents
         ['b']
         """
         if query not in self._places:
-            raise InputError(f"query {query!r}: found none of this id, expected one of the {len(self.queries):,} that count")
+            raise InputError(
+                f"query {query!r}: found none of this id, expected one of the "
+                f"{len(self.queries):,} that count"
+            )
         place = self._places[query]
         begin, end = np.searchsorted(self.query, [place, place + 1]).tolist()
         rows = slice(begin, end)
@@ -112,7 +117,10 @@ def judged_hits(
     """Return the judged documents that a run returned, with their ranks."""
     alignment = Convention.of(convention).alignment
     alignment = Convention.of(convention, ties=ties_for(qrels, alignment.ties)).alignment
-    return hits_of(join(qrels, run, alignment, depth=depth, max_documents=max_documents, threads=threads), depth)
+    return hits_of(
+        join(qrels, run, alignment, depth=depth, max_documents=max_documents, threads=threads),
+        depth,
+    )
 
 
 def hits_of(judged: Judged, depth: int = DEEPEST) -> JudgedHits:

@@ -20,7 +20,10 @@ from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure
 from idealrank.measures.measure_texts import number_text
 
-ALIKE = "judged documents are all alike under positive-only labels, so a list and its reverse have the same value"
+ALIKE = (
+    "judged documents are all alike under positive-only labels, so a list and its reverse have "
+    "the same value"
+)
 
 _ENOUGH = 0.1  # share of the queries with something to compare, as for pooled labels
 # highest rating of a scale, and how many different ones tell it from grades
@@ -44,7 +47,11 @@ def warn_of_labels(measures: Sequence[Measure], labels: Labels | None, coverage:
     """Warn of the measures that cannot be read under these labels, companions of others left
     out.
     """
-    concerned = [measure for measure in measures if unreadable(measure, labels, coverage) and not _is_companion(measure, measures)]
+    concerned = [
+        measure
+        for measure in measures
+        if unreadable(measure, labels, coverage) and not _is_companion(measure, measures)
+    ]
     if concerned:
         warn(f"{', '.join(map(str, concerned))}: {ALIKE}; {way_out(concerned)}")
 
@@ -82,7 +89,9 @@ def warn_of_ratings(measures: Sequence[Measure], labels: Labels | None, grades: 
         warn(doubt)
 
 
-def every_rating_counts(measures: Sequence[Measure], labels: Labels | None, grades: FloatArray) -> str:
+def every_rating_counts(
+    measures: Sequence[Measure], labels: Labels | None, grades: FloatArray
+) -> str:
     """Describe ratings, the lowest of which count as relevant for a binary measure without a
     threshold; empty without them.
     """

@@ -77,7 +77,9 @@ class Overlap:
     Examples
     --------
     >>> import idealrank as ir
-    >>> found = ir.overlap({"q1": ["a", "b"], "q2": ["c"]}, {"q1": ["b", "a"], "q3": ["c"]}, ["overlap@2", "tau"])
+    >>> found = ir.overlap(
+    ...     {"q1": ["a", "b"], "q2": ["c"]}, {"q1": ["b", "a"], "q3": ["c"]}, ["overlap@2", "tau"]
+    ... )
     >>> found["tau"], found.mean()["overlap@2"], list(found.only_a), list(found.only_b)
     (array([-1.]), 1.0, ['q2'], ['q3'])
     """
@@ -139,8 +141,10 @@ class Overlap:
     def __repr__(self) -> str:
         means = ", ".join(f"{text} {value:.4f}" for text, value in self.mean().items())
         return (
-            f"Overlap({self.names[0]!r}, {self.names[1]!r}: {means}; {len(self.queries)} common queries, "
-            f"{len(self.only_a)} only in the first, {len(self.only_b)} only in the second, ties={self.ties})"
+            f"Overlap({self.names[0]!r}, {self.names[1]!r}: {means}; {len(self.queries)} "
+            f"common queries, "
+            f"{len(self.only_a)} only in the first, {len(self.only_b)} only in the second, "
+            f"ties={self.ties})"
         )
 
 
@@ -161,7 +165,11 @@ class OverlapMatrix:
     Examples
     --------
     >>> import idealrank as ir
-    >>> found = ir.overlap_matrix([{"q": ["x", "y"]}, {"q": ["y", "x"]}, {"q": ["x", "z"]}], "overlap@2", names=["a", "b", "c"])
+    >>> found = ir.overlap_matrix(
+    ...     [{"q": ["x", "y"]}, {"q": ["y", "x"]}, {"q": ["x", "z"]}],
+    ...     "overlap@2",
+    ...     names=["a", "b", "c"],
+    ... )
     >>> found["overlap@2"].tolist()
     [[1.0, 1.0, 0.5], [1.0, 1.0, 0.5], [0.5, 0.5, 1.0]]
     >>> found.pair("a", "c").per_query()
@@ -209,7 +217,12 @@ class OverlapMatrix:
     def values_with(self, measure: MeasureLike) -> IntArray:
         """Number of queries that have a value by one measure, shape (n_runs, n_runs)."""
         place = self.measures.index(parse_pair_measure(measure))
-        return np.array([[np.count_nonzero(self.pair(a, b).scored[:, place]) for b in self.names] for a in self.names])
+        return np.array(
+            [
+                [np.count_nonzero(self.pair(a, b).scored[:, place]) for b in self.names]
+                for a in self.names
+            ]
+        )
 
     def to_frame(self, backend: Any = "pandas") -> Any:
         """Return a dataframe with a row for each measure and ordered pair: ``run_a``, ``run_b``,
@@ -229,19 +242,26 @@ class OverlapMatrix:
         rows = [
             (a, b, text, value, int(n))
             for a, b in product(self.names, repeat=2)
-            for (text, value), n in zip(self._means[a, b].items(), self.pair(a, b).scored.sum(axis=0), strict=True)
+            for (text, value), n in zip(
+                self._means[a, b].items(), self.pair(a, b).scored.sum(axis=0), strict=True
+            )
         ]
         titles = ("run_a", "run_b", "measure", "value", "queries")
         return frame_of(dict(zip(titles, map(list, zip(*rows, strict=True)), strict=True)), backend)
 
     def __repr__(self) -> str:
-        return f"OverlapMatrix({', '.join(map(repr, self.names))}: {', '.join(map(str, self.measures))})"
+        return (
+            f"OverlapMatrix({', '.join(map(repr, self.names))}: "
+            f"{', '.join(map(str, self.measures))})"
+        )
 
 
 def measures_beside(measures: Iterable[Measure]) -> tuple[Measure, ...]:
     """Choose measures of ranking similarity that suit the measures of a comparison."""
     depths = dict.fromkeys(measure.cutoff or _DEPTH for measure in measures)
-    texts = [f"{text}@{depth}" for depth in depths for text in ("Same", "Same(order=any)", "overlap")]
+    texts = [
+        f"{text}@{depth}" for depth in depths for text in ("Same", "Same(order=any)", "overlap")
+    ]
     return parse_pair_measures([*texts, f"RBO(p=0.9)@{_DEEPEST}"])
 
 
@@ -258,7 +278,15 @@ def overlap(
     inputs: Sequence[InputRecord] = (),
 ) -> Overlap:
     """Compare two runs, query by query."""
-    pairs = join(run_a, run_b, ties=ties, duplicates=duplicates, depth=depth, threads=threads, progress=progress)
+    pairs = join(
+        run_a,
+        run_b,
+        ties=ties,
+        duplicates=duplicates,
+        depth=depth,
+        threads=threads,
+        progress=progress,
+    )
     found = _measured(
         pairs=pairs,
         runs=(run_a, run_b),
@@ -272,14 +300,28 @@ def overlap(
 
 
 def overlap_of_top(
-    run_a: Run, run_b: Run, top_a: Top, top_b: Top, measures: Iterable[Measure], *, ties: str, duplicates: str, depth: int, threads: int = 0
+    run_a: Run,
+    run_b: Run,
+    top_a: Top,
+    top_b: Top,
+    measures: Iterable[Measure],
+    *,
+    ties: str,
+    duplicates: str,
+    depth: int,
+    threads: int = 0,
 ) -> Overlap:
     """Compare two runs by the first documents that their alignments kept, without reading or
     ranking them again, and without warnings.
     """
     pairs = join_top(top_a, top_b, ties=ties, depth=depth, threads=threads)
     return _measured(
-        pairs=pairs, runs=(run_a, run_b), names=(run_a.name, run_b.name), measures=tuple(measures), duplicates=duplicates, inputs=()
+        pairs=pairs,
+        runs=(run_a, run_b),
+        names=(run_a.name, run_b.name),
+        measures=tuple(measures),
+        duplicates=duplicates,
+        inputs=(),
     )
 
 
@@ -293,10 +335,13 @@ def _measured(
 ) -> Overlap:
     if not pairs.n_queries:
         raise InputError(
-            f"found no query in common: run {names[0]!r} answers {_some(pairs.only_a)}, run {names[1]!r} {_some(pairs.only_b)}; "
+            f"found no query in common: run {names[0]!r} answers {_some(pairs.only_a)}, run "
+            f"{names[1]!r} {_some(pairs.only_b)}; "
             "expected at least one; do the query ids of both match?"
         )
-    found = [measure.measured_pair(pairs) for measure in measures if isinstance(measure, PairMeasure)]
+    found = [
+        measure.measured_pair(pairs) for measure in measures if isinstance(measure, PairMeasure)
+    ]
     everyone = np.ones(pairs.n_queries, bool)
     lengths, tied = _of_both(pairs)
     return Overlap(
@@ -305,7 +350,9 @@ def _measured(
         queries=pairs.queries,
         measures=measures,
         values=np.column_stack([result.values for result in found]),
-        scored=np.column_stack([everyone if result.scored is None else result.scored for result in found]),
+        scored=np.column_stack(
+            [everyone if result.scored is None else result.scored for result in found]
+        ),
         only_a=pairs.only_a,
         only_b=pairs.only_b,
         common=pairs.common,
@@ -338,7 +385,14 @@ def overlap_matrix(
     found = {}
     for done, (a, b) in enumerate(wanted, 1):
         pairs = join(held[a], held[b], ties=ties, duplicates=duplicates, threads=threads)
-        found[a, b] = _measured(pairs=pairs, runs=(held[a], held[b]), names=(a, b), measures=asked, duplicates=duplicates, inputs=inputs)
+        found[a, b] = _measured(
+            pairs=pairs,
+            runs=(held[a], held[b]),
+            names=(a, b),
+            measures=asked,
+            duplicates=duplicates,
+            inputs=inputs,
+        )
         _warn_of_disjoint(found[a, b])
         if tell is not None:
             tell(done, len(wanted))
@@ -349,13 +403,16 @@ def _warn_of_disjoint(found: Overlap) -> None:
     if not found.common.any():
         a, b = found.names
         warn(
-            f"runs {a!r} and {b!r} have no document in common in any of {len(found.queries)} common queries; do the document ids of both "
+            f"runs {a!r} and {b!r} have no document in common in any of {len(found.queries)} "
+            f"common queries; do the document ids of both "
             "match?"
         )
 
 
 def _of_both(pairs: RunPairs) -> tuple[IntArray, IntArray]:
-    return np.column_stack((pairs.a.lengths, pairs.b.lengths)), np.column_stack((pairs.a.tied, pairs.b.tied))
+    return np.column_stack((pairs.a.lengths, pairs.b.lengths)), np.column_stack(
+        (pairs.a.tied, pairs.b.tied)
+    )
 
 
 def _path(run: Run) -> str:
@@ -365,5 +422,7 @@ def _path(run: Run) -> str:
 def _some(queries: Sequence[str]) -> str:
     if not len(queries):
         return "no query"
-    shown = ", ".join(repr(query) for query in list(queries)[:_SOME]) + (", ..." if len(queries) > _SOME else "")
+    shown = ", ".join(repr(query) for query in list(queries)[:_SOME]) + (
+        ", ..." if len(queries) > _SOME else ""
+    )
     return f"{len(queries)} {'query' if len(queries) == 1 else 'queries'} ({shown})"

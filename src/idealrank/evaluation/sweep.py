@@ -71,7 +71,11 @@ class Readings:
     @property
     def grades(self) -> list[float]:
         """The distinct grades, rising; none of judgments that are not plain grades."""
-        return [float(grade) for grade in np.unique(self.some.grades)] if isinstance(self.some, Qrels) else []
+        return (
+            [float(grade) for grade in np.unique(self.some.grades)]
+            if isinstance(self.some, Qrels)
+            else []
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,17 +96,31 @@ class Sweep:
         def align(alignment: Alignment, depth: int) -> Judged:
             # What occurs is seen in some reading of judgments that no convention may read twice.
             whole = alignment is _FULL or alignment is _FULL_FLOAT32
-            return join(some if whole else readings.under(alignment.duplicates), run, alignment, depth=depth, threads=threads)
+            return join(
+                some if whole else readings.under(alignment.duplicates),
+                run,
+                alignment,
+                depth=depth,
+                threads=threads,
+            )
 
         return cls(
-            align=align, grades=some.grades if isinstance(some, Qrels) else None, judged_twice=readings.judged_twice, threads=threads
+            align=align,
+            grades=some.grades if isinstance(some, Qrels) else None,
+            judged_twice=readings.judged_twice,
+            threads=threads,
         )
 
     @classmethod
     def of_lists(cls, lists: Lists, *, threads: int = 0) -> "Sweep":
         """Of labels and scores."""
         grades = lists.labels.astype(np.float64)
-        return cls(align=lambda alignment, _depth: judge_lists(lists, alignment), grades=grades, lists=lists, threads=threads)
+        return cls(
+            align=lambda alignment, _depth: judge_lists(lists, alignment),
+            grades=grades,
+            lists=lists,
+            threads=threads,
+        )
 
     @cached_property
     def full(self) -> Judged:
@@ -114,20 +132,28 @@ class Sweep:
         """Return the occurring cases; None if unknown."""
         if self.grades is None:
             return None
-        return occurrences(self.full, self.align(_FULL_FLOAT32, 0), self.grades, judged_twice=self.judged_twice)
+        return occurrences(
+            self.full, self.align(_FULL_FLOAT32, 0), self.grades, judged_twice=self.judged_twice
+        )
 
     def settled(self, switches: Mapping[str, str]) -> dict[str, str]:
         """Switches, those that cannot act on these data set to one and the same value."""
         return dict(switches) if self.occurs is None else settled(switches, self.occurs)
 
-    def measured(self, alignment: Alignment, measures: Sequence[Measure]) -> tuple[Sequence[str], Measured]:
+    def measured(
+        self, alignment: Alignment, measures: Sequence[Measure]
+    ) -> tuple[Sequence[str], Measured]:
         """The queries that count under an alignment, and the values of measures with every option
         set.
         """
         if self.lists is not None:
-            return self.lists.queries, measure_lists(self.lists, measures, alignment, threads=self.threads)
+            return self.lists.queries, measure_lists(
+                self.lists, measures, alignment, threads=self.threads
+            )
         depths = [measure.hits_needed() for measure in measures]
         judged = self.align(alignment, 0 if 0 in depths else max(depths))
         if not judged.n_queries:
             raise InputError("no query counts; do the query ids of run and judgments match?")
-        return judged.queries, measure_parts(judged.parts() if splits(measures) else [judged], judged.n_queries, measures)
+        return judged.queries, measure_parts(
+            judged.parts() if splits(measures) else [judged], judged.n_queries, measures
+        )

@@ -27,28 +27,47 @@ class RoundMeasures:
     convention: Convention  # Convention of the values, as in `evaluate`
 
     @classmethod
-    def of_one(cls, measure: MeasureLike, convention: "str | Convention", library: str) -> "tuple[RoundMeasures, Measure]":
+    def of_one(
+        cls, measure: MeasureLike, convention: "str | Convention", library: str
+    ) -> "tuple[RoundMeasures, Measure]":
         """Parse the one measure that a library takes, and the convention."""
         found = cls.of(measure, convention)
         if len(found.measures) != 1:
-            raise OptionError(f"measure: found {len(found.measures)}, expected one, as {library} takes one function")
+            raise OptionError(
+                f"measure: found {len(found.measures)}, expected one, as {library} takes one "
+                f"function"
+            )
         return found, found.measures[0]
 
     @classmethod
-    def of(cls, measures: "MeasureLike | Iterable[MeasureLike]", convention: "str | Convention" = "standard") -> "RoundMeasures":
+    def of(
+        cls,
+        measures: "MeasureLike | Iterable[MeasureLike]",
+        convention: "str | Convention" = "standard",
+    ) -> "RoundMeasures":
         """Parse measures and the convention."""
         parsed = tuple(parse_measures(measures))
         for measure in parsed:
             if not measure.direction:
-                raise OptionError(f"measure {measure}: has no better direction, expected one that training can make better")
+                raise OptionError(
+                    f"measure {measure}: has no better direction, expected one that training "
+                    f"can make better"
+                )
         return cls(parsed, Convention.of(convention))
 
-    def values(self, labels: Any, scores: Any, group: Any = None, *, qid: Any = None) -> list[tuple[str, float, bool]]:
+    def values(
+        self, labels: Any, scores: Any, group: Any = None, *, qid: Any = None
+    ) -> list[tuple[str, float, bool]]:
         """For each measure its text, its mean over the queries, and whether a higher value is
         better.
         """
-        means = evaluate(labels, scores, self.measures, self.convention, group=group, qid=qid).mean()
-        return [(str(measure), float(means[str(measure)]), measure.direction > 0) for measure in self.measures]
+        means = evaluate(
+            labels, scores, self.measures, self.convention, group=group, qid=qid
+        ).mean()
+        return [
+            (str(measure), float(means[str(measure)]), measure.direction > 0)
+            for measure in self.measures
+        ]
 
 
 @dataclass(eq=False)
@@ -66,22 +85,45 @@ class RoundGradients:
         known_names = [*(one.name for one in fields(LambdaObjective)), *_OF_CLICKS]
         for name in given:
             if name not in known_names:
-                raise OptionError(f"{name}: found an unknown option, expected one of {', '.join(known_names)}")
+                raise OptionError(
+                    f"{name}: found an unknown option, expected one of {', '.join(known_names)}"
+                )
         positions = given.pop("positions", None)
         estimation = {name: given.pop(name) for name in ("regularisation", "bias") if name in given}
-        chances = {"up": given.pop("propensity", None), "down": given.pop("unclicked_propensity", None)}
-        known = {name: row_numbers("propensity", chance) for name, chance in chances.items() if chance is not None}
+        chances = {
+            "up": given.pop("propensity", None),
+            "down": given.pop("unclicked_propensity", None),
+        }
+        known = {
+            name: row_numbers("propensity", chance)
+            for name, chance in chances.items()
+            if chance is not None
+        }
         if any((chance < _LEAST_CHANCE).any() for chance in known.values()):
             least = min(float(chance.min()) for chance in known.values())
             found = "0 or less" if least <= 0 else f"{least:g}"
-            raise OptionError(f"propensity: found {found}, expected above 0; clip it from below, as in numpy.maximum(propensity, 0.05)")
+            raise OptionError(
+                f"propensity: found {found}, expected above 0; clip it from below, as in "
+                f"numpy.maximum(propensity, 0.05)"
+            )
         if positions is None:
             if estimation:
-                raise OptionError(f"{next(iter(estimation))}: expected only with positions, the rank at which each row was shown")
-            return cls(LambdaObjective(**given), {name: 1 / chance for name, chance in known.items()})
+                raise OptionError(
+                    f"{next(iter(estimation))}: expected only with positions, the rank at "
+                    f"which each row was shown"
+                )
+            return cls(
+                LambdaObjective(**given), {name: 1 / chance for name, chance in known.items()}
+            )
         if known:
-            raise OptionError("positions: found propensities, too; expected one of them, since positions estimate their own")
-        return cls(UnbiasedObjective(objective=LambdaObjective(**given), **estimation), {"positions": row_numbers("positions", positions)})
+            raise OptionError(
+                "positions: found propensities, too; expected one of them, since positions "
+                "estimate their own"
+            )
+        return cls(
+            UnbiasedObjective(objective=LambdaObjective(**given), **estimation),
+            {"positions": row_numbers("positions", positions)},
+        )
 
     @property
     def lists(self) -> Any:
@@ -94,7 +136,9 @@ class RoundGradients:
     def _prepare(self, labels: Any, group: Any) -> Any:
         return self.objective.prepare(labels, group, **self.rows)
 
-    def gradients(self, owner: Any, labels: Any, group: Any, scores: Any, weights: Any = None) -> Any:
+    def gradients(
+        self, owner: Any, labels: Any, group: Any, scores: Any, weights: Any = None
+    ) -> Any:
         """First and second derivatives of every row; `owner` is the object to which labels and
         group belong.
         """

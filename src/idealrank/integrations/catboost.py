@@ -31,14 +31,28 @@ class _KnownPool:
         # labels and query ids, where there is no Pool
         if isinstance(pool, tuple) and len(pool) == 2:
             labels, qid = pool
-            return cls(row_numbers("pools: labels", labels).astype(np.float32), row_ids("pools: query ids", qid))
+            return cls(
+                row_numbers("pools: labels", labels).astype(np.float32),
+                row_ids("pools: query ids", qid),
+            )
         if not hasattr(pool, "get_group_id_hash"):
-            raise InputError(f"pools: found {type(pool).__name__}, expected a catboost.Pool, or labels and query ids, a tuple of two")
+            raise InputError(
+                f"pools: found {type(pool).__name__}, expected a catboost.Pool, or labels and "
+                f"query ids, a tuple of two"
+            )
         known: Any = pool
-        return cls(np.asarray(known.get_label(), np.float32).reshape(-1), np.asarray(known.get_group_id_hash()))
+        return cls(
+            np.asarray(known.get_label(), np.float32).reshape(-1),
+            np.asarray(known.get_group_id_hash()),
+        )
 
 
-def eval_function(measure: MeasureLike = "nDCG@10", convention: "str | Convention" = "standard", *, pools: Iterable[Any]) -> Any:
+def eval_function(
+    measure: MeasureLike = "nDCG@10",
+    convention: "str | Convention" = "standard",
+    *,
+    pools: Iterable[Any],
+) -> Any:
     """Return an ``eval_metric`` that reports a measure of idealrank in every round.
 
     The value returned has the bits of ``evaluate(labels, predictions, measure, convention,
@@ -87,7 +101,11 @@ def eval_function(measure: MeasureLike = "nDCG@10", convention: "str | Conventio
         del self, weight  # CatBoost's mean over groups is ours already
         pool = _pool_of(known, row_numbers("target", target).astype(np.float32))
         listed = number_array("approxes", approxes)
-        scores = row_numbers("approxes", listed[0] if listed.ndim == 2 and len(listed) == 1 else listed, pool.labels.size)
+        scores = row_numbers(
+            "approxes",
+            listed[0] if listed.ndim == 2 and len(listed) == 1 else listed,
+            pool.labels.size,
+        )
         ((_, value, _),) = found.values(pool.labels, scores, qid=pool.qid)
         return value, 1.0
 
@@ -101,14 +119,21 @@ def eval_function(measure: MeasureLike = "nDCG@10", convention: "str | Conventio
 
     # CatBoost would try to compile the methods with Numba, and warns that it cannot, unless the
     # object says no_jit.
-    members = {"evaluate": evaluate, "get_final_error": get_final_error, "is_max_optimal": is_max_optimal, "no_jit": True}
+    members = {
+        "evaluate": evaluate,
+        "get_final_error": get_final_error,
+        "is_max_optimal": is_max_optimal,
+        "no_jit": True,
+    }
     return type(str(only), (), members)()
 
 
 def _same_lists(one: _KnownPool, other: _KnownPool) -> bool:
     if one.labels.shape != other.labels.shape or not np.array_equal(one.labels, other.labels):
         return False
-    return np.array_equal(np.unique(one.qid, return_inverse=True)[1], np.unique(other.qid, return_inverse=True)[1])
+    return np.array_equal(
+        np.unique(one.qid, return_inverse=True)[1], np.unique(other.qid, return_inverse=True)[1]
+    )
 
 
 def _refuse_ambiguity(known: list[_KnownPool]) -> None:
@@ -117,12 +142,14 @@ def _refuse_ambiguity(known: list[_KnownPool]) -> None:
     for number, pool in enumerate(known):
         if pool.qid.shape != pool.labels.shape:
             raise InputError(
-                f"pools: pool {number} has {pool.labels.size} labels and {pool.qid.size} group ids, expected Pool(group_id=...)"
+                f"pools: pool {number} has {pool.labels.size} labels and {pool.qid.size} "
+                f"group ids, expected Pool(group_id=...)"
             )
         for earlier, other in enumerate(known[:number]):
             if np.array_equal(pool.labels, other.labels) and not _same_lists(pool, other):
                 raise InputError(
-                    f"pools: pools {earlier} and {number} have the same labels and different queries, and CatBoost hands over labels only; "
+                    f"pools: pools {earlier} and {number} have the same labels and different "
+                    f"queries, and CatBoost hands over labels only; "
                     "evaluate them in two trainings, or change the order of the rows of one"
                 )
 
@@ -132,4 +159,7 @@ def _pool_of(known: list[_KnownPool], labels: AnyArray) -> _KnownPool:
         if np.array_equal(pool.labels, labels):
             return pool
     sizes = ", ".join(str(pool.labels.size) for pool in known)
-    raise InputError(f"pools: found {labels.size} labels of no pool, which have {sizes}; list every pool that training evaluates in pools=")
+    raise InputError(
+        f"pools: found {labels.size} labels of no pool, which have {sizes}; list every pool "
+        f"that training evaluates in pools="
+    )

@@ -57,18 +57,20 @@ def metric_names(texts: Iterable[str]) -> dict[str, str]:
     {'nDCG@10': 'nDCG_at_10', 'nDCG(gain=exp2)@10': 'nDCG_gain_exp2_at_10', 'P(rel=0.5)@5': 'P_rel_0_5_at_5'}
     >>> metric_names(["P+", "a-b", "a/b"])
     {'P+': 'P_plus', 'a-b': 'a_b', 'a/b': 'a_b_c14cddc0'}
-    """
+    """  # noqa: E501
     found: dict[str, str] = {}
     for text in dict.fromkeys(texts):
         name = _legal(text)
         if len(name) > _LONGEST or name in found.values():
-            name = f"{name[:_LONGEST]}_{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:_HASHED]}"
+            name = f"{name[:_LONGEST]}_{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:_HASHED]}"  # noqa: E501
         found[text] = name
     return found
 
 
 def _legal(text: str) -> str:
-    words = re.sub(r"[^A-Za-z0-9]+", "_", text.replace("@", "_at_").replace("+", "_plus_")).strip("_")
+    words = re.sub(r"[^A-Za-z0-9]+", "_", text.replace("@", "_at_").replace("+", "_plus_")).strip(
+        "_"
+    )
     return words if words[:1].isalpha() else f"_{words}"
 
 
@@ -81,7 +83,9 @@ def columns_of(evaluations: Sequence[Evaluation]) -> Columns:
     """
     if not evaluations:
         return {}
-    texts = dict.fromkeys(str(measure) for evaluation in evaluations for measure in evaluation.measures)
+    texts = dict.fromkeys(
+        str(measure) for evaluation in evaluations for measure in evaluation.measures
+    )
     columns: dict[str, list[Any]] = {"run": [], "query": []} | {text: [] for text in texts}
     for evaluation in evaluations:
         columns["run"] += [evaluation.name] * len(evaluation.queries)
@@ -98,14 +102,19 @@ def _values(evaluation: Evaluation, text: str) -> Sequence[Any]:
     if text not in measured:
         return [None] * len(evaluation.queries)
     place = measured.index(text)
-    pairs = zip(evaluation.values[:, place].tolist(), evaluation.scored[:, place].tolist(), strict=True)
+    pairs = zip(
+        evaluation.values[:, place].tolist(), evaluation.scored[:, place].tolist(), strict=True
+    )
     return [value if scored and math.isfinite(value) else None for value, scored in pairs]
 
 
 def parquet(columns: Columns) -> bytes | None:
     """The table as a Parquet file; None where pyarrow is not installed."""
     try:
-        pyarrow, files = (load_extra(module, "a table of queries", "arrow") for module in ("pyarrow", "pyarrow.parquet"))
+        pyarrow, files = (
+            load_extra(module, "a table of queries", "arrow")
+            for module in ("pyarrow", "pyarrow.parquet")
+        )
     except MissingExtraError:
         return None
     packed = io.BytesIO()
@@ -131,7 +140,9 @@ class Content:
     columns: Columns = field(default_factory=dict)  # The per-query table; empty where there is none
 
 
-def content_of(result: Result, evaluations: Sequence[Evaluation] = (), page: str | None = None) -> Content:
+def content_of(
+    result: Result, evaluations: Sequence[Evaluation] = (), page: str | None = None
+) -> Content:
     """Numbers, settings, words and files of a result."""
     if isinstance(result, Evaluation):
         found = _of_evaluation(result)
@@ -140,7 +151,10 @@ def content_of(result: Result, evaluations: Sequence[Evaluation] = (), page: str
     elif isinstance(result, Gated):
         found = _of_gate(result, evaluations)
     else:
-        raise OptionError(f"found a result of type {type(result).__name__}, expected an Evaluation, a Comparison or a Gated")
+        raise OptionError(
+            f"found a result of type {type(result).__name__}, expected an Evaluation, a "
+            f"Comparison or a Gated"
+        )
     shown = _page(result, evaluations) if page is None else page
     return replace(found, files={**found.files, "report.html": shown}) if shown else found
 
@@ -161,14 +175,22 @@ def _of_evaluation(evaluation: Evaluation) -> Content:
     means = intervals(evaluation)
     metrics: dict[str, float] = {names[text]: value for text, value in evaluation.mean().items()}
     for text, one in means.items():
-        metrics |= {f"{names[text]}_low": one.interval[0], f"{names[text]}_high": one.interval[1], f"{names[text]}_queries": one.n}
+        metrics |= {
+            f"{names[text]}_low": one.interval[0],
+            f"{names[text]}_high": one.interval[1],
+            f"{names[text]}_queries": one.n,
+        }
     counts = evaluation.coverage.as_dict()
     metrics |= {f"coverage_{name}": value for name, value in counts.items() if name != "by_measure"}
     return Content(
         metrics=_finite(metrics),
-        settings=_settings(evaluation.convention) | {"measures_resolved": ", ".join(evaluation.provenance.measures)},
+        settings=_settings(evaluation.convention)
+        | {"measures_resolved": ", ".join(evaluation.provenance.measures)},
         words={"run": evaluation.name, "measures": _way_back(names)},
-        files={"evaluation.json": "".join(json_report([evaluation], intervals=[means])), **_tables([evaluation])},
+        files={
+            "evaluation.json": "".join(json_report([evaluation], intervals=[means])),
+            **_tables([evaluation]),
+        },
         columns=columns_of([evaluation]),
     )
 
@@ -179,18 +201,29 @@ def _of_comparison(comparison: Comparison, evaluations: Sequence[Evaluation]) ->
     for text, by_run in comparison.means.items():
         for run, one in by_run.items():
             name = f"{runs[run]}_{names[text]}"
-            metrics |= {name: one.mean, f"{name}_low": one.interval[0], f"{name}_high": one.interval[1]}
+            metrics |= {
+                name: one.mean,
+                f"{name}_low": one.interval[0],
+                f"{name}_high": one.interval[1],
+            }
     if len(comparison.pairs) <= _MOST_PAIRS:
         for pair in comparison.pairs:
-            metrics |= _of_pair(pair, names, "" if len(comparison.pairs) == 1 else f"{runs[pair.b]}_vs_{runs[pair.a]}_")
+            metrics |= _of_pair(
+                pair,
+                names,
+                "" if len(comparison.pairs) == 1 else f"{runs[pair.b]}_vs_{runs[pair.a]}_",
+            )
     method = comparison.method
     return Content(
         metrics=_finite(metrics),
-        settings=_settings(comparison.convention) | {"test": method.test, "correction": method.correction, "level": f"{method.level:g}"},
+        settings=_settings(comparison.convention)
+        | {"test": method.test, "correction": method.correction, "level": f"{method.level:g}"},
         words={
             "runs": _way_back(runs),
             "measures": _way_back(names),
-            "verdicts": str(comparison) if len(comparison.pairs) <= _MOST_PAIRS else f"{len(comparison.pairs):,} pairs: comparison.csv",
+            "verdicts": str(comparison)
+            if len(comparison.pairs) <= _MOST_PAIRS
+            else f"{len(comparison.pairs):,} pairs: comparison.csv",
         },
         files={
             "comparison.json": "".join(comparison_json(comparison)),
@@ -205,7 +238,12 @@ def _of_pair(pair: Pair, names: Mapping[str, str], before: str) -> dict[str, flo
     found: dict[str, float] = {}
     for text, row in pair.measures.items():
         name = f"{before}{names[text]}_difference"
-        found |= {name: row.difference, f"{name}_low": row.interval[0], f"{name}_high": row.interval[1], f"{name}_p": row.p_corrected}
+        found |= {
+            name: row.difference,
+            f"{name}_low": row.interval[0],
+            f"{name}_high": row.interval[1],
+            f"{name}_p": row.p_corrected,
+        }
         found |= {f"{name}_wins": row.wins, f"{name}_ties": row.ties, f"{name}_losses": row.losses}
     return found
 
@@ -220,8 +258,14 @@ def _of_gate(gated: Gated, evaluations: Sequence[Evaluation]) -> Content:
             metrics[names[check.measure]] = check.mean_run
         name = f"{before}{names[check.measure]}"
         metrics |= {f"{name}_baseline": check.mean_baseline, f"{name}_difference": check.difference}
-        metrics |= {f"{name}_difference_bound": check.bound, f"{name}_difference_p": check.p_two_sided}
-        metrics |= {f"{name}_difference_p_one_sided": check.p_corrected, f"{name}_decides": float(check.decides)}
+        metrics |= {
+            f"{name}_difference_bound": check.bound,
+            f"{name}_difference_p": check.p_two_sided,
+        }
+        metrics |= {
+            f"{name}_difference_p_one_sided": check.p_corrected,
+            f"{name}_decides": float(check.decides),
+        }
         if check.tipping is not None and check.tipping.significance is not None:
             metrics[f"{name}_tipping"] = check.tipping.significance
     return Content(
@@ -244,7 +288,12 @@ def _of_gate(gated: Gated, evaluations: Sequence[Evaluation]) -> Content:
 def _settings(convention: Convention) -> dict[str, str]:
     """The convention by its name, its fingerprint and each of its switches."""
     switches = {f"convention_{name}": value for name, value in convention.switches().items()}
-    return {"version": __version__, "convention": convention.name, "convention_fingerprint": convention.fingerprint, **switches}
+    return {
+        "version": __version__,
+        "convention": convention.name,
+        "convention_fingerprint": convention.fingerprint,
+        **switches,
+    }
 
 
 def _way_back(names: Mapping[str, str]) -> str:
@@ -259,6 +308,8 @@ def _finite(metrics: Mapping[str, float]) -> dict[str, float]:
 def _tables(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
     if not evaluations:
         return {}
-    found: dict[str, str | bytes] = {"per_query.csv": "".join(delimited(evaluation_rows(evaluations, per_query=True)))}
+    found: dict[str, str | bytes] = {
+        "per_query.csv": "".join(delimited(evaluation_rows(evaluations, per_query=True)))
+    }
     packed = parquet(columns_of(evaluations))
     return found if packed is None else found | {"per_query.parquet": packed}

@@ -73,9 +73,13 @@ def evaluate_dask(
     frames: Any = load_extra("dask.dataframe", "evaluate_dask", "dask")
     plan = PartitionPlan.of(measures, convention, name, max_documents)
     judged, given = EngineTable.qrels(qrels, qrels_columns), [EngineTable.run(run, run_columns)]
-    judgments = _sorted(_rows(frames, judged, plan.convention, order).compute()) if broadcast else None
+    judgments = (
+        _sorted(_rows(frames, judged, plan.convention, order).compute()) if broadcast else None
+    )
     given += [] if broadcast else [judged]
-    parts = _on_partitions(frames, given, plan.convention, order, partitions, _evaluated, plan, judgments)
+    parts = _on_partitions(
+        frames, given, plan.convention, order, partitions, _evaluated, plan, judgments
+    )
     found = evaluation_of(import_module("pyarrow").concat_tables(parts), plan, judgments)
     warn_of_doubt(found)
     return found
@@ -101,23 +105,43 @@ def compare_dask(
     `idealrank.integrations.spark.compare_spark`.
     """
     frames: Any = load_extra("dask.dataframe", "compare_dask", "dask")
-    plan = ComparisonPlan.of(measures=measures, convention=convention, names=names, max_documents=max_documents, n_draws=n_draws, seed=seed)
+    plan = ComparisonPlan.of(
+        measures=measures,
+        convention=convention,
+        names=names,
+        max_documents=max_documents,
+        n_draws=n_draws,
+        seed=seed,
+    )
     given = EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)
-    parts: list[ComparisonSums] = _on_partitions(frames, given, plan.plan.convention, order, partitions, _compared, plan)
+    parts: list[ComparisonSums] = _on_partitions(
+        frames, given, plan.plan.convention, order, partitions, _compared, plan
+    )
     return reduce(ComparisonSums.merge, parts)
 
 
 def _on_partitions(
-    frames: Any, given: list[EngineTable], convention: Convention, order: str | None, partitions: int | None, work: Any, *options: Any
+    frames: Any,
+    given: list[EngineTable],
+    convention: Convention,
+    order: str | None,
+    partitions: int | None,
+    work: Any,
+    *options: Any,
 ) -> list[Any]:
     """Call a function on the rows of each partition, after the rows of a query came together."""
     if not any(isinstance(one.table, frames.DataFrame) for one in given):
-        raise InputError("found no Dask dataframe, expected one as qrels or run; idealrank.evaluate takes other tables")
+        raise InputError(
+            "found no Dask dataframe, expected one as qrels or run; idealrank.evaluate takes "
+            "other tables"
+        )
     together = frames.concat([_rows(frames, one, convention, order) for one in given])
     shuffled = together.shuffle("query", npartitions=partitions or together.npartitions)
     delayed: Any = import_module("dask").delayed
     held = [delayed(option) for option in options]
-    found: tuple[Any, ...] = import_module("dask").compute(*(delayed(work)(part, *held) for part in shuffled.to_delayed()))
+    found: tuple[Any, ...] = import_module("dask").compute(
+        *(delayed(work)(part, *held) for part in shuffled.to_delayed())
+    )
     return list(found)
 
 
@@ -130,7 +154,9 @@ def _sorted(part: Any) -> Any:
 
 
 def _evaluated(part: Any, plan: PartitionPlan, judgments: Any) -> Any:
-    return import_module("pyarrow").Table.from_batches(evaluated_batches(_sorted(part).to_batches(), plan, judgments), result_schema())
+    return import_module("pyarrow").Table.from_batches(
+        evaluated_batches(_sorted(part).to_batches(), plan, judgments), result_schema()
+    )
 
 
 def _compared(part: Any, plan: ComparisonPlan) -> ComparisonSums:

@@ -24,7 +24,10 @@ __all__ = ["eval_function", "objective"]
 
 
 def eval_function(
-    measures: "MeasureLike | Iterable[MeasureLike]" = "nDCG@10", convention: "str | Convention" = "standard", *, api: Api = "native"
+    measures: "MeasureLike | Iterable[MeasureLike]" = "nDCG@10",
+    convention: "str | Convention" = "standard",
+    *,
+    api: Api = "native",
 ) -> Callback:
     """Return an evaluation function that reports measures of idealrank in every round.
 
@@ -57,12 +60,16 @@ def eval_function(
     --------
     In a training script::
 
-        lightgbm.train(params, train, valid_sets=[valid], feval=eval_function("nDCG@10", convention="lightgbm"))
+        lightgbm.train(
+            params, train, valid_sets=[valid], feval=eval_function("nDCG@10", convention="lightgbm")
+        )
 
     The function of the scikit-learn API takes arrays:
 
     >>> import numpy as np
-    >>> eval_function(["RR", "nDCG@10"], api="sklearn")(np.array([0, 1]), np.array([0.9, 0.1]), None, np.array([2]))
+    >>> eval_function(["RR", "nDCG@10"], api="sklearn")(
+    ...     np.array([0, 1]), np.array([0.9, 0.1]), None, np.array([2])
+    ... )
     [('RR', 0.5, True), ('nDCG@10', 0.6309297535714575, True)]
     """
     found = RoundMeasures.of(measures, convention)
@@ -129,7 +136,9 @@ class _MeasureOfDataset:
 class _MeasureOfArrays:
     found: RoundMeasures
 
-    def __call__(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> list[tuple[str, float, bool]]:
+    def __call__(
+        self, y_true: Any, y_pred: Any, weight: Any, group: Any
+    ) -> list[tuple[str, float, bool]]:
         return self.found.values(y_true, y_pred, group)
 
 
@@ -146,7 +155,9 @@ class _GradientOfDataset:
 
     def __call__(self, predictions: Any, dataset: Any) -> Any:
         group = _group_of(dataset)
-        return self.found.gradients(dataset, dataset.get_label(), group, predictions, dataset.get_weight())
+        return self.found.gradients(
+            dataset, dataset.get_label(), group, predictions, dataset.get_weight()
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,11 +178,15 @@ class _GradientOfArrays:
 def _group_of(dataset: Any) -> Any:
     if not hasattr(dataset, "get_group"):
         raise OptionError(
-            f"found {type(dataset).__name__}, expected a Dataset, as lightgbm.train hands over; the scikit-learn API takes api='sklearn'"
+            f"found {type(dataset).__name__}, expected a Dataset, as lightgbm.train hands "
+            f"over; the scikit-learn API takes api='sklearn'"
         )
     group = dataset.get_group()
     if group is None:
-        raise OptionError("the Dataset has no group; expected the number of rows of each query, as in Dataset(X, y, group=sizes)")
+        raise OptionError(
+            "the Dataset has no group; expected the number of rows of each query, as in "
+            "Dataset(X, y, group=sizes)"
+        )
     _refuse_torn_queries(dataset)
     return group
 
@@ -186,8 +201,10 @@ def _refuse_torn_queries(dataset: Any) -> None:
     if torn.size:
         first = int(torn[0])
         raise OptionError(
-            f"the Dataset has {found[first]} of {sizes[first]} rows of query {first}: lightgbm.cv splits queries if the objective is a "
-            "callable; pass folds=, such as QueryKFold(5).split(None, groups=qid) of idealrank.integrations.sklearn"
+            f"the Dataset has {found[first]} of {sizes[first]} rows of query {first}: "
+            f"lightgbm.cv splits queries if the objective is a "
+            "callable; pass folds=, such as QueryKFold(5).split(None, groups=qid) of "
+            "idealrank.integrations.sklearn"
         )
 
 

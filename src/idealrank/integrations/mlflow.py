@@ -74,17 +74,23 @@ def log_to_mlflow(
     Traceback (most recent call last):
     ...
     idealrank.errors.OptionError: found a result of type float, expected an Evaluation, a Comparison or a Gated
-    """
+    """  # noqa: E501
     content = content_of(result, evaluations, page)
     client, tracked = _client(run_id)
     _log_values(client, tracked, content, step, prefix)
-    folder = "/".join(filter(None, ["idealrank", prefix.strip("/"), "" if step is None else f"step-{step}"]))
+    folder = "/".join(
+        filter(None, ["idealrank", prefix.strip("/"), "" if step is None else f"step-{step}"])
+    )
     with tempfile.TemporaryDirectory() as made:
         for name, text in content.files.items():
             Path(made, name).write_bytes(text if isinstance(text, bytes) else text.encode())
         client.log_artifacts(tracked, made, folder)
     if content.columns and is_installed("pandas"):
-        client.log_table(tracked, {name: list(column) for name, column in content.columns.items()}, f"{folder}/per_query_table.json")
+        client.log_table(
+            tracked,
+            {name: list(column) for name, column in content.columns.items()},
+            f"{folder}/per_query_table.json",
+        )
 
 
 def _client(run_id: str | None) -> tuple[Any, str]:
@@ -92,7 +98,10 @@ def _client(run_id: str | None) -> tuple[Any, str]:
     if run_id is None:
         active = mlflow.active_run()
         if active is None:
-            raise OptionError("log_to_mlflow: found no active run of MLflow; expected a call within `with mlflow.start_run():`, or run_id=")
+            raise OptionError(
+                "log_to_mlflow: found no active run of MLflow; expected a call within `with "
+                "mlflow.start_run():`, or run_id="
+            )
         run_id = str(active.info.run_id)
     return mlflow.MlflowClient(), run_id
 
@@ -101,7 +110,9 @@ def _log_values(client: Any, tracked: str, content: Content, step: int | None, p
     from mlflow.entities import Metric, Param, RunTag  # noqa: PLC0415  (an extra)
 
     now = time.time_ns() // 1_000_000
-    metrics = [Metric(prefix + name, value, now, step or 0) for name, value in content.metrics.items()]
+    metrics = [
+        Metric(prefix + name, value, now, step or 0) for name, value in content.metrics.items()
+    ]
     settings = [Param(prefix + _OWN + name, value) for name, value in content.settings.items()]
     words = [RunTag(prefix + _OWN + name, value) for name, value in content.words.items()]
     client.log_batch(tracked, params=settings, tags=words)

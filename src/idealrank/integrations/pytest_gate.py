@@ -23,7 +23,10 @@ from idealrank.reports.views.comparison.verdicts import mark
 from idealrank.reports.views.gate.gate import gate_text
 from idealrank.reports.views.gate.sentences import could_see, one_line, reasons, verdict
 
-_NO_BASELINE = f'baseline: found none, expected ranking_gate(qrels, run, baseline="best.run.gz"), or one in [{TABLE}]'
+_NO_BASELINE = (
+    f'baseline: found none, expected ranking_gate(qrels, run, baseline="best.run.gz"), or one in '
+    f"[{TABLE}]"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +40,14 @@ class GateAnswer:
 
 
 def ask(
-    qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root: Path, update: bool = False, judge_qrels: Any = None
+    qrels: Any,
+    run: Any,
+    baseline: Any,
+    options: Mapping[str, Any],
+    *,
+    root: Path,
+    update: bool = False,
+    judge_qrels: Any = None,
 ) -> GateAnswer:
     """Hold a run to its baselines, or write it as the last of them."""
     try:
@@ -55,7 +65,12 @@ def ask(
     except IdealrankError as error:  # a sentence that says what to do; a traceback would hide it
         answer = GateAnswer(said=(f"not asked: {error}",), failure=f"ranking gate: {error}")
     said = tuple(map(harmless, answer.said))
-    return GateAnswer(gated=answer.gated, said=said, failure=harmless(answer.failure), skipped=harmless(answer.skipped))
+    return GateAnswer(
+        gated=answer.gated,
+        said=said,
+        failure=harmless(answer.failure),
+        skipped=harmless(answer.skipped),
+    )
 
 
 def _given(given: Any, name: str, of_policy: Any, root: Path) -> Any:
@@ -63,7 +78,9 @@ def _given(given: Any, name: str, of_policy: Any, root: Path) -> Any:
     if given is not None:
         return _from_root(given, root)
     if not of_policy:
-        raise OptionError(f"{name}: found none, expected ranking_gate(qrels, run), or the key {name} in [{TABLE}]")
+        raise OptionError(
+            f"{name}: found none, expected ranking_gate(qrels, run), or the key {name} in [{TABLE}]"
+        )
     return list(of_policy) if isinstance(of_policy, tuple) else of_policy
 
 
@@ -73,7 +90,9 @@ def _columns(policy: PolicyFile) -> dict[str, Columns]:
     return {table: parse_columns(text) if text else None for table, text in texts.items()}
 
 
-def _asked(baseline: Any, options: Mapping[str, Any], root: Path, policy: PolicyFile) -> GateRequest:
+def _asked(
+    baseline: Any, options: Mapping[str, Any], root: Path, policy: PolicyFile
+) -> GateRequest:
     given = dict(options)
     if baseline is not None:
         given["baselines"] = _paths(baseline, root)
@@ -85,7 +104,10 @@ def _asked(baseline: Any, options: Mapping[str, Any], root: Path, policy: Policy
 def _paths(baseline: Any, root: Path) -> tuple[str, ...]:
     listed = list(baseline) if isinstance(baseline, list | tuple) else [baseline]
     if wrong := [one for one in listed if not isinstance(one, str | PathLike)]:
-        raise OptionError(f"baseline: found {type(wrong[0]).__name__}, expected a path, or a list of paths: a baseline is a file")
+        raise OptionError(
+            f"baseline: found {type(wrong[0]).__name__}, expected a path, or a list of paths: "
+            f"a baseline is a file"
+        )
     return tuple(str(_from_root(one, root)) for one in listed)
 
 
@@ -119,7 +141,9 @@ class _Front:
         """Judgments under the convention's rule for a document listed twice."""
         duplicates = self.convention.alignment.duplicates
         columns = self._columns_of("qrels", given)
-        return to_qrels(given, duplicates="error" if duplicates == "twice" else duplicates, columns=columns)
+        return to_qrels(
+            given, duplicates="error" if duplicates == "twice" else duplicates, columns=columns
+        )
 
     def run(self) -> Run:
         columns = self._columns_of("run", self.given_run)
@@ -154,7 +178,12 @@ def _held(work: GateJob) -> GateAnswer:
     failure = gate_text(gated, held.notes, work.asked.policy_file) if case == "failure" else ""
     said = "; ".join(one_line(reason, 1000) for reason in reasons(gated))
     skipped = f"{verdict(gated)}: {said}" if case == "skipped" else ""
-    return GateAnswer(gated=gated, said=(verdict(gated), could_see(gated), *held.notes), failure=failure, skipped=skipped)
+    return GateAnswer(
+        gated=gated,
+        said=(verdict(gated), could_see(gated), *held.notes),
+        failure=failure,
+        skipped=skipped,
+    )
 
 
 def _written(work: GateJob) -> GateAnswer:
@@ -164,5 +193,10 @@ def _written(work: GateJob) -> GateAnswer:
     held = work.hold_to_nothing()
     work.write_baseline(held)
     means = held.evaluations[0].mean()
-    values = ", ".join(f"{one_line(str(measure))} {means[str(measure)]:.4f}" for measure in work.asked.measures)
-    return GateAnswer(gated=held.gated, said=(f"{work.asked.baselines[-1]} now holds {one_line(held.runs[0].name)}: {values}",))
+    values = ", ".join(
+        f"{one_line(str(measure))} {means[str(measure)]:.4f}" for measure in work.asked.measures
+    )
+    return GateAnswer(
+        gated=held.gated,
+        said=(f"{work.asked.baselines[-1]} now holds {one_line(held.runs[0].name)}: {values}",),
+    )

@@ -23,7 +23,9 @@ from idealrank.training import query_folds
 from idealrank.training.row_arrays import row_ids, row_numbers
 
 _base: Any = load_extra("sklearn.base", "rankers in scikit-learn", "sklearn", "scikit-learn")
-_check_is_fitted: Any = load_extra("sklearn.utils.validation", "rankers in scikit-learn", "sklearn", "scikit-learn").check_is_fitted
+_check_is_fitted: Any = load_extra(
+    "sklearn.utils.validation", "rankers in scikit-learn", "sklearn", "scikit-learn"
+).check_is_fitted
 Column = int | str
 
 __all__ = ["QueryKFold", "QueryRanker", "query_scorer"]
@@ -54,12 +56,20 @@ def _names_of(table: Any, column: Column) -> list[Any] | None:
         raise OptionError(f"qid={column!r}: expected the number or the name of a column of X")
     names = list(table.columns) if hasattr(table, "columns") else None
     if isinstance(column, str) and names is None:
-        raise OptionError(f"qid={column!r}: found an array, which has no column names; expected the number of its column")
+        raise OptionError(
+            f"qid={column!r}: found an array, which has no column names; expected the number "
+            f"of its column"
+        )
     if isinstance(column, str) and names is not None and column not in names:
-        raise OptionError(f"qid={column!r}: found no such column, expected one of {shown(', '.join(map(str, names)))}")
+        raise OptionError(
+            f"qid={column!r}: found no such column, expected one of "
+            f"{shown(', '.join(map(str, names)))}"
+        )
     width = _width_of(table) if names is None else len(names)
     if isinstance(column, int) and not -width <= column < width:
-        raise OptionError(f"qid={column}: found {width} columns, expected the number of one of them, from 0 on")
+        raise OptionError(
+            f"qid={column}: found {width} columns, expected the number of one of them, from 0 on"
+        )
     return names
 
 
@@ -69,7 +79,10 @@ def _width_of(table: Any) -> int:
     except ValueError:  # rows of different lengths
         shape = ()
     if len(shape) != 2:
-        raise InputError(f"X: found {type(table).__name__} of shape {shape}, expected rows and columns, one of them with the query ids")
+        raise InputError(
+            f"X: found {type(table).__name__} of shape {shape}, expected rows and columns, "
+            f"one of them with the query ids"
+        )
     return int(shape[1])
 
 
@@ -109,7 +122,12 @@ class QueryRanker(_base.BaseEstimator):  # type: ignore[misc]
     _estimator_type: ClassVar[str] = "ranker"
 
     def __init__(
-        self, estimator: Any, *, qid: Column = 0, measure: MeasureLike = "nDCG@10", convention: "str | Convention" = "standard"
+        self,
+        estimator: Any,
+        *,
+        qid: Column = 0,
+        measure: MeasureLike = "nDCG@10",
+        convention: "str | Convention" = "standard",
     ) -> None:
         self.estimator = estimator
         self.qid = qid
@@ -129,13 +147,18 @@ class QueryRanker(_base.BaseEstimator):  # type: ignore[misc]
             For the ranker's own ``fit``; they are not sorted.
         """
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
-            raise OptionError(f"estimator: found {type(self.estimator).__name__}, expected an estimator, such as LGBMRanker()")
+            raise OptionError(
+                f"estimator: found {type(self.estimator).__name__}, expected an estimator, "
+                f"such as LGBMRanker()"
+            )
         ids = row_ids("X, column of query ids", column_of(X, self.qid))
         row_numbers("y", y, ids.size)
         order = np.argsort(ids, kind="stable")
         features, labels = _rows(without_column(X, self.qid), order), np.asarray(y)[order]
         self.estimator_ = _base.clone(self.estimator)
-        self.estimator_.fit(features, labels, **_queries_for(self.estimator_, ids[order]), **fit_options)
+        self.estimator_.fit(
+            features, labels, **_queries_for(self.estimator_, ids[order]), **fit_options
+        )
         self.n_features_in_ = np.shape(X)[1]
         return self
 
@@ -192,16 +215,27 @@ class query_scorer:  # noqa: N801  (called as a function)
     0.0
     """
 
-    def __init__(self, measure: MeasureLike = "nDCG@10", convention: "str | Convention" = "standard", *, qid: Column = 0) -> None:
+    def __init__(
+        self,
+        measure: MeasureLike = "nDCG@10",
+        convention: "str | Convention" = "standard",
+        *,
+        qid: Column = 0,
+    ) -> None:
         self.measure: Measure = parse_measure(measure)
         if not self.measure.direction:
-            raise OptionError(f"measure {self.measure}: has no better direction, expected one that a search can make better")
+            raise OptionError(
+                f"measure {self.measure}: has no better direction, expected one that a search "
+                f"can make better"
+            )
         self.convention, self.qid = convention, qid
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:  # noqa: N803
         """Mean over queries; negative for a measure of which less is better."""
         scores = np.asarray(estimator.predict(X), np.float64)
-        means = evaluate(y, scores, self.measure, self.convention, qid=column_of(X, self.qid)).mean()
+        means = evaluate(
+            y, scores, self.measure, self.convention, qid=column_of(X, self.qid)
+        ).mean()
         return float(means[str(self.measure)]) * (1 if self.measure.direction > 0 else -1)
 
 
@@ -243,7 +277,12 @@ class QueryKFold:
         """Number of folds."""
         return self.n_splits
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:  # noqa: N803
+    def split(
+        self,
+        X: Any,  # noqa: N803
+        y: Any = None,
+        groups: Any = None,
+    ) -> Iterator[tuple[IntArray, IntArray]]:
         """Rows of training and of testing, for each fold."""
         ids = column_of(X, self.qid) if groups is None else groups
         yield from query_folds(ids, self.n_splits, self.seed)

@@ -9,7 +9,12 @@ from idealrank._lazy import load_extra
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
 from idealrank.api.engine_tables import Content, EngineTable
 from idealrank.api.evaluation import warn_of_doubt
-from idealrank.api.partition_comparison import ComparisonPlan, added_batches, compared_batches, comparison_of
+from idealrank.api.partition_comparison import (
+    ComparisonPlan,
+    added_batches,
+    compared_batches,
+    comparison_of,
+)
 from idealrank.api.partitions import (
     KINDS,
     PROBLEM,
@@ -37,7 +42,7 @@ _CONTENT: dict[str, Content] = {
     **dict.fromkeys(("string", "binary", "varchar", "char"), "text"),
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "whole"),
     **dict.fromkeys(("float", "double", "boolean", "decimal"), "number"),
-}  # fmt: skip
+}
 
 
 def evaluate_spark(
@@ -101,11 +106,22 @@ def evaluate_spark(
     --------
     With a session of Spark::
 
-        evaluate_spark(spark.read.parquet("qrels"), spark.read.parquet("run"), ["nDCG@10", "RR"]).mean()
+        evaluate_spark(
+            spark.read.parquet("qrels"), spark.read.parquet("run"), ["nDCG@10", "RR"]
+        ).mean()
     """
     plan = PartitionPlan.of(measures, convention, name, max_documents)
     columns = {"qrels_columns": qrels_columns, "run_columns": run_columns}
-    found = evaluate_plan(qrels, run, plan, **columns, order=order, partitions=partitions, broadcast=broadcast, session=session)
+    found = evaluate_plan(
+        qrels,
+        run,
+        plan,
+        **columns,
+        order=order,
+        partitions=partitions,
+        broadcast=broadcast,
+        session=session,
+    )
     warn_of_doubt(found)
     return found
 
@@ -126,14 +142,23 @@ def evaluate_plan(
     judgments.
     """
     tables = _Tables(plan.convention, order, partitions, _session((qrels, run), session))
-    results, judged = [tables.rows(EngineTable.run(run, run_columns))], EngineTable.qrels(qrels, qrels_columns)
+    results, judged = (
+        [tables.rows(EngineTable.run(run, run_columns))],
+        EngineTable.qrels(qrels, qrels_columns),
+    )
     if not broadcast:
-        found = _mapped(tables, [tables.rows(judged), *results], lambda batches: evaluated_batches(batches, plan))
+        found = _mapped(
+            tables,
+            [tables.rows(judged), *results],
+            lambda batches: evaluated_batches(batches, plan),
+        )
         return evaluation_of(_arrow(found), plan)
     judgments = tables.collected(judged)
     sent = tables.session.sparkContext.broadcast(judgments)
     try:
-        found = _mapped(tables, results, lambda batches: evaluated_batches(batches, plan, sent.value))
+        found = _mapped(
+            tables, results, lambda batches: evaluated_batches(batches, plan, sent.value)
+        )
         return evaluation_of(_arrow(found), plan, judgments)
     finally:
         sent.unpersist()
@@ -156,7 +181,8 @@ def per_query_spark(
 
     Parameters
     ----------
-    qrels, run, measures, convention, qrels_columns, run_columns, order, max_documents, partitions, session
+    qrels, run, measures, convention, qrels_columns, run_columns, order, max_documents, partitions,
+    session
         As for `evaluate_spark`.
 
     Returns
@@ -174,12 +200,22 @@ def per_query_spark(
     functions = _functions()
     plan = PartitionPlan.of(measures, convention, max_documents=max_documents)
     tables = _Tables(plan.convention, order, partitions, _session((qrels, run), session))
-    rows = [tables.rows(one) for one in (EngineTable.qrels(qrels, qrels_columns), EngineTable.run(run, run_columns))]
+    rows = [
+        tables.rows(one)
+        for one in (EngineTable.qrels(qrels, qrels_columns), EngineTable.run(run, run_columns))
+    ]
     found = _mapped(tables, rows, lambda batches: evaluated_batches(batches, plan))
     refused = functions.get_json_object("counts", "$.error")
-    checked = found.withColumn("query", functions.when(refused.isNotNull(), functions.raise_error(refused)).otherwise(found["query"]))
+    checked = found.withColumn(
+        "query",
+        functions.when(refused.isNotNull(), functions.raise_error(refused)).otherwise(
+            found["query"]
+        ),
+    )
     values = [
-        functions.when(functions.col("scored")[place], functions.col("values")[place]).alias(str(measure))
+        functions.when(functions.col("scored")[place], functions.col("values")[place]).alias(
+            str(measure)
+        )
         for place, measure in enumerate(plan.measures)
     ]
     return checked.where("query is not null").select(functions.col("query").cast("string"), *values)
@@ -207,7 +243,8 @@ def compare_spark(
 
     Parameters
     ----------
-    qrels, measures, convention, qrels_columns, run_columns, order, max_documents, partitions, session
+    qrels, measures, convention, qrels_columns, run_columns, order, max_documents, partitions,
+    session
         As for `evaluate_spark`.
     run_a, run_b : pyspark.sql.DataFrame, or whatever `idealrank.evaluate` takes
         The runs; differences are b - a. Their columns have the same names.
@@ -230,14 +267,30 @@ def compare_spark(
     --------
     With a session of Spark::
 
-        sums = compare_spark(qrels, spark.read.parquet("bm25"), spark.read.parquet("neural"), ["nDCG@10"])
+        sums = compare_spark(
+            qrels, spark.read.parquet("bm25"), spark.read.parquet("neural"), ["nDCG@10"]
+        )
         sums.differences()[0].p, idealrank.gate_sums(sums, tolerance=0.01).passed
     """
-    plan = ComparisonPlan.of(measures=measures, convention=convention, names=names, max_documents=max_documents, n_draws=n_draws, seed=seed)
-    tables = _Tables(plan.plan.convention, order, partitions, _session((qrels, run_a, run_b), session))
-    rows = [tables.rows(one) for one in EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)]
+    plan = ComparisonPlan.of(
+        measures=measures,
+        convention=convention,
+        names=names,
+        max_documents=max_documents,
+        n_draws=n_draws,
+        seed=seed,
+    )
+    tables = _Tables(
+        plan.plan.convention, order, partitions, _session((qrels, run_a, run_b), session)
+    )
+    rows = [
+        tables.rows(one)
+        for one in EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)
+    ]
     sums = _mapped(tables, rows, lambda batches: compared_batches(batches, plan), _SUMS)
-    added = sums.repartition(_ADDERS).mapInArrow(lambda batches: added_batches(batches, plan), _SUMS)
+    added = sums.repartition(_ADDERS).mapInArrow(
+        lambda batches: added_batches(batches, plan), _SUMS
+    )
     return comparison_of(_arrow(added), plan)
 
 
@@ -266,13 +319,19 @@ def read_trec_spark(session: Any, path: "str | list[str]", kind: Table = "run") 
     --------
     With a session of Spark::
 
-        evaluate_spark(read_trec_spark(spark, "qrels.txt", "qrels"), read_trec_spark(spark, "hdfs:///runs/bm25.run"), "nDCG@10")
+        evaluate_spark(
+            read_trec_spark(spark, "qrels.txt", "qrels"),
+            read_trec_spark(spark, "hdfs:///runs/bm25.run"),
+            "nDCG@10",
+        )
     """
     shown = path if isinstance(path, str) else ", ".join(path)
     lines = session.read.text(path, lineSep="\n")
     value = "grade" if kind == "qrels" else "score"
     schema = f"query binary, document binary, {value} double, {PROBLEM} string"
-    return lines.select(lines["value"].cast("binary")).mapInArrow(lambda batches: parsed_lines(batches, kind, shown), schema)
+    return lines.select(lines["value"].cast("binary")).mapInArrow(
+        lambda batches: parsed_lines(batches, kind, shown), schema
+    )
 
 
 def _functions() -> Any:
@@ -286,9 +345,14 @@ def _frame() -> Any:
 def _session(tables: Iterable[Any], session: Any) -> Any:
     frame = _frame()
     load_extra("pyarrow", "evaluate_spark", "spark")
-    session = session or next((table.sparkSession for table in tables if isinstance(table, frame)), None)
+    session = session or next(
+        (table.sparkSession for table in tables if isinstance(table, frame)), None
+    )
     if session is None:
-        raise InputError("found no Spark dataframe, expected one as qrels or run, or session=; idealrank.evaluate takes other tables")
+        raise InputError(
+            "found no Spark dataframe, expected one as qrels or run, or session=; "
+            "idealrank.evaluate takes other tables"
+        )
     return session
 
 
@@ -298,7 +362,9 @@ def _arrow(frame: Any) -> Any:
     """
     try:
         return frame.toArrow()
-    except load_extra("pyspark.errors", "evaluate_spark", "spark", "pyspark").PySparkException as error:
+    except load_extra(
+        "pyspark.errors", "evaluate_spark", "spark", "pyspark"
+    ).PySparkException as error:
         _, is_ours, said = str(error).partition("[USER_RAISED_EXCEPTION] ")
         if not is_ours:
             raise
@@ -308,20 +374,39 @@ def _arrow(frame: Any) -> Any:
 class _Tables:
     """Tables as rows of one kind of dataframe."""
 
-    def __init__(self, convention: Convention, order: str | None, partitions: int | None, session: Any) -> None:
-        self.convention, self.session, self.partitions, self._order = convention, session, partitions, order
-        self.in_order = ["position"] if PartitionPlan(measures=(), convention=convention).needs_order else []
+    def __init__(
+        self, convention: Convention, order: str | None, partitions: int | None, session: Any
+    ) -> None:
+        self.convention, self.session, self.partitions, self._order = (
+            convention,
+            session,
+            partitions,
+            order,
+        )
+        self.in_order = (
+            ["position"] if PartitionPlan(measures=(), convention=convention).needs_order else []
+        )
 
     def rows(self, given: EngineTable) -> Any:
         """Columns `ROWS`, and the position where the convention needs it."""
         if isinstance(given.table, _frame()):
             return _rows(given, self.convention, self._order, with_position=bool(self.in_order))
-        held = self.session.createDataFrame(local_rows(given.table, given.kind)).select(*ROWS, *self.in_order)
-        return held if given.number == KINDS[given.kind] else held.withColumn("kind", _functions().lit(given.number).cast("tinyint"))
+        held = self.session.createDataFrame(local_rows(given.table, given.kind)).select(
+            *ROWS, *self.in_order
+        )
+        return (
+            held
+            if given.number == KINDS[given.kind]
+            else held.withColumn("kind", _functions().lit(given.number).cast("tinyint"))
+        )
 
     def collected(self, qrels: EngineTable) -> Any:
         """All judgments, on the driver."""
-        return _arrow(self.rows(qrels)) if isinstance(qrels.table, _frame()) else local_rows(qrels.table, "qrels")
+        return (
+            _arrow(self.rows(qrels))
+            if isinstance(qrels.table, _frame())
+            else local_rows(qrels.table, "qrels")
+        )
 
 
 def _mapped(tables: _Tables, rows: list[Any], work: Any, schema: str = _RESULT) -> Any:
@@ -329,7 +414,11 @@ def _mapped(tables: _Tables, rows: list[Any], work: Any, schema: str = _RESULT) 
     together = rows[0]
     for more in rows[1:]:
         together = together.unionByName(more)
-    shuffled = together.repartition("query") if tables.partitions is None else together.repartition(tables.partitions, "query")
+    shuffled = (
+        together.repartition("query")
+        if tables.partitions is None
+        else together.repartition(tables.partitions, "query")
+    )
 
     def on_worker(batches: Iterable[Any]) -> Iterator[Any]:
         yield from work(batches)
@@ -337,12 +426,16 @@ def _mapped(tables: _Tables, rows: list[Any], work: Any, schema: str = _RESULT) 
     return shuffled.sortWithinPartitions("query", *tables.in_order).mapInArrow(on_worker, schema)
 
 
-def _rows(given: EngineTable, convention: Convention, order: str | None, *, with_position: bool) -> Any:
+def _rows(
+    given: EngineTable, convention: Convention, order: str | None, *, with_position: bool
+) -> Any:
     """Columns `ROWS` of a dataframe, ids as bytes."""
     functions, frame, kind = _functions(), given.table, given.kind
     columns = [(name, text.partition("(")[0]) for name, text in frame.dtypes if name != PROBLEM]
     types = dict(columns)
-    chosen, order = given.chosen(columns, lambda name: _CONTENT.get(name, "other"), convention, order)
+    chosen, order = given.chosen(
+        columns, lambda name: _CONTENT.get(name, "other"), convention, order
+    )
 
     def column(name: str) -> Any:
         return functions.col("`" + name.replace("`", "``") + "`")
@@ -350,23 +443,34 @@ def _rows(given: EngineTable, convention: Convention, order: str | None, *, with
     value = column(chosen.value).cast("double") if chosen.value else functions.lit(1.0)
     if types.get(chosen.value) in ("bigint", "decimal"):
         number = column(chosen.value)
-        lost = functions.concat(functions.lit(f"{kind}: found "), number.cast("string"), functions.lit(", a number that float64 changes"))
+        lost = functions.concat(
+            functions.lit(f"{kind}: found "),
+            number.cast("string"),
+            functions.lit(", a number that float64 changes"),
+        )
         changed = value.cast(dict(frame.dtypes)[chosen.value]) != number
         value = functions.when(changed, functions.raise_error(lost)).otherwise(value)
     value = 0.0 - value if chosen.by_rank else value
     ids = {"query": column(chosen.query), "document": column(chosen.document)}
     cells = {
         name: cell if types[cell_name] == "binary" else cell.cast("string").cast("binary")
-        for (name, cell), cell_name in zip(ids.items(), (chosen.query, chosen.document), strict=True)
+        for (name, cell), cell_name in zip(
+            ids.items(), (chosen.query, chosen.document), strict=True
+        )
     }
     told = functions.lit(given.number).cast("tinyint")
     if PROBLEM in frame.columns:
         problem = functions.col(PROBLEM)
         cells["document"] = functions.coalesce(problem.cast("binary"), cells["document"])
-        told = functions.when(problem.isNotNull(), functions.lit(REFUSED).cast("tinyint")).otherwise(told)
+        told = functions.when(
+            problem.isNotNull(), functions.lit(REFUSED).cast("tinyint")
+        ).otherwise(told)
     numbered = functions.lit(0)
     if order:
-        missing = f"{kind}: found a row without a value of order={order!r}, expected a whole number in every row"
+        missing = (
+            f"{kind}: found a row without a value of order={order!r}, expected a whole number in "
+            f"every row"
+        )
         numbered = functions.coalesce(column(order).cast("bigint"), functions.raise_error(missing))
     position = [numbered.cast("bigint").alias("position")] if with_position else []
     named = [cell.alias(name) for name, cell in cells.items()]

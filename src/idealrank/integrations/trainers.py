@@ -71,19 +71,34 @@ class Rounds:
         """
         values = self._stopping
         if values is None:
-            return max((len(curve) for curves in self.curves.values() for curve in curves.values()), default=0)
-        rising = next(measure.direction > 0 for measure in self.measures.measures if str(measure) == self.stop_measure)
+            return max(
+                (len(curve) for curves in self.curves.values() for curve in curves.values()),
+                default=0,
+            )
+        rising = next(
+            measure.direction > 0
+            for measure in self.measures.measures
+            if str(measure) == self.stop_measure
+        )
         return int(np.argmax(values) if rising else np.argmin(values)) + 1
 
     @property
     def is_over(self) -> bool:
         """True if training should stop now."""
         values = self._stopping
-        return values is not None and self.stop_after is not None and len(values) - self.best >= self.stop_after
+        return (
+            values is not None
+            and self.stop_after is not None
+            and len(values) - self.best >= self.stop_after
+        )
 
     @property
     def _stopping(self) -> list[float] | None:
-        return None if self.stop_measure is None else self.curves.get("valid", {}).get(self.stop_measure)
+        return (
+            None
+            if self.stop_measure is None
+            else self.curves.get("valid", {}).get(self.stop_measure)
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,14 +111,26 @@ class TrainedModel:
     rounds: Rounds  # Values of every round
 
 
-def train_model(config: TrainingConfig, parts: Mapping[str, FeatureRows], seed: int, tell: Tell) -> TrainedModel:
+def train_model(
+    config: TrainingConfig, parts: Mapping[str, FeatureRows], seed: int, tell: Tell
+) -> TrainedModel:
     """Train one model."""
     evaluation = config.evaluation
     measures = RoundMeasures.of(evaluation.measures, evaluation.convention)
     if evaluation.stop_after and "valid" not in parts:
-        raise OptionError("evaluation.early_stopping: found no validation set, expected data.valid or data.valid_share")
-    rounds = Rounds(measures=measures, parts=parts, stop_after=evaluation.stop_after, stop_measure=evaluation.stop_measure)
-    train = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost, "torch": _torch}[config.model.library]
+        raise OptionError(
+            "evaluation.early_stopping: found no validation set, expected data.valid or "
+            "data.valid_share"
+        )
+    rounds = Rounds(
+        measures=measures,
+        parts=parts,
+        stop_after=evaluation.stop_after,
+        stop_measure=evaluation.stop_measure,
+    )
+    train = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost, "torch": _torch}[
+        config.model.library
+    ]
     with redirect_stdout(sys.stderr):  # a library that is asked to talk prints into the report
         return train(config, rounds, seed, tell)
 
@@ -113,17 +140,37 @@ def unused_parameters(config: TrainingConfig) -> list[str]:
     itself.
     """
     params, name = config.model.params, _NAMES[config.model.library]
-    usual = ["max_depth", "learning_rate", "min_child_weight", "max_leaves", "subsample", "colsample_bytree", "reg_alpha", "reg_lambda"]
+    usual = [
+        "max_depth",
+        "learning_rate",
+        "min_child_weight",
+        "max_leaves",
+        "subsample",
+        "colsample_bytree",
+        "reg_alpha",
+        "reg_lambda",
+    ]
     unused: list[str] = []
     if config.model.library == "lightgbm":
         library = load_extra("lightgbm", "training with LightGBM", "lightgbm")
         # the list has no public name
         aliases = library.basic._ConfigAliases._get_all_param_aliases()
-        unused, usual = [one for one in params if one not in aliases and not any(one in names for names in aliases.values())], [*aliases]
+        unused, usual = (
+            [
+                one
+                for one in params
+                if one not in aliases and not any(one in names for names in aliases.values())
+            ],
+            [*aliases],
+        )
     elif config.model.library == "xgboost":
         unused = _unused_of_xgboost(params)
     else:
-        load_extra(config.model.library, f"training with {_NAMES[config.model.library]}", config.model.library)
+        load_extra(
+            config.model.library,
+            f"training with {_NAMES[config.model.library]}",
+            config.model.library,
+        )
     found = []
     for one in unused:
         near = near_ids(one, usual, 1)
@@ -137,7 +184,9 @@ def refuse_parameters(config: TrainingConfig, n_features: int) -> None:
     round.
     """
     params = config.model.params
-    if config.model.library != "lightgbm" or any(name in params for name in ("machines", "num_machines", "machine_list_filename")):
+    if config.model.library != "lightgbm" or any(
+        name in params for name in ("machines", "num_machines", "machine_list_filename")
+    ):
         return
     library = _of_this_thread(load_extra("lightgbm", "training with LightGBM", "lightgbm"))
     known = library.basic._ConfigAliases
@@ -147,18 +196,33 @@ def refuse_parameters(config: TrainingConfig, n_features: int) -> None:
         few = library.Dataset(rows, np.arange(_FEW) % 2, group=[_FEW], params={"verbose": -1})
         try:
             tried = {name: value for name, value in params.items() if name != "verbosity"}
-            library.Booster({"objective": "lambdarank", **tried, **own, "verbose": -1, "metric": "None"}, few)
+            library.Booster(
+                {"objective": "lambdarank", **tried, **own, "verbose": -1, "metric": "None"}, few
+            )
         except library.basic.LightGBMError as error:
             # any text where it reads a number
             token = re.match(r"Unknown token (.*) in data file", str(error))
-            wrong = next((name for name, value in params.items() if token and str(value).lower() == token[1].lower()), None)
+            wrong = next(
+                (
+                    name
+                    for name, value in params.items()
+                    if token and str(value).lower() == token[1].lower()
+                ),
+                None,
+            )
             if wrong is not None:
-                raise InputError(f"model.params.{wrong}: found {shown(repr(params[wrong]))}, expected a number for LightGBM") from None
+                raise InputError(
+                    f"model.params.{wrong}: found {shown(repr(params[wrong]))}, expected a "
+                    f"number for LightGBM"
+                ) from None
             if (failed := _CHECK.match(str(error))) is None:
                 raise
             name, sign, limit = failed.groups()
             given = next((one for one in params if one == name or one in known.get(name)), name)
-            raise InputError(f"model.params.{given}: found {params.get(given)}, expected {name} {sign} {limit} for LightGBM") from None
+            raise InputError(
+                f"model.params.{given}: found {params.get(given)}, expected {name} {sign} "
+                f"{limit} for LightGBM"
+            ) from None
 
 
 def _of_this_thread(library: Any) -> Any:
@@ -220,11 +284,20 @@ def _refusals(library: str, own: type[Exception]) -> Iterator[None]:
         place = error.__traceback__
         while place is not None and place.tb_next is not None:
             place = place.tb_next
-        if not isinstance(error, own) and place is not None and str(place.tb_frame.f_globals.get("__name__")).startswith("idealrank"):
+        if (
+            not isinstance(error, own)
+            and place is not None
+            and str(place.tb_frame.f_globals.get("__name__")).startswith("idealrank")
+        ):
             raise
-        said = _SOURCE.sub("", next(iter(str(error).splitlines()), "")).strip() or type(error).__name__
+        said = (
+            _SOURCE.sub("", next(iter(str(error).splitlines()), "")).strip() or type(error).__name__
+        )
         said = said if len(said) <= _LONGEST else f"{said[:_LONGEST]} ..."
-        raise InputError(f"{library}: {said}; expected parameters and data that {library} takes: change model.params or data") from None
+        raise InputError(
+            f"{library}: {said}; expected parameters and data that {library} takes: change "
+            f"model.params or data"
+        ) from None
 
 
 def _refuse_infinite(parts: Mapping[str, FeatureRows]) -> None:
@@ -235,7 +308,10 @@ def _refuse_infinite(parts: Mapping[str, FeatureRows]) -> None:
             row, column = map(int, places[0])
             feature = rows.names[column] if rows.names else column
             place = f"{rows.path}: feature {feature} of row {int(rows.places[row])}"
-            raise InputError(f"{place}: found {rows.features[row, column]}, expected a finite number for XGBoost; correct or clip it")
+            raise InputError(
+                f"{place}: found {rows.features[row, column]}, expected a finite number for "
+                f"XGBoost; correct or clip it"
+            )
 
 
 def _of_clicks(config: TrainingConfig, train: FeatureRows) -> dict[str, Any]:
@@ -244,24 +320,48 @@ def _of_clicks(config: TrainingConfig, train: FeatureRows) -> dict[str, Any]:
         return {"propensity": train.beside["propensity"]}
     if config.bias is None:
         return {}
-    return {"positions": train.beside["position"], "regularisation": config.bias.regularisation, "bias": config.bias.bias}
+    return {
+        "positions": train.beside["position"],
+        "regularisation": config.bias.regularisation,
+        "bias": config.bias.bias,
+    }
 
 
 def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
     library = _of_this_thread(load_extra("lightgbm", "training with LightGBM", "lightgbm"))
     quiet = {} if "verbosity" in config.model.params else {"verbose": -1}
-    params = {"objective": "lambdarank", "seed": seed, **quiet, **config.model.params, "metric": "None"}
-    for name in ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change"):
+    params = {
+        "objective": "lambdarank",
+        "seed": seed,
+        **quiet,
+        **config.model.params,
+        "metric": "None",
+    }
+    for name in (
+        "early_stopping_round",
+        "early_stopping_rounds",
+        "early_stopping",
+        "n_iter_no_change",
+    ):
         params.pop(name, None)  # ours stops on a measure of idealrank
     if config.objective is not None:
-        params["objective"] = lightgbm.objective(**vars(config.objective), **_of_clicks(config, rounds.parts["train"]))
+        params["objective"] = lightgbm.objective(
+            **vars(config.objective), **_of_clicks(config, rounds.parts["train"])
+        )
     sets: dict[str, Any] = {}
     for name, rows in rounds.parts.items():
         names = list(rows.names) or "auto"
         sets[name] = library.Dataset(
-            rows.features, rows.labels, group=rows.group, reference=sets.get("train"), feature_name=names, params={"verbose": -1},
-            position=None if config.objective or "position" not in rows.beside else rows.beside["position"].astype(np.int64),
-        )  # fmt: skip
+            rows.features,
+            rows.labels,
+            group=rows.group,
+            reference=sets.get("train"),
+            feature_name=names,
+            params={"verbose": -1},
+            position=None
+            if config.objective or "position" not in rows.beside
+            else rows.beside["position"].astype(np.int64),
+        )
     found = {id(data): name for name, data in sets.items()}
 
     def measure(predictions: Any, data: Any) -> list[tuple[str, float, bool]]:
@@ -274,9 +374,14 @@ def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
 
     with _refusals("LightGBM", library.basic.LightGBMError):
         model = library.train(
-            params, sets["train"], config.model.rounds, valid_sets=list(sets.values()), valid_names=list(sets), feval=measure,
+            params,
+            sets["train"],
+            config.model.rounds,
+            valid_sets=list(sets.values()),
+            valid_names=list(sets),
+            feval=measure,
             callbacks=[after],
-        )  # fmt: skip
+        )
     best = rounds.best
     return TrainedModel(
         predict=partial(model.predict, num_iteration=best),
@@ -288,15 +393,27 @@ def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
 
 def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
     library = load_extra("xgboost", "training with XGBoost", "xgboost")
-    params = {"objective": "rank:ndcg", "seed": seed, "verbosity": 0, **config.model.params, "disable_default_eval_metric": 1}
+    params = {
+        "objective": "rank:ndcg",
+        "seed": seed,
+        "verbosity": 0,
+        **config.model.params,
+        "disable_default_eval_metric": 1,
+    }
     params.pop("eval_metric", None)
     clicks = _of_clicks(config, rounds.parts["train"])
-    chosen = {} if config.objective is None else {"obj": xgboost.objective(**vars(config.objective), **clicks)}
+    chosen = (
+        {}
+        if config.objective is None
+        else {"obj": xgboost.objective(**vars(config.objective), **clicks)}
+    )
     if chosen:
         params.pop("objective")
     _refuse_infinite(rounds.parts)
     sets = {
-        name: library.DMatrix(rows.features, rows.labels, group=rows.group, feature_names=list(rows.names) or None)
+        name: library.DMatrix(
+            rows.features, rows.labels, group=rows.group, feature_names=list(rows.names) or None
+        )
         for name, rows in rounds.parts.items()
     }
     found = {id(data): name for name, data in sets.items()}
@@ -312,33 +429,62 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
 
     with _refusals("XGBoost", library.core.XGBoostError):
         model = library.train(
-            params, sets["train"], config.model.rounds, evals=[(data, name) for name, data in sets.items()], custom_metric=measure,
-            verbose_eval=False, callbacks=[Told()], **chosen,
-        )  # fmt: skip
-        kept = model if rounds.best == len(rounds.curves["train"][str(rounds.measures.measures[0])]) else model[: rounds.best]
+            params,
+            sets["train"],
+            config.model.rounds,
+            evals=[(data, name) for name, data in sets.items()],
+            custom_metric=measure,
+            verbose_eval=False,
+            callbacks=[Told()],
+            **chosen,
+        )
+        kept = (
+            model
+            if rounds.best == len(rounds.curves["train"][str(rounds.measures.measures[0])])
+            else model[: rounds.best]
+        )
     names = list(rounds.parts["train"].names) or None
 
     def predict(features: FloatArray) -> FloatArray:
-        return np.asarray(kept.predict(library.DMatrix(features, feature_names=names), output_margin=True), np.float64)
+        return np.asarray(
+            kept.predict(library.DMatrix(features, feature_names=names), output_margin=True),
+            np.float64,
+        )
 
-    return TrainedModel(predict=predict, save=lambda path: path.write_bytes(kept.save_raw("json")), ending=".json", rounds=rounds)
+    return TrainedModel(
+        predict=predict,
+        save=lambda path: path.write_bytes(kept.save_raw("json")),
+        ending=".json",
+        rounds=rounds,
+    )
 
 
 def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
     library = load_extra("catboost", "training with CatBoost", "catboost")
     if config.objective is not None:
-        raise OptionError("objective: CatBoost hands no groups to Python; expected LightGBM or XGBoost, or params.loss_function")
+        raise OptionError(
+            "objective: CatBoost hands no groups to Python; expected LightGBM or XGBoost, or "
+            "params.loss_function"
+        )
     pools = {
-        name: library.Pool(rows.features, rows.labels, group_id=rows.codes, feature_names=list(rows.names) or None)
+        name: library.Pool(
+            rows.features, rows.labels, group_id=rows.codes, feature_names=list(rows.names) or None
+        )
         for name, rows in rounds.parts.items()
     }
     evaluation = config.evaluation
     first = evaluation.stop_measure or evaluation.measures[0]
     metric = catboost.eval_function(first, evaluation.convention, pools=pools.values())
     params = {
-        "loss_function": "YetiRank", "random_seed": seed, "verbose": False, "allow_writing_files": False, **config.model.params,
-        "iterations": config.model.rounds, "eval_metric": metric, "use_best_model": False,
-    }  # fmt: skip
+        "loss_function": "YetiRank",
+        "random_seed": seed,
+        "verbose": False,
+        "allow_writing_files": False,
+        **config.model.params,
+        "iterations": config.model.rounds,
+        "eval_metric": metric,
+        "use_best_model": False,
+    }
     if evaluation.stop_after:
         params |= {"od_type": "Iter", "od_wait": evaluation.stop_after}
     with _refusals("CatBoost", library.CatBoostError):
@@ -352,7 +498,12 @@ def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
         best = rounds.best
         if best < model.tree_count_:
             model.shrink(best)
-    return TrainedModel(predict=model.predict, save=lambda path: model.save_model(str(path), format="cbm"), ending=".cbm", rounds=rounds)
+    return TrainedModel(
+        predict=model.predict,
+        save=lambda path: model.save_model(str(path), format="cbm"),
+        ending=".cbm",
+        rounds=rounds,
+    )
 
 
 def _torch(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
@@ -361,7 +512,10 @@ def _torch(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> Tra
     from idealrank.integrations.torch.ranking_network import fit_network  # noqa: PLC0415
 
     if config.network is None or config.loss is None:
-        raise OptionError("model.library: found torch without a network, expected a configuration that TrainingConfig.of has read")
+        raise OptionError(
+            "model.library: found torch without a network, expected a configuration that "
+            "TrainingConfig.of has read"
+        )
 
     def after(_: int, scores: Mapping[str, FloatArray]) -> tuple[bool, bool]:
         for name, one in scores.items():
@@ -369,7 +523,12 @@ def _torch(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> Tra
         return rounds.best == len(next(iter(rounds.curves["train"].values()))), rounds.is_over
 
     network = fit_network(
-        config.network, getattr(losses, config.loss.loss)(**config.loss.under(config.evaluation.convention)), rounds.parts, seed=seed,
-        epochs=config.model.rounds, step=lambda epoch: tell(epoch - 1, config.model.rounds, rounds.note), after=after,
-    )  # fmt: skip
+        config.network,
+        getattr(losses, config.loss.loss)(**config.loss.under(config.evaluation.convention)),
+        rounds.parts,
+        seed=seed,
+        epochs=config.model.rounds,
+        step=lambda epoch: tell(epoch - 1, config.model.rounds, rounds.note),
+        after=after,
+    )
     return TrainedModel(predict=network.score, save=network.save, ending=".pt", rounds=rounds)

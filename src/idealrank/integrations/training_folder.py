@@ -56,38 +56,74 @@ class TrainedSystem:
         record: dict[str, dict[str, Any]] = {}
         for text, mean in self.intervals().items():
             low, high = mean.interval
-            record[text] = {"mean": mean.mean, "low": low, "high": high, "queries": mean.n, **self.beside.get(text, {})}
+            record[text] = {
+                "mean": mean.mean,
+                "low": low,
+                "high": high,
+                "queries": mean.n,
+                **self.beside.get(text, {}),
+            }
         return record
 
 
-def read_parts(config: TrainingConfig, tell: Callable[[str], None] | None = None) -> dict[str, FeatureRows]:
+def read_parts(
+    config: TrainingConfig, tell: Callable[[str], None] | None = None
+) -> dict[str, FeatureRows]:
     """Read the files of a configuration, and split off queries for the parts without a file."""
     data = config.data
 
-    columns = {name: where for name, where in (("propensity", data.propensity), ("position", data.position)) if where is not None}
+    columns = {
+        name: where
+        for name, where in (("propensity", data.propensity), ("position", data.position))
+        if where is not None
+    }
 
-    def read(path: str, names: Sequence[str], beside: Mapping[str, str] | None = None) -> FeatureRows:
+    def read(
+        path: str, names: Sequence[str], beside: Mapping[str, str] | None = None
+    ) -> FeatureRows:
         rows = read_feature_rows(
-            path, label=data.label, qid=data.qid, features=names, beside=beside, no_features=tuple(columns.values()), tell=tell
+            path,
+            label=data.label,
+            qid=data.qid,
+            features=names,
+            beside=beside,
+            no_features=tuple(columns.values()),
+            tell=tell,
         )
-        for name, value, usual in (("features", data.features, ()), ("label", data.label, "label"), ("qid", data.qid, "qid")):
+        for name, value, usual in (
+            ("features", data.features, ()),
+            ("label", data.label, "label"),
+            ("qid", data.qid, "qid"),
+        ):
             if not rows.names and value != usual:
                 found = list(value) if name == "features" else value
-                raise OptionError(f"data.{name}: found {found!r} for {path}, expected it for Parquet only; leave it out, or use Parquet")
+                raise OptionError(
+                    f"data.{name}: found {found!r} for {path}, expected it for Parquet only; "
+                    f"leave it out, or use Parquet"
+                )
         return rows
 
     parts = {"train": read(data.train, data.features, columns)}
     names = parts["train"].names  # by name, as columns of another file may have another order
-    parts |= {name: read(path, names) for name, path in (("valid", data.valid), ("test", data.test)) if path is not None}
+    parts |= {
+        name: read(path, names)
+        for name, path in (("valid", data.valid), ("test", data.test))
+        if path is not None
+    }
     for name, rows in parts.items():
         if bool(rows.names) != bool(names):
-            raise OptionError(f"data.{name}: found {rows.path} beside {data.train}, expected both in Parquet, or both in text")
+            raise OptionError(
+                f"data.{name}: found {rows.path} beside {data.train}, expected both in "
+                f"Parquet, or both in text"
+            )
     parts = _split(parts, {"valid": data.valid_share, "test": data.test_share}, config.seeds[0])
     width = max(rows.features.shape[1] for rows in parts.values())
     return {name: rows.widened(width) for name, rows in parts.items()}
 
 
-def _split(parts: dict[str, FeatureRows], shares: Mapping[str, float], seed: int) -> dict[str, FeatureRows]:
+def _split(
+    parts: dict[str, FeatureRows], shares: Mapping[str, float], seed: int
+) -> dict[str, FeatureRows]:
     whole = parts["train"]
     n = len(whole.queries)
     order = np.random.default_rng(seed).permutation(n)
@@ -95,7 +131,10 @@ def _split(parts: dict[str, FeatureRows], shares: Mapping[str, float], seed: int
     for name, share in shares.items():
         count = round(share * n)
         if share and not 0 < count < n - taken:
-            raise InputError(f"data.{name}_share={share:g}: found {n} queries, expected at least one for {name} and one for training")
+            raise InputError(
+                f"data.{name}_share={share:g}: found {n} queries, expected at least one for "
+                f"{name} and one for training"
+            )
         if count:
             keep = np.zeros(n, bool)
             keep[order[taken : taken + count]] = True
@@ -117,13 +156,22 @@ def require_folder(config: TrainingConfig) -> None:
         while not _exists(place):
             place = place.parent
         if not place.is_dir():
-            raise InputError(f"output: found {place}, which is no folder, expected the name of a new or an existing folder")
+            raise InputError(
+                f"output: found {place}, which is no folder, expected the name of a new or an "
+                f"existing folder"
+            )
         if not os.access(place, os.W_OK | os.X_OK):
-            raise InputError(f"output: found {place}, a folder without the right to write, expected one with it")
+            raise InputError(
+                f"output: found {place}, a folder without the right to write, expected one with it"
+            )
     except OSError as error:
-        raise InputError(f"output: {shown(config.output)}: cannot be created: {error.strerror or error}") from None
+        raise InputError(
+            f"output: {shown(config.output)}: cannot be created: {error.strerror or error}"
+        ) from None
     except ValueError as error:  # a null character
-        raise InputError(f"output: found {config.output!r} ({error}), expected the name of a folder") from None
+        raise InputError(
+            f"output: found {config.output!r} ({error}), expected the name of a folder"
+        ) from None
 
 
 def _exists(place: Path) -> bool:
@@ -135,7 +183,9 @@ def _exists(place: Path) -> bool:
     return True
 
 
-def train(config: TrainingConfig, parts: Mapping[str, FeatureRows], tell: Tell | None = None) -> Iterator[TrainedSystem]:
+def train(
+    config: TrainingConfig, parts: Mapping[str, FeatureRows], tell: Tell | None = None
+) -> Iterator[TrainedSystem]:
     """Train a model for each seed, and write its files."""
     _require_unopened(config, parts)
     trained = {"train": parts["train"]} | ({"valid": parts["valid"]} if "valid" in parts else {})
@@ -146,16 +196,29 @@ def train(config: TrainingConfig, parts: Mapping[str, FeatureRows], tell: Tell |
                 tell(number * total + done, len(config.seeds) * total, note)
 
         model = train_model(config, trained, seed, told)
-        folder = Path(config.output) if len(config.seeds) == 1 else Path(config.output, f"seed-{seed}")
+        folder = (
+            Path(config.output) if len(config.seeds) == 1 else Path(config.output, f"seed-{seed}")
+        )
         yield _written(config, parts, model, seed, folder)
 
 
-def _evaluated(config: TrainingConfig, rows: FeatureRows, scores: FloatArray, name: str) -> Evaluation:
+def _evaluated(
+    config: TrainingConfig, rows: FeatureRows, scores: FloatArray, name: str
+) -> Evaluation:
     chosen = config.evaluation
-    return evaluate(rows.labels, scores, chosen.measures, chosen.convention, qid=np.array(rows.queries)[rows.codes], name=name)
+    return evaluate(
+        rows.labels,
+        scores,
+        chosen.measures,
+        chosen.convention,
+        qid=np.array(rows.queries)[rows.codes],
+        name=name,
+    )
 
 
-def _beside(config: TrainingConfig, rows: FeatureRows, scores: FloatArray, evaluation: Evaluation) -> dict[str, dict[str, Any]]:
+def _beside(
+    config: TrainingConfig, rows: FeatureRows, scores: FloatArray, evaluation: Evaluation
+) -> dict[str, dict[str, Any]]:
     """Return by text of a measure what its mean is read beside.
 
     ``random_order`` is the mean of lists in random order, and ``own`` the mean under the library's
@@ -167,15 +230,25 @@ def _beside(config: TrainingConfig, rows: FeatureRows, scores: FloatArray, evalu
     tied, expected = np.zeros(scores.size), Convention.of(chosen.convention, ties="expected")
     chance = evaluate(rows.labels, tied, chosen.measures, expected, qid=queries)
     own, library = None, config.own_convention
-    if library is not None and Convention.of(chosen.convention).rules != Convention.of(library).rules:
+    if (
+        library is not None
+        and Convention.of(chosen.convention).rules != Convention.of(library).rules
+    ):
         own = evaluate(rows.labels, scores, chosen.measures, library, qid=queries)
     ids = list(evaluation.queries)
-    relevant = {query for query, label in zip(queries.tolist(), rows.labels.tolist(), strict=True) if label > 0}
+    relevant = {
+        query
+        for query, label in zip(queries.tolist(), rows.labels.tolist(), strict=True)
+        if label > 0
+    }
     without = np.array([query not in relevant for query in ids])
     found: dict[str, dict[str, Any]] = {}
     for column, measure in enumerate(evaluation.measures):
         text = str(measure)
-        numbers: dict[str, Any] = {"random_order": chance.mean()[text], "no_relevant": int(without.sum())}
+        numbers: dict[str, Any] = {
+            "random_order": chance.mean()[text],
+            "no_relevant": int(without.sum()),
+        }
         if own is not None:
             numbers["own"] = {"convention": library, "mean": own.mean()[text]}
         if without.any() and not without.all():
@@ -193,12 +266,22 @@ def _require_unopened(config: TrainingConfig, parts: Mapping[str, FeatureRows]) 
     if chosen.test_store is None:
         return
     if "test" not in parts:
-        raise OptionError("evaluation.test_store: found no test set, expected data.test or data.test_share")
+        raise OptionError(
+            "evaluation.test_store: found no test set, expected data.test or data.test_share"
+        )
     untrained = np.zeros(parts["test"].labels.size)
-    require_unopened(_evaluated(config, parts["test"], untrained, "test"), chosen.test_store, chosen.again)
+    require_unopened(
+        _evaluated(config, parts["test"], untrained, "test"), chosen.test_store, chosen.again
+    )
 
 
-def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: TrainedModel, seed: int, folder: Path) -> TrainedSystem:
+def _written(
+    config: TrainingConfig,
+    parts: Mapping[str, FeatureRows],
+    model: TrainedModel,
+    seed: int,
+    folder: Path,
+) -> TrainedSystem:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -212,7 +295,10 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
         scores = scores_of[name] = np.asarray(model.predict(rows.features), np.float64)
         evaluations[name] = _evaluated(config, rows, scores, name)
         cautions.append(tied_scores(rows, scores, name))
-        files += [_write(folder / f"{name}.run", _run_lines(rows, scores)), _write(folder / f"{name}.scores", _score_lines(rows, scores))]
+        files += [
+            _write(folder / f"{name}.run", _run_lines(rows, scores)),
+            _write(folder / f"{name}.scores", _score_lines(rows, scores)),
+        ]
     if config.evaluation.test_store is not None:
         named = replace(evaluations["test"], name=str(folder))
         keep_opened(named, config.evaluation.test_store, config.evaluation.again)
@@ -230,7 +316,9 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
         _write(folder / "config.json", [_json(config.to_dict())]),
         _write(folder / "evaluation.json", [_json(_report(config, system))]),
         _write(folder / "per-query.csv", _query_lines(system)),
-        _write(folder / "curve.json", [_json({"best_round": system.rounds, "curves": system.curves})]),
+        _write(
+            folder / "curve.json", [_json({"best_round": system.rounds, "curves": system.curves})]
+        ),
     ]
     files.append(_write(folder / "curve.html", [learning_page(system.curves, system.rounds)]))
     return replace(system, files=tuple(files))

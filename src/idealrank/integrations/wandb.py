@@ -69,12 +69,15 @@ def log_to_wandb(
     Traceback (most recent call last):
     ...
     idealrank.errors.OptionError: found a result of type float, expected an Evaluation, a Comparison or a Gated
-    """
+    """  # noqa: E501
     content = content_of(result, evaluations, page)
     wandb = load_extra("wandb", "logging to Weights & Biases", "wandb")
     tracked = wandb.run if run is None else run
     if tracked is None:
-        raise OptionError("log_to_wandb: found no active run of Weights & Biases; expected a call within `with wandb.init(...):`, or run=")
+        raise OptionError(
+            "log_to_wandb: found no active run of Weights & Biases; expected a call within "
+            "`with wandb.init(...):`, or run="
+        )
     logged: dict[str, Any] = {prefix + name: value for name, value in content.metrics.items()}
     if content.columns:
         logged[f"{prefix}per_query"] = _table(wandb, content)
@@ -82,17 +85,23 @@ def log_to_wandb(
         logged[f"{prefix}report"] = wandb.Html(str(content.files["report.html"]), inject=False)
     tracked.config.update({f"{prefix}idealrank": dict(content.settings)}, allow_val_change=True)
     tracked.log(logged, step=step)
-    tracked.summary.update({f"{prefix}idealrank_{name}": value for name, value in content.words.items()})
+    tracked.summary.update(
+        {f"{prefix}idealrank_{name}": value for name, value in content.words.items()}
+    )
     _log_files(wandb, tracked, content, prefix)
 
 
 def _table(wandb: Any, content: Content) -> Any:
     rows = zip(*content.columns.values(), strict=True)
-    return wandb.Table(columns=list(content.columns), data=[list(row) for row in islice(rows, _MOST_ROWS)])
+    return wandb.Table(
+        columns=list(content.columns), data=[list(row) for row in islice(rows, _MOST_ROWS)]
+    )
 
 
 def _log_files(wandb: Any, tracked: Any, content: Content, prefix: str) -> None:
-    name = "-".join(filter(None, ["idealrank", prefix.strip("/").replace("/", "-"), str(tracked.id)]))
+    name = "-".join(
+        filter(None, ["idealrank", prefix.strip("/").replace("/", "-"), str(tracked.id)])
+    )
     artefact = wandb.Artifact(name, type="idealrank")
     with tempfile.TemporaryDirectory() as made:
         for file, text in content.files.items():

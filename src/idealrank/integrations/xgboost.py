@@ -49,7 +49,12 @@ def eval_function(
     --------
     In a training script::
 
-        xgboost.train(params, train, evals=[(valid, "valid")], custom_metric=eval_function("nDCG@10", convention="xgboost"))
+        xgboost.train(
+            params,
+            train,
+            evals=[(valid, "valid")],
+            custom_metric=eval_function("nDCG@10", convention="xgboost"),
+        )
 
     >>> eval_function("RR").__name__
     'RR'
@@ -122,9 +127,12 @@ class _GradientOfMatrix:
 def _group_of(matrix: Any) -> Any:
     if not hasattr(matrix, "get_uint_info"):
         raise OptionError(
-            f"found {type(matrix).__name__}, as XGBRanker hands over one query at a time; expected a DMatrix of xgboost.train"
+            f"found {type(matrix).__name__}, as XGBRanker hands over one query at a time; "
+            f"expected a DMatrix of xgboost.train"
         )
     bounds = matrix.get_uint_info("group_ptr")
     if bounds.size == 0:
-        raise OptionError("the DMatrix has no group; expected a query of each row, as in DMatrix(X, y, qid=qid)")
+        raise OptionError(
+            "the DMatrix has no group; expected a query of each row, as in DMatrix(X, y, qid=qid)"
+        )
     return np.diff(bounds.astype(np.int64))

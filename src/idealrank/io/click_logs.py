@@ -17,7 +17,14 @@ from idealrank.errors import FileFormatError, InputError, OptionError, shown
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
-from idealrank.io.record_files import BYTE_ORDER_MARK, Choose, columnar_records, is_columnar, json_records, line_records
+from idealrank.io.record_files import (
+    BYTE_ORDER_MARK,
+    Choose,
+    columnar_records,
+    is_columnar,
+    json_records,
+    line_records,
+)
 from idealrank.io.sources import Paths, Source, open_sources
 from idealrank.io.table_columns import parse_roles
 
@@ -41,36 +48,87 @@ class LogField:
 
 
 SHOWN = (
-    LogField(role="session", words=("session", "session_id", "sessionid", "search_id", "impression_id", "request_id", "query_response_id")),
-    LogField(role="query", words=("query", "query_id", "qid", "user_query", "query_text", "term", "keywords")),
-    LogField(role="document", words=("document", "document_id", "doc", "doc_id", "docid", "item", "item_id", "object_id", "url")),
+    LogField(
+        role="session",
+        words=(
+            "session",
+            "session_id",
+            "sessionid",
+            "search_id",
+            "impression_id",
+            "request_id",
+            "query_response_id",
+        ),
+    ),
+    LogField(
+        role="query",
+        words=("query", "query_id", "qid", "user_query", "query_text", "term", "keywords"),
+    ),
+    LogField(
+        role="document",
+        words=(
+            "document",
+            "document_id",
+            "doc",
+            "doc_id",
+            "docid",
+            "item",
+            "item_id",
+            "object_id",
+            "url",
+        ),
+    ),
     LogField(role="rank", words=("rank", "position", "ordinal", "pos"), is_number=True),
     LogField(role="click", words=("click", "clicked", "clicks", "is_click"), is_number=True),
     LogField(role="user", words=("user", "user_id", "userid", "client_id"), required=False),
-    LogField(role="propensity", words=("propensity", "propensity_score", "pscore", "logged_probability"), required=False, is_number=True),
+    LogField(
+        role="propensity",
+        words=("propensity", "propensity_score", "pscore", "logged_probability"),
+        required=False,
+        is_number=True,
+    ),
     LogField(role="action", words=("action", "action_name", "event"), required=False),
-    LogField(role="dwell", words=("dwell", "dwell_time", "dwell_seconds"), required=False, is_number=True),
+    LogField(
+        role="dwell", words=("dwell", "dwell_time", "dwell_seconds"), required=False, is_number=True
+    ),
     LogField(role="time", words=("time", "timestamp"), required=False, is_number=True),
 )
 COHORT = LogField(role="cohort", words=("cohort", "arm", "variant", "group"))
-COVARIATE = LogField(role="covariate", words=("covariate", "before"), required=False, is_number=True)
+COVARIATE = LogField(
+    role="covariate", words=("covariate", "before"), required=False, is_number=True
+)
 PERIOD = LogField(role="period", words=("period", "day", "week"), required=False)
 COHORT_LOG = (*SHOWN, COHORT, COVARIATE, PERIOD)
 REWARDS = (
     LogField(role="reward", words=("reward", "click", "clicked", "rewards"), is_number=True),
-    LogField(role="logged", words=("logged_probability", "propensity", "propensity_score", "pscore", "logged"), is_number=True),
+    LogField(
+        role="logged",
+        words=("logged_probability", "propensity", "propensity_score", "pscore", "logged"),
+        is_number=True,
+    ),
     LogField(role="target", words=("target_probability", "target"), is_number=True),
-    LogField(role="target_b", words=("target_b", "target_probability_b"), required=False, is_number=True),
-    LogField(role="cluster", words=("cluster", "user", "user_id", "session", "session_id"), required=False, second_role="user"),
+    LogField(
+        role="target_b", words=("target_b", "target_probability_b"), required=False, is_number=True
+    ),
+    LogField(
+        role="cluster",
+        words=("cluster", "user", "user_id", "session", "session_id"),
+        required=False,
+        second_role="user",
+    ),
     LogField(role="predicted_logged", words=("predicted_logged",), required=False, is_number=True),
     LogField(role="predicted_target", words=("predicted_target",), required=False, is_number=True),
-    LogField(role="predicted_target_b", words=("predicted_target_b",), required=False, is_number=True),
+    LogField(
+        role="predicted_target_b", words=("predicted_target_b",), required=False, is_number=True
+    ),
 )
 SLATES = (
     LogField(role="session", words=("list", "list_id", *SHOWN[0].words)),
     LogField(role="rank", words=("rank", "position", "ordinal", "pos"), is_number=True),
     *REWARDS[:4],
-    LogField(role="cluster", words=("cluster", "user", "user_id"), required=False, second_role="user"),
+    LogField(
+        role="cluster", words=("cluster", "user", "user_id"), required=False, second_role="user"
+    ),
 )
 PROPENSITIES = (
     LogField(role="rank", words=("rank", "position"), is_number=True),
@@ -91,7 +149,13 @@ EXPERIMENT = (
 )
 
 
-def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, cohorts: bool = False, tell: Tell | None = None) -> LogRows:
+def read_log(
+    path: Paths,
+    *,
+    columns: Mapping[str, str] | None = None,
+    cohorts: bool = False,
+    tell: Tell | None = None,
+) -> LogRows:
     r"""Read a log of results shown: one row for each, clicked or not."""
     found = read_columns(path, COHORT_LOG if cohorts else SHOWN, columns=columns, tell=tell)
     return LogRows(
@@ -111,7 +175,9 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, cohorts: 
     )
 
 
-def log_columns(text: str, fields: Sequence[LogField], option: str = "--columns") -> dict[str, str] | None:
+def log_columns(
+    text: str, fields: Sequence[LogField], option: str = "--columns"
+) -> dict[str, str] | None:
     """Column names by the roles of some fields, as `parse_roles` reads them; None for an empty
     text.
     """
@@ -121,17 +187,27 @@ def log_columns(text: str, fields: Sequence[LogField], option: str = "--columns"
     named = parse_roles(text, [*(field.role for field in fields), *second], option)
     twice = next((role for role in second if role in named and second[role] in named), None)
     if twice is not None:
-        raise OptionError(f"{option} {text}: found {second[twice]} and {twice}, expected one of them; both are the role {second[twice]}")
+        raise OptionError(
+            f"{option} {text}: found {second[twice]} and {twice}, expected one of them; both "
+            f"are the role {second[twice]}"
+        )
     return {second.get(role, role): name for role, name in named.items()}
 
 
 def read_columns(
-    path: Paths, fields: Sequence[LogField], *, columns: Mapping[str, str] | None = None, tell: Tell | None = None
+    path: Paths,
+    fields: Sequence[LogField],
+    *,
+    columns: Mapping[str, str] | None = None,
+    tell: Tell | None = None,
 ) -> dict[str, Any]:
     r"""Read the columns of some fields: lists of texts, and arrays of numbers, by role."""
     unknown = sorted(set(columns or {}) - {field.role for field in fields})
     if unknown:
-        raise OptionError(f"columns: found {', '.join(map(repr, unknown))}, expected some of {', '.join(field.role for field in fields)}")
+        raise OptionError(
+            f"columns: found {', '.join(map(repr, unknown))}, expected some of "
+            f"{', '.join(field.role for field in fields)}"
+        )
     found: dict[str, Any] = {}
     for source in open_sources(path, Notes(tell)):
         for role, values in _columns_of(source, fields, columns or {}).items():
@@ -141,7 +217,10 @@ def read_columns(
                 found[role] = values
     if "period" in found:
         found["period"] = period_numbers(found["period"], tell)
-    return {role: np.array(values) if isinstance(values, array) else values for role, values in found.items()}
+    return {
+        role: np.array(values) if isinstance(values, array) else values
+        for role, values in found.items()
+    }
 
 
 def period_numbers(texts: Sequence[str], tell: Tell | None = None) -> FloatArray:
@@ -151,11 +230,24 @@ def period_numbers(texts: Sequence[str], tell: Tell | None = None) -> FloatArray
     numbers: dict[str, float | None] = {text: parse_number(text) for text in known}
     # 20261130 is a number and a date: a column is of dates if all of it may be, or if it starts
     # with what is no number.
-    chosen, other = (days, numbers) if None not in days.values() or numbers[texts[0]] is None else (numbers, days)
-    wrong = next((text for text in known if chosen[text] is None or not np.isfinite(chosen[text] or 0)), None)
+    chosen, other = (
+        (days, numbers)
+        if None not in days.values() or numbers[texts[0]] is None
+        else (numbers, days)
+    )
+    wrong = next(
+        (text for text in known if chosen[text] is None or not np.isfinite(chosen[text] or 0)), None
+    )
     if wrong is not None:
-        said = "a number, or a date such as 2026-11-30" if other[wrong] is None else "numbers in all rows, or dates in all rows"
-        raise InputError(f"period, row {list(texts).index(wrong) + 1}: found {shown(repr(wrong))}, expected {said}")
+        said = (
+            "a number, or a date such as 2026-11-30"
+            if other[wrong] is None
+            else "numbers in all rows, or dates in all rows"
+        )
+        raise InputError(
+            f"period, row {list(texts).index(wrong) + 1}: found {shown(repr(wrong))}, "
+            f"expected {said}"
+        )
     found = np.array([chosen[text] for text in texts], np.float64)
     if chosen is days:
         Notes(tell).inform(f"period: day 1 is {date.fromordinal(int(found.min()))}")
@@ -173,7 +265,9 @@ def _day(text: str) -> int | None:
         return None
 
 
-def _columns_of(source: Source, fields: Sequence[LogField], given: Mapping[str, str]) -> dict[str, Any]:
+def _columns_of(
+    source: Source, fields: Sequence[LogField], given: Mapping[str, str]
+) -> dict[str, Any]:
     """Columns of a file that is read row by row: numbers in 8 bytes each, and of equal texts
     one.
     """
@@ -189,10 +283,16 @@ def _columns_of(source: Source, fields: Sequence[LogField], given: Mapping[str, 
             if role not in found:
                 found[role] = array("d") if is_number else []
             text = "" if is_number else _text(value)
-            found[role].append(_number(value, role, source.path, line) if is_number else known.setdefault(text, text))
+            found[role].append(
+                _number(value, role, source.path, line)
+                if is_number
+                else known.setdefault(text, text)
+            )
     source.refuse_cut()
     if not found:
-        raise FileFormatError(source.path, 0, "no row", "a header line, and a row for each result shown")
+        raise FileFormatError(
+            source.path, 0, "no row", "a header line, and a row for each result shown"
+        )
     return found
 
 
@@ -200,7 +300,13 @@ def _of_yandex(source: Source) -> dict[str, Any]:
     """Columns of lines of the Yandex challenge; each list is a session of its own, numbered within
     its session.
     """
-    found: dict[str, Any] = {"session": [], "query": [], "document": [], "rank": array("d"), "click": array("d")}
+    found: dict[str, Any] = {
+        "session": [],
+        "query": [],
+        "document": [],
+        "rank": array("d"),
+        "click": array("d"),
+    }
     session, n_lists = "", 0
     place: dict[str, int] = {}  # row of the last result with this URL
     known: dict[str, str] = {}
@@ -209,7 +315,10 @@ def _of_yandex(source: Source) -> dict[str, Any]:
         if not (_YANDEX.fullmatch(line) or _YANDEX_CLICK.fullmatch(line)):
             text = shown(repr(line.decode(errors="backslashreplace")))
             raise FileFormatError(
-                source.path, number, text, "SESSION TIME Q QUERY REGION URL ..., or SESSION TIME C URL, all whole numbers"
+                source.path,
+                number,
+                text,
+                "SESSION TIME Q QUERY REGION URL ..., or SESSION TIME C URL, all whole numbers",
             )
         cells = line.decode().split()
         if cells[0] != session:
@@ -227,7 +336,12 @@ def _of_yandex(source: Source) -> dict[str, Any]:
         elif cells[3] in place:
             found["click"][place[cells[3]]] = 1.0
         else:
-            raise FileFormatError(source.path, number, f"a click on {cells[3]}", f"a result of a list of session {session} above")
+            raise FileFormatError(
+                source.path,
+                number,
+                f"a click on {cells[3]}",
+                f"a result of a list of session {session} above",
+            )
     source.refuse_cut()
     return found
 
@@ -253,7 +367,9 @@ def _rows(
         yield from _of_text(source, choose)
 
 
-def _of_records(source: Source, *, is_lines: bool, choose: Choose) -> Iterator[tuple[Sequence[Any], int]]:
+def _of_records(
+    source: Source, *, is_lines: bool, choose: Choose
+) -> Iterator[tuple[Sequence[Any], int]]:
     if is_lines:
         records = line_records(source.open(), source.path)
     else:
@@ -263,7 +379,9 @@ def _of_records(source: Source, *, is_lines: bool, choose: Choose) -> Iterator[t
         names = names or choose(list(record.fields))
         missing = next((name for name in names if name not in record.fields), None)
         if missing is not None:
-            raise FileFormatError(record.place, record.line, f"no field {missing!r}", "all fields of the first record")
+            raise FileFormatError(
+                record.place, record.line, f"no field {missing!r}", "all fields of the first record"
+            )
         yield [record.fields[name] for name in names], record.line
 
 
@@ -275,11 +393,15 @@ def _of_text(source: Source, choose: Choose) -> Iterator[tuple[Sequence[Any], in
     for rows, lines in batches:
         for row, line in zip(rows, lines.tolist(), strict=True):
             if len(row) != len(names):
-                raise FileFormatError(source.path, line, f"{len(row)} cells", f"{len(names)}, as in the header line")
+                raise FileFormatError(
+                    source.path, line, f"{len(row)} cells", f"{len(names)}, as in the header line"
+                )
             yield [row[place] for place in places], line
 
 
-def _choose(path: str, names: Sequence[str], fields: Sequence[LogField], given: Mapping[str, str]) -> dict[str, str]:
+def _choose(
+    path: str, names: Sequence[str], fields: Sequence[LogField], given: Mapping[str, str]
+) -> dict[str, str]:
     """The column of each field: as named, or the first of its usual names that stands there."""
     found: dict[str, str] = {}
     plain = {name.strip().lower(): name for name in reversed(names)}
@@ -287,18 +409,30 @@ def _choose(path: str, names: Sequence[str], fields: Sequence[LogField], given: 
         name = given.get(field.role)
         if name is not None:
             if name not in names:
-                raise FileFormatError(path, 1, f"columns {', '.join(map(repr, names))}", f"one column {name!r} for the {field.role}")
+                raise FileFormatError(
+                    path,
+                    1,
+                    f"columns {', '.join(map(repr, names))}",
+                    f"one column {name!r} for the {field.role}",
+                )
             found[field.role] = name
             continue
-        word = next((word for word in field.words if word in plain and plain[word] not in found.values()), None)
+        word = next(
+            (word for word in field.words if word in plain and plain[word] not in found.values()),
+            None,
+        )
         if word is not None:
             found[field.role] = plain[word]
         elif field.required:
             said = f"no column for {field.role} among {', '.join(map(repr, names))}"
             raise FileFormatError(
-                path, 1, said, f"one named {' or '.join(field.words)}", f"name it with columns={{'{field.role}': ...}}",
+                path,
+                1,
+                said,
+                f"one named {' or '.join(field.words)}",
+                f"name it with columns={{'{field.role}': ...}}",
                 command_hint=f"name it with --columns {field.role}=NAME",
-            )  # fmt: skip
+            )
     return found
 
 
@@ -319,7 +453,10 @@ def _number(value: Any, role: str, path: str, line: int) -> float:
         number = _seconds(value)
     if number is None:
         raise FileFormatError(
-            path, line, f"{role} {shown(repr(value))}", "seconds, or a time of ISO 8601" if role == "time" else "a number"
+            path,
+            line,
+            f"{role} {shown(repr(value))}",
+            "seconds, or a time of ISO 8601" if role == "time" else "a number",
         )
     return number
 

@@ -43,12 +43,20 @@ class Complaint:
     @property
     def said(self) -> Advised:
         """The problem without its place: found, expected, next step."""
-        return Advised(f"found {self.found}, expected {self.expected}", self.hint, self.command_hint)
+        return Advised(
+            f"found {self.found}, expected {self.expected}", self.hint, self.command_hint
+        )
 
     def error(self) -> FileFormatError:
         """Return the problem as an exception."""
         return FileFormatError(
-            self.path, self.line, self.found, self.expected, self.hint, switch=switch_for(self.kind), command_hint=self.command_hint
+            self.path,
+            self.line,
+            self.found,
+            self.expected,
+            self.hint,
+            switch=switch_for(self.kind),
+            command_hint=self.command_hint,
         )
 
     def __str__(self) -> str:
@@ -75,7 +83,9 @@ class Collection:
     def __call__(self, complaint: Complaint) -> None:
         self.add(complaint.kind, 1, [complaint], complaint.severity)
 
-    def add(self, kind: str, count: int, examples: list[Complaint], severity: Severity = "error") -> None:
+    def add(
+        self, kind: str, count: int, examples: list[Complaint], severity: Severity = "error"
+    ) -> None:
         """Count several problems of one kind at once."""
         self.counts[kind] += count
         self.severities[kind] = severity

@@ -32,7 +32,9 @@ def read_configuration(path: str, extra: str = "search") -> Any:
         found = read(text, path)
         _count(found, path, {}, set())
     except RecursionError:
-        raise InputError(f"{path}: found values nested too deeply, expected sections with keys and values") from None
+        raise InputError(
+            f"{path}: found values nested too deeply, expected sections with keys and values"
+        ) from None
     return found
 
 
@@ -47,15 +49,26 @@ def _text_of(path: str) -> str:
     except ValueError as error:  # a name may hold a null character
         raise InputError(f"{path!r}: {error}, expected the name of a file") from None
     if len(content) > _LARGEST_FILE:
-        raise InputError(f"{path}: found more than {_LARGEST_FILE >> 20} MB, expected a configuration; are these the data?")
+        raise InputError(
+            f"{path}: found more than {_LARGEST_FILE >> 20} MB, expected a configuration; are "
+            f"these the data?"
+        )
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"{path}: found bytes that are no UTF-8, expected text; save it as UTF-8") from None
+        raise InputError(
+            f"{path}: found bytes that are no UTF-8, expected text; save it as UTF-8"
+        ) from None
 
 
 def _twice(path: str, line: int, key: object, first: int) -> FileFormatError:
-    return FileFormatError(path, line, f"the key {shown(repr(key))} again, after line {first}", "it once", "leave one of them out")
+    return FileFormatError(
+        path,
+        line,
+        f"the key {shown(repr(key))} again, after line {first}",
+        "it once",
+        "leave one of them out",
+    )
 
 
 def _from_toml(text: str, path: str) -> Any:
@@ -69,7 +82,9 @@ def _from_json(text: str, path: str) -> Any:
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputError(f"{path}:{error.lineno}: {error.msg}, at column {error.colno}; expected JSON") from None
+        raise InputError(
+            f"{path}:{error.lineno}: {error.msg}, at column {error.colno}; expected JSON"
+        ) from None
     except ValueError as error:
         raise InputError(f"{path}: {_said(error)}") from None
     objects: list[dict[str, int]] = []
@@ -79,7 +94,10 @@ def _from_json(text: str, path: str) -> Any:
         elif token[0] == "}":
             objects.pop()
         elif token[1]:
-            key, line = json.loads(token[0][: -len(token[1])]), text.count("\n", 0, token.start()) + 1
+            key, line = (
+                json.loads(token[0][: -len(token[1])]),
+                text.count("\n", 0, token.start()) + 1,
+            )
             if key in objects[-1]:
                 raise _twice(path, line, key, objects[-1][key])
             objects[-1][key] = line
@@ -106,7 +124,9 @@ def _from_yaml(text: str, path: str, *, extra: str) -> Any:
         if mark is None:
             raise InputError(f"{path}: {' '.join(str(error).split())}; expected YAML") from None
         said = ", ".join(filter(None, (error.context, error.problem)))
-        raise InputError(f"{path}:{mark.line + 1}: {said}, at column {mark.column + 1}; expected YAML") from None
+        raise InputError(
+            f"{path}:{mark.line + 1}: {said}, at column {mark.column + 1}; expected YAML"
+        ) from None
 
 
 def _check_node(loader: Any, node: Any, path: str, checked: set[int]) -> None:
@@ -140,11 +160,15 @@ def _count(value: Any, path: str, counted: dict[int, int], inside: set[int]) -> 
     would repeat.
     """
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise InputError(f"{path}: found a whole number of {value.bit_length():,} bits, expected a smaller one")
+        raise InputError(
+            f"{path}: found a whole number of {value.bit_length():,} bits, expected a smaller one"
+        )
     if not isinstance(value, (dict, list, set, tuple)):
         return 1
     if id(value) in inside:
-        raise InputError(f"{path}: found a value that contains itself, expected none; take the alias out")
+        raise InputError(
+            f"{path}: found a value that contains itself, expected none; take the alias out"
+        )
     if id(value) not in counted:
         inside.add(id(value))
         parts = [*value, *value.values()] if isinstance(value, dict) else value
@@ -152,17 +176,26 @@ def _count(value: Any, path: str, counted: dict[int, int], inside: set[int]) -> 
         inside.discard(id(value))
         if counted[id(value)] > _MOST_VALUES:
             raise InputError(
-                f"{path}: found more than {_MOST_VALUES:,} values, expected a configuration; aliases repeat what they stand for"
+                f"{path}: found more than {_MOST_VALUES:,} values, expected a configuration; "
+                f"aliases repeat what they stand for"
             )
     return counted[id(value)]
 
 
 def configuration_schema(command: str, kinds: Iterable[str] = ()) -> dict[str, Any]:
     """Return the JSON Schema of the configuration of a command; editors check files by it."""
-    whole = json.loads((Path(__file__).parent / "configuration_schema.json").read_text(encoding="utf-8"))
-    commands = [name for name, one in whole["$defs"].items() if str(one.get("title", "")).startswith("idealrank ")]
+    whole = json.loads(
+        (Path(__file__).parent / "configuration_schema.json").read_text(encoding="utf-8")
+    )
+    commands = [
+        name
+        for name, one in whole["$defs"].items()
+        if str(one.get("title", "")).startswith("idealrank ")
+    ]
     if command not in commands:
-        raise OptionError(f"schema: found {shown(repr(command))}, expected one of {', '.join(commands)}")
+        raise OptionError(
+            f"schema: found {shown(repr(command))}, expected one of {', '.join(commands)}"
+        )
     if listed := list(kinds):
         whole["$defs"]["backend"]["properties"]["kind"] = {"enum": listed}
     return {"$schema": whole["$schema"], **whole["$defs"].pop(command), "$defs": whole["$defs"]}

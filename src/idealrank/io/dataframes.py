@@ -30,14 +30,21 @@ _MOST_CODES = 16
 
 
 def qrels_from_frame(
-    frame: Any, columns: Columns = None, *, duplicates: QrelsDuplicates = "error", name: str = "qrels", tell: Tell | None = None
+    frame: Any,
+    columns: Columns = None,
+    *,
+    duplicates: QrelsDuplicates = "error",
+    name: str = "qrels",
+    tell: Tell | None = None,
 ) -> Qrels:
     """Judgments from a dataframe with a row per judged document."""
     qrels = to_qrels(_rows(frame, "qrels", columns, name, Notes(tell)), [name], duplicates)
     return Qrels.from_table(qrels.table, name=name)
 
 
-def run_from_frame(frame: Any, columns: Columns = None, *, name: str = "run", tell: Tell | None = None) -> Run:
+def run_from_frame(
+    frame: Any, columns: Columns = None, *, name: str = "run", tell: Tell | None = None
+) -> Run:
     """A run from a dataframe with a row per returned document."""
     return to_run(_rows(frame, "run", columns, name, Notes(tell)), (), name)
 
@@ -52,15 +59,23 @@ def _rows(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) 
             return _rows_of_narwhals(wrapped, table, columns, where, notes)
     except DuplicateError as error:
         repeated = ", ".join(str(error).splitlines()[1:]).replace("- ", "")
-        raise InputError(f"{where}: found column names more than once ({repeated}), expected each once; rename or drop them") from None
+        raise InputError(
+            f"{where}: found column names more than once ({repeated}), expected each once; "
+            f"rename or drop them"
+        ) from None
     if not hasattr(frame, "__arrow_c_stream__"):
-        raise InputError(f"{where}: found {type(frame).__name__}, expected a dataframe (pandas, Polars, PyArrow, ...) or an Arrow stream")
+        raise InputError(
+            f"{where}: found {type(frame).__name__}, expected a dataframe (pandas, Polars, "
+            f"PyArrow, ...) or an Arrow stream"
+        )
     data = load_extra("pyarrow", f"reading a {type(frame).__name__}", "arrow").table(frame)
     chosen = choose_columns(data.schema.names, table, columns, where, notes)
     return _rows_of_pieces(data, table, chosen, where)
 
 
-def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) -> list[Rows]:
+def _rows_of_narwhals(
+    frame: Any, table: Table, columns: Columns, where: str, notes: Notes
+) -> list[Rows]:
     import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
 
     names = {str(name): name for name in frame.collect_schema().names()}
@@ -91,14 +106,26 @@ def refuse_lists(frame: Any, table: Table, columns: Columns, where: str) -> None
 
     frame = nw.from_native(frame)
     schema = frame.collect_schema()
-    spelled, names = named_columns(columns, table).get("document", ""), [str(name) for name in schema.names()]
-    for name in [spelled] if spelled else candidates(names, DOCUMENT[0]) or candidates(names, DOCUMENT[1]):
-        cells = frame[name].head(1).to_list() if schema.get(name) == nw.Object and isinstance(frame, nw.DataFrame) else []
-        if isinstance(schema.get(name), nw.List | nw.Array) or any(isinstance(cell, (list, tuple, set, np.ndarray)) for cell in cells):
+    spelled, names = (
+        named_columns(columns, table).get("document", ""),
+        [str(name) for name in schema.names()],
+    )
+    for name in (
+        [spelled] if spelled else candidates(names, DOCUMENT[0]) or candidates(names, DOCUMENT[1])
+    ):
+        cells = (
+            frame[name].head(1).to_list()
+            if schema.get(name) == nw.Object and isinstance(frame, nw.DataFrame)
+            else []
+        )
+        if isinstance(schema.get(name), nw.List | nw.Array) or any(
+            isinstance(cell, (list, tuple, set, np.ndarray)) for cell in cells
+        ):
             query = query_column(names, columns) or "QUERY"
             raise InputError(
                 f"{where}: found lists in column {name!r}, expected one document a row",
-                hint=f"pass a mapping in its place: dict(zip(frame[{query!r}], frame[{name!r}].to_list()))",
+                hint=f"pass a mapping in its place: dict(zip(frame[{query!r}], "
+                f"frame[{name!r}].to_list()))",
                 command_hint="write one document a row, with its score or rank",
             )
 
@@ -108,15 +135,28 @@ def _arrow_table(frame: Any, wanted: Sequence[str], pyarrow: Any) -> Any:
     as its own conversion makes.
     """
     columns = dict(zip(wanted, frame.iter_columns(), strict=True))
-    codes = {name: found for name, series in columns.items() if (found := _codes(series.to_native())) is not None}
+    codes = {
+        name: found
+        for name, series in columns.items()
+        if (found := _codes(series.to_native())) is not None
+    }
     if not codes:
         return frame.to_arrow().rename_columns(wanted)
     most: dict[Any, int] = {}  # by type, for several columns may share their categories
     for found in codes.values():
         most[found.dtype] = max(most.get(found.dtype, 0), found.most)
-    words = {dtype: _categories(dtype, count, pyarrow) if count <= _MOST_CODES * len(frame) else None for dtype, count in most.items()}
-    coded = {name: _coded(columns[name].to_native(), found, words[found.dtype], pyarrow) for name, found in codes.items()}
-    arrays = [_in_chunks(series.to_native(), pyarrow) if coded.get(name) is None else coded[name] for name, series in columns.items()]
+    words = {
+        dtype: _categories(dtype, count, pyarrow) if count <= _MOST_CODES * len(frame) else None
+        for dtype, count in most.items()
+    }
+    coded = {
+        name: _coded(columns[name].to_native(), found, words[found.dtype], pyarrow)
+        for name, found in codes.items()
+    }
+    arrays = [
+        _in_chunks(series.to_native(), pyarrow) if coded.get(name) is None else coded[name]
+        for name, series in columns.items()
+    ]
     # by other names it would look for pandas
     return pyarrow.Table.from_arrays(arrays, names=list(columns))
 
@@ -137,7 +177,9 @@ def _rows_of_pieces(data: Any, table: Table, chosen: Chosen, where: str) -> list
     filled = filled_columns(data, (chosen.query, chosen.document), where)
     for batch in data.to_batches():
         piece = type(data).from_batches([batch])
-        rows.append(rows_from_table(piece, table, chosen, where, refuse, first=first, filled=filled))
+        rows.append(
+            rows_from_table(piece, table, chosen, where, refuse, first=first, filled=filled)
+        )
         first += batch.num_rows
     return rows
 
@@ -154,7 +196,9 @@ class _Codes(NamedTuple):
 
 def _codes(series: Any) -> _Codes | None:
     """None for any other column, and for one without rows or with nulls."""
-    if type(series).__module__.partition(".")[0] != "polars" or str(series.dtype).partition("(")[0] not in ("Categorical", "Enum"):
+    if type(series).__module__.partition(".")[0] != "polars" or str(series.dtype).partition("(")[
+        0
+    ] not in ("Categorical", "Enum"):
         return None
     if series.null_count() or not len(series):
         return None
@@ -170,9 +214,13 @@ def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
     polars = import_module("polars")
 
     def words(block: int) -> Any:
-        codes = polars.Series(np.arange(block * _BLOCK, min((block + 1) * _BLOCK, most), dtype=np.uint32))
+        codes = polars.Series(
+            np.arange(block * _BLOCK, min((block + 1) * _BLOCK, most), dtype=np.uint32)
+        )
         found = codes.cat.to(dtype, strict=False)
-        is_known = found.dtype == dtype and not found.null_count() and (found.to_physical() == codes).all()
+        is_known = (
+            found.dtype == dtype and not found.null_count() and (found.to_physical() == codes).all()
+        )
         return found.cast(str).to_arrow() if is_known else None
 
     # In blocks, whose memory is used again: a first touch of memory takes longer than what is
@@ -183,20 +231,30 @@ def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
         for block, found in enumerate(in_order(words, -(-most // _BLOCK), None)):
             if found is None:
                 return None
-            _, offsets, data = found.cast(pyarrow.large_string()).buffers() if found.type != pyarrow.large_string() else found.buffers()
+            _, offsets, data = (
+                found.cast(pyarrow.large_string()).buffers()
+                if found.type != pyarrow.large_string()
+                else found.buffers()
+            )
             starts = np.frombuffer(offsets, np.int64, len(found) + 1, found.offset * 8)
             count, first = int(starts[-1] - starts[0]), block * _BLOCK + 1
             if size + count > np.iinfo(np.int32).max:
                 return None
-            np.add(starts[1:], size - starts[0], out=ends[first : first + len(found)], casting="unsafe")
+            np.add(
+                starts[1:], size - starts[0], out=ends[first : first + len(found)], casting="unsafe"
+            )
             if size + count > letters.size:
                 letters.resize(max(size + count, 2 * letters.size), refcheck=False)
-            letters[size : size + count] = np.frombuffer(data, np.uint8, count, int(starts[0])) if count else 0
+            letters[size : size + count] = (
+                np.frombuffer(data, np.uint8, count, int(starts[0])) if count else 0
+            )
             size += count
     # older versions, and categories with codes of fewer bytes
     except (AttributeError, TypeError, polars.exceptions.PolarsError):
         return None
-    return pyarrow.Array.from_buffers(pyarrow.string(), most, [None, *map(pyarrow.py_buffer, (ends, letters[:size]))])
+    return pyarrow.Array.from_buffers(
+        pyarrow.string(), most, [None, *map(pyarrow.py_buffer, (ends, letters[:size]))]
+    )
 
 
 def _coded(series: Any, codes: _Codes, words: Any, pyarrow: Any) -> Any:
@@ -222,7 +280,9 @@ def _dictionary(rows: AnyArray, words: Any, pyarrow: Any) -> Any:
     NumPy would have pyarrow load pandas.
     """
     codes = rows.view(np.int32) if rows.dtype == np.uint32 else rows.astype(np.int32, copy=False)
-    indices = pyarrow.Array.from_buffers(pyarrow.int32(), codes.size, [None, pyarrow.py_buffer(np.ascontiguousarray(codes))])
+    indices = pyarrow.Array.from_buffers(
+        pyarrow.int32(), codes.size, [None, pyarrow.py_buffer(np.ascontiguousarray(codes))]
+    )
     return pyarrow.DictionaryArray.from_arrays(indices, words, safe=False)
 
 
@@ -235,7 +295,15 @@ def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows
         for row, result in enumerate(results):
             if isinstance(result, tuple):
                 kind, found, expected = result
-                refuse(Complaint(kind, f"{where}: row {row} (counted from 0)", 0, f"{found} in column {name!r}", expected))
+                refuse(
+                    Complaint(
+                        kind,
+                        f"{where}: row {row} (counted from 0)",
+                        0,
+                        f"{found} in column {name!r}",
+                        expected,
+                    )
+                )
         return results
 
     values = columns[chosen.value] if chosen.value else [1.0] * len(frame)
@@ -243,4 +311,9 @@ def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows
         values = checked(chosen.value, lambda value: check_number(value, table, booleans=True))
     queries, documents = (pack(checked(name, check_id)) for name in (chosen.query, chosen.document))
     numbers = np.array(values, np.float64)
-    return Rows(queries, documents, 0.0 - numbers if chosen.by_rank else numbers, lambda row: (f"{where}: row {row} (counted from 0)", 0))
+    return Rows(
+        queries,
+        documents,
+        0.0 - numbers if chosen.by_rank else numbers,
+        lambda row: (f"{where}: row {row} (counted from 0)", 0),
+    )

@@ -22,7 +22,9 @@ _ZSTD_CHUNK = 1 << 10
 _Pieces: TypeAlias = Generator[bytes, None, int]
 
 
-def unpacked(name: str, kind: str, data: "mmap.mmap | bytes", limit: int | None = None) -> Iterator[bytes]:
+def unpacked(
+    name: str, kind: str, data: "mmap.mmap | bytes", limit: int | None = None
+) -> Iterator[bytes]:
     """The data decompressed piece by piece; several streams one after the other are one file."""
     most = limit if limit is not None else max(LIMIT, RATIO * len(data))
     size = 0
@@ -31,7 +33,11 @@ def unpacked(name: str, kind: str, data: "mmap.mmap | bytes", limit: int | None 
         if size > most:
             found = f"{kind} data that unpack to more than {most:,} bytes from {len(data):,}"
             raise FileFormatError(
-                name, 0, found, "a file that unpacks to less", "if the file is correct, unpack it first and read the result"
+                name,
+                0,
+                found,
+                "a file that unpacks to less",
+                "if the file is correct, unpack it first and read the result",
             )
         yield piece
 
@@ -45,17 +51,23 @@ def _unbounded(name: str, kind: str, data: "mmap.mmap | bytes") -> Iterator[byte
         try:
             at += yield from steps(stream, chunk)
         except damage as error:
-            raise FileFormatError(name, 0, f"damaged {kind} data ({error})", f"a whole {kind} file") from None
+            raise FileFormatError(
+                name, 0, f"damaged {kind} data ({error})", f"a whole {kind} file"
+            ) from None
         if stream.eof:
             at = _skip_zeros(data, at)
             refuse_cut(name, data)
             if at == len(data):
                 return
             stream = new_stream()
-    raise FileFormatError(name, 0, f"truncated {kind} data", f"a whole {kind} file", "copy or download it again")
+    raise FileFormatError(
+        name, 0, f"truncated {kind} data", f"a whole {kind} file", "copy or download it again"
+    )
 
 
-def _decompressor(kind: str) -> "tuple[Callable[[], Any], Callable[[Any, bytes], _Pieces], tuple[type[Exception], ...]]":
+def _decompressor(
+    kind: str,
+) -> "tuple[Callable[[], Any], Callable[[Any, bytes], _Pieces], tuple[type[Exception], ...]]":
     """A maker of decompressors for one stream, how they take a chunk, and the exceptions that
     damaged data raise.
     """
@@ -73,7 +85,11 @@ def _decompressor(kind: str) -> "tuple[Callable[[], Any], Callable[[Any, bytes],
 
         return lambda: lzma.LZMADecompressor(memlimit=_MEMORY), _of_bounded, (lzma.LZMAError,)
     zstandard = load_extra("zstandard", "reading Zstandard", "zstd")
-    return lambda: zstandard.ZstdDecompressor().decompressobj(), _of_zstandard, (zstandard.ZstdError,)
+    return (
+        lambda: zstandard.ZstdDecompressor().decompressobj(),
+        _of_zstandard,
+        (zstandard.ZstdError,),
+    )
 
 
 def _of_zlib(stream: Any, chunk: bytes) -> _Pieces:

@@ -43,7 +43,10 @@ class EvaluationJournal:
         found = [_parsed(line) for line in lines if line.endswith(b"\n")]
         # or the beginning of its first line
         if lines and not (lines[0].startswith(_START) or _START.startswith(lines[0])):
-            raise InputError(f"{path}: found a file that is no journal of an evaluation, expected none or one; name another output")
+            raise InputError(
+                f"{path}: found a file that is no journal of an evaluation, expected none or "
+                f"one; name another output"
+            )
         if found and found[0] == json.loads(json.dumps(self._head)):
             self._whole = sum(len(line) for line in lines if line.endswith(b"\n"))
             self._lines = {line["path"]: line for line in found[1:] if "path" in line}
@@ -51,7 +54,9 @@ class EvaluationJournal:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def find(self, path: str, name: str, measures: tuple[Measure, ...], convention: Any) -> Evaluation | None:
+    def find(
+        self, path: str, name: str, measures: tuple[Measure, ...], convention: Any
+    ) -> Evaluation | None:
         """Return what is kept of a file, if that is still the same."""
         line, state = self._lines.get(path), _state(path)
         self._states[path] = state
@@ -59,7 +64,9 @@ class EvaluationJournal:
             return None
         shape = (len(line["queries"]), len(measures))
         values = np.frombuffer(base64.b64decode(line["values"]), "<f8").reshape(shape)
-        scored = np.frombuffer(base64.b64decode(line["scored"]), np.uint8).reshape(shape).astype(bool)
+        scored = (
+            np.frombuffer(base64.b64decode(line["scored"]), np.uint8).reshape(shape).astype(bool)
+        )
         coverage = Coverage.from_record(line["coverage"])
         labels = line.get("labels")
         provenance = Provenance(
@@ -85,18 +92,32 @@ class EvaluationJournal:
         state = _state(path)
         if self._states.get(path, state) != state:
             return
-        coverage = {one.name: getattr(evaluation.coverage, one.name) for one in fields(evaluation.coverage)}
-        by_measure = {text: counts.as_dict() for text, counts in evaluation.coverage.by_measure.items()}
+        coverage = {
+            one.name: getattr(evaluation.coverage, one.name) for one in fields(evaluation.coverage)
+        }
+        by_measure = {
+            text: counts.as_dict() for text, counts in evaluation.coverage.by_measure.items()
+        }
         line = {
             "path": path,
             "state": state,
             "queries": list(evaluation.queries),
             "measures": list(evaluation.provenance.measures),
             "judgments": evaluation.provenance.judgments,
-            "labels": None if evaluation.provenance.labels is None else asdict(evaluation.provenance.labels),
-            "coverage": {**coverage, "missing_queries": list(evaluation.coverage.missing_queries), "by_measure": by_measure},
-            "values": base64.b64encode(np.ascontiguousarray(evaluation.values, "<f8").tobytes()).decode(),
-            "scored": base64.b64encode(np.ascontiguousarray(evaluation.scored, np.uint8).tobytes()).decode(),
+            "labels": None
+            if evaluation.provenance.labels is None
+            else asdict(evaluation.provenance.labels),
+            "coverage": {
+                **coverage,
+                "missing_queries": list(evaluation.coverage.missing_queries),
+                "by_measure": by_measure,
+            },
+            "values": base64.b64encode(
+                np.ascontiguousarray(evaluation.values, "<f8").tobytes()
+            ).decode(),
+            "scored": base64.b64encode(
+                np.ascontiguousarray(evaluation.scored, np.uint8).tobytes()
+            ).decode(),
         }
         is_new = not self._lines
         self._lines[path] = line
@@ -105,12 +126,17 @@ class EvaluationJournal:
             with self._path.open("wb" if is_new else "r+b") as file:
                 file.seek(0 if is_new else self._whole)
                 file.truncate()
-                file.writelines(json.dumps(one).encode() + b"\n" for one in ([self._head, line] if is_new else [line]))
+                file.writelines(
+                    json.dumps(one).encode() + b"\n"
+                    for one in ([self._head, line] if is_new else [line])
+                )
                 file.flush()
                 self._whole = file.tell()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise InputError(f"{self._path}: cannot be written: {error.strerror or error}") from None
+            raise InputError(
+                f"{self._path}: cannot be written: {error.strerror or error}"
+            ) from None
 
     def remove(self) -> None:
         """Remove the file, once the output is there."""

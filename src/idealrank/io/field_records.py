@@ -20,7 +20,15 @@ _BATCH = 1 << 14
 class Records:
     """Collects records; the fields' names are chosen from the first."""
 
-    def __init__(self, table: Table, columns: Columns, path: str, notes: Notes, complain: Complain, place: Callable[[int], Place]) -> None:
+    def __init__(
+        self,
+        table: Table,
+        columns: Columns,
+        path: str,
+        notes: Notes,
+        complain: Complain,
+        place: Callable[[int], Place],
+    ) -> None:
         self._table: Table = table
         self._columns = columns
         self._path = path
@@ -50,26 +58,41 @@ class Records:
         by_rank = self._chosen is not None and self._chosen.by_rank
         all_values = np.concatenate(values)
         return Rows(
-            concatenate(queries), concatenate(documents), 0.0 - all_values if by_rank else all_values,
+            concatenate(queries),
+            concatenate(documents),
+            0.0 - all_values if by_rank else all_values,
             lambda row: self._place(int(numbers_of_rows[row])),
-        )  # fmt: skip
+        )
 
     def _fields(self, record: Any, number: int) -> tuple[Any, Any, Any] | None:
         """Query, document and value of a record, unchecked."""
         if not isinstance(record, tuple):
-            self._bad("type", describe_value(record), "a record: an object with a query, a document and a number", number)
+            self._bad(
+                "type",
+                describe_value(record),
+                "a record: an object with a query, a document and a number",
+                number,
+            )
             return None
         fields = dict(record)
         if len(fields) != len(record):
             self._bad("repeated-field", "a duplicate field in a record", "each field once", number)
             return None
         if self._chosen is None:
-            self._chosen = choose_columns(list(fields), self._table, self._columns, self._path, self._notes)
+            self._chosen = choose_columns(
+                list(fields), self._table, self._columns, self._path, self._notes
+            )
         chosen = self._chosen
         try:
-            return fields[chosen.query], fields[chosen.document], fields[chosen.value] if chosen.value else 1
+            return (
+                fields[chosen.query],
+                fields[chosen.document],
+                fields[chosen.value] if chosen.value else 1,
+            )
         except KeyError as error:
-            self._bad("null", f"no field {error.args[0]!r}", "all fields of the first record", number)
+            self._bad(
+                "null", f"no field {error.args[0]!r}", "all fields of the first record", number
+            )
             return None
 
     def _flush(self) -> None:
@@ -85,11 +108,24 @@ class Records:
         self._parts.append(_columns(batch))
 
     def _checked(self, row: tuple[Any, Any, Any, int]) -> tuple[str, str, float, int] | None:
-        query, document, value = check_id(row[0]), check_id(row[1]), check_number(row[2], self._table)
+        query, document, value = (
+            check_id(row[0]),
+            check_id(row[1]),
+            check_number(row[2], self._table),
+        )
         chosen = self._chosen
-        if chosen is None or isinstance(query, tuple) or isinstance(document, tuple) or isinstance(value, tuple):
+        if (
+            chosen is None
+            or isinstance(query, tuple)
+            or isinstance(document, tuple)
+            or isinstance(value, tuple)
+        ):
             names = (chosen.query, chosen.document, chosen.value) if chosen else ("", "", "")
-            faults = ((fault, name) for fault, name in zip((query, document, value), names, strict=True) if isinstance(fault, tuple))
+            faults = (
+                (fault, name)
+                for fault, name in zip((query, document, value), names, strict=True)
+                if isinstance(fault, tuple)
+            )
             (kind, found, expected), name = next(faults)
             self._report(kind, f"{found} in field {name!r}", expected, row[3])
             return None
@@ -104,6 +140,8 @@ class Records:
         self._complain(Complaint(kind, *self._place(number), found, expected))
 
 
-def _columns(batch: Sequence[tuple[str, str, float, int]]) -> tuple[IdColumn, IdColumn, FloatArray, IntArray]:
+def _columns(
+    batch: Sequence[tuple[str, str, float, int]],
+) -> tuple[IdColumn, IdColumn, FloatArray, IntArray]:
     queries, documents, values, numbers = zip(*batch, strict=True) if batch else ((), (), (), ())
     return pack(queries), pack(documents), np.array(values, np.float64), np.array(numbers, np.int64)

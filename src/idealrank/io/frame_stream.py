@@ -24,7 +24,12 @@ _ROW = 128  # bytes, with what the engine needs on the way
 
 
 def stream_frame(
-    frame: Any, memory: "str | int | None" = None, *, columns: Columns = None, name: str = "run", tell: Tell | None = None
+    frame: Any,
+    memory: "str | int | None" = None,
+    *,
+    columns: Columns = None,
+    name: str = "run",
+    tell: Tell | None = None,
 ) -> Run:
     """A run from a query that runs during evaluation; see `run_from_frame`.
 
@@ -49,7 +54,9 @@ def stream_frame(
                 first += piece.num_rows
 
     del pyarrow
-    return Run.from_parts(RunParts(PieceReader(pieces, budget, 64 * (budget.total // 8))), name=name)
+    return Run.from_parts(
+        RunParts(PieceReader(pieces, budget, 64 * (budget.total // 8))), name=name
+    )
 
 
 def _polars_batches(frame: Any, names: Sequence[str], count: int) -> Iterator[Any]:
@@ -58,15 +65,25 @@ def _polars_batches(frame: Any, names: Sequence[str], count: int) -> Iterator[An
         for batch in frame.select(names).collect_batches(chunk_size=count, maintain_order=True):
             yield batch.to_arrow()
     except polars.exceptions.PolarsError as error:
-        raise InputError(f"run: the Polars query failed ({str(error).splitlines()[0]}), expected rows") from None
+        raise InputError(
+            f"run: the Polars query failed ({str(error).splitlines()[0]}), expected rows"
+        ) from None
 
 
 def _duckdb_batches(relation: Any, names: Sequence[str], count: int) -> Iterator[Any]:
     duckdb, pyarrow = import_module("duckdb"), import_module("pyarrow")
     try:
-        selected = relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in names))
-        reader = selected.to_arrow_reader(count) if hasattr(selected, "to_arrow_reader") else selected.fetch_record_batch(count)
+        selected = relation.project(
+            ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+        )
+        reader = (
+            selected.to_arrow_reader(count)
+            if hasattr(selected, "to_arrow_reader")
+            else selected.fetch_record_batch(count)
+        )
         for batch in reader:
             yield pyarrow.Table.from_batches([batch])
     except (duckdb.Error, pyarrow.ArrowException) as error:
-        raise InputError(f"run: the DuckDB query failed ({str(error).splitlines()[0]}), expected rows") from None
+        raise InputError(
+            f"run: the DuckDB query failed ({str(error).splitlines()[0]}), expected rows"
+        ) from None

@@ -50,7 +50,11 @@ class IdColumn:
         try:
             str(memoryview(self.data), "utf-8")
         except UnicodeDecodeError:
-            return [row for row in range(len(self)) if any("\udc80" <= letter <= "\udcff" for letter in self[row])]
+            return [
+                row
+                for row in range(len(self))
+                if any("\udc80" <= letter <= "\udcff" for letter in self[row])
+            ]
         return []
 
     @property
@@ -74,7 +78,11 @@ class IdColumn:
     @property
     def parts(self) -> tuple[Any, ...]:
         """Return the column for the kernel."""
-        return (self.offsets, self.data) if self.codes is None else (self.offsets, self.data, self.codes)
+        return (
+            (self.offsets, self.data)
+            if self.codes is None
+            else (self.offsets, self.data, self.codes)
+        )
 
 
 def pack(ids: Sequence[str]) -> IdColumn:

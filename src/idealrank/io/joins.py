@@ -22,7 +22,7 @@ from idealrank.evaluation.coverage import (
     no_common_query_words,
     no_judged_document_words,
     without_relevant_words,
-)  # fmt: skip
+)
 from idealrank.io.complaints import Severity
 
 # What differs -> how to take the difference away. Tried in this order: the smallest change that
@@ -36,7 +36,9 @@ _CHANGES: dict[str, Callable[[str], str]] = {
     "percent-encoding": unquote,
     "a decimal point (numbers written as 7.0)": lambda text: re.sub(r"\A(\d+)\.0+\Z", r"\1", text),
     "leading zeros": lambda text: re.sub(r"\A0+(?=\d)", "", text),
-    "a file ending": lambda text: re.sub(r"\.(?:txt|html?|xml|json|pdf|md)\Z", "", text, flags=re.IGNORECASE),
+    "a file ending": lambda text: re.sub(
+        r"\.(?:txt|html?|xml|json|pdf|md)\Z", "", text, flags=re.IGNORECASE
+    ),
     "a leading folder": lambda text: text.rstrip("/").rpartition("/")[2],
     "a prefix before the number": lambda text: re.sub(r"\A\D+(?=\d+\Z)", "", text),
     "a prefix and zeros before the number": lambda text: re.sub(r"\A\D*0*(?=\d+\Z)", "", text),
@@ -64,11 +66,18 @@ def resemblance(left: Iterable[str], right: Iterable[str]) -> Resemblance | None
     for difference, change in _CHANGES.items():
         changed = {change(text): text for text in reversed(right)}
         changed.pop("", None)
-        meeting = [text for text in left if change(text) in changed and changed[change(text)] != text]
+        meeting = [
+            text for text in left if change(text) in changed and changed[change(text)] != text
+        ]
         if difference in _LACKED_BY_ONE:
             meeting = [text for text in meeting if change(text) in (text, changed[change(text)])]
         if meeting:
-            return Resemblance(difference=difference, left=meeting[0], right=changed[change(meeting[0])], count=len(meeting))
+            return Resemblance(
+                difference=difference,
+                left=meeting[0],
+                right=changed[change(meeting[0])],
+                count=len(meeting),
+            )
     return None
 
 
@@ -98,18 +107,25 @@ def observe_qrels(qrels: Qrels, examples: int = 3) -> list[Observation]:
     observations = []
     n = qrels.n_queries
     judged = np.flatnonzero(np.diff(qrels.offsets))
-    highest = np.maximum.reduceat(qrels.grades, qrels.offsets[judged]) if judged.size else np.zeros(0)
+    highest = (
+        np.maximum.reduceat(qrels.grades, qrels.offsets[judged]) if judged.size else np.zeros(0)
+    )
     negative, zero = judged[highest < 0], judged[highest == 0]
     for kind, found, message in (
         ("negative", negative, f"{negative.size} of {n} queries have negative grades alone"),
         ("no-relevant", zero, without_relevant_words(zero.size, n)),
     ):
         if found.size:
-            observations.append(_observation(kind, found, message, lambda query: qrels.queries[query], examples))
+            observations.append(
+                _observation(kind, found, message, lambda query: qrels.queries[query], examples)
+            )
     below = int(np.count_nonzero(qrels.grades < 0))
     if below:
         choices = "negative=zero, kept, removed or error"
-        message = f"{below} of {qrels.n_judgments} grades are negative; the convention decides their value ({choices})"
+        message = (
+            f"{below} of {qrels.n_judgments} grades are negative; the convention decides their "
+            f"value ({choices})"
+        )
         observations.append(Observation(kind="negative-grades", count=below, message=message))
     return observations
 
@@ -120,24 +136,45 @@ def observe_run(qrels: Qrels, run: Run, examples: int = 3) -> list[Observation]:
     """
     aligned = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice")
     single = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice", float32=True)
-    observations = [*_queries_that_do_not_meet(qrels, aligned, examples), *_documents_that_do_not_meet(qrels, run, aligned, examples)]
+    observations = [
+        *_queries_that_do_not_meet(qrels, aligned, examples),
+        *_documents_that_do_not_meet(qrels, run, aligned, examples),
+    ]
     return [*observations, *_scores(qrels, aligned, single, examples), *_swapped(qrels, run)]
 
 
 def _swapped(qrels: Qrels, run: Run) -> Iterable[Observation]:
     """Fractions as grades, and few small whole numbers as scores."""
     table = run.source
-    if isinstance(table, _kernel.Table) and look_like_scores(qrels.grades) and look_like_grades(table.values, table.offsets):
-        message = "scores are a few small integers, and grades many fractions: are the files swapped? judgments come first"
+    if (
+        isinstance(table, _kernel.Table)
+        and look_like_scores(qrels.grades)
+        and look_like_grades(table.values, table.offsets)
+    ):
+        message = (
+            "scores are a few small integers, and grades many fractions: are the files swapped? "
+            "judgments come first"
+        )
         yield Observation(kind="swapped", count=table.n_queries, message=message)
 
 
-def _observation(kind: str, found: IntArray, message: str, name: Any, examples: int, severity: Severity = "warning") -> Observation:
+def _observation(
+    kind: str,
+    found: IntArray,
+    message: str,
+    name: Any,
+    examples: int,
+    severity: Severity = "warning",
+) -> Observation:
     names = tuple(name(int(query)) for query in found[:examples])
-    return Observation(kind=kind, count=int(found.size), message=message, examples=names, severity=severity)
+    return Observation(
+        kind=kind, count=int(found.size), message=message, examples=names, severity=severity
+    )
 
 
-def _queries_that_do_not_meet(qrels: Qrels, aligned: _kernel.Aligned, examples: int) -> Iterable[Observation]:
+def _queries_that_do_not_meet(
+    qrels: Qrels, aligned: _kernel.Aligned, examples: int
+) -> Iterable[Observation]:
     n = aligned.n_qrels_queries
     missing = np.flatnonzero(~aligned.in_run[:n])
     extra = [decode_id(query) for query in aligned.run_only_ids()]
@@ -156,10 +193,21 @@ def _queries_that_do_not_meet(qrels: Qrels, aligned: _kernel.Aligned, examples: 
             severity="error",
         )
     elif missing.size:
-        yield _observation("missing", missing, f"{missing.size} of {n} judged queries are not in the run{hint}", judged_id, examples)
+        yield _observation(
+            "missing",
+            missing,
+            f"{missing.size} of {n} judged queries are not in the run{hint}",
+            judged_id,
+            examples,
+        )
     if extra:
-        message = f"{len(extra)} of {int(np.count_nonzero(aligned.in_run))} queries of the run have no judgments"
-        yield _observation("without-judgments", np.arange(len(extra)), message, lambda q: extra[q], examples)
+        message = (
+            f"{len(extra)} of {int(np.count_nonzero(aligned.in_run))} queries of the run have no "
+            f"judgments"
+        )
+        yield _observation(
+            "without-judgments", np.arange(len(extra)), message, lambda q: extra[q], examples
+        )
 
 
 def _described(alike: Resemblance, left: str, right: str) -> str:
@@ -168,17 +216,29 @@ def _described(alike: Resemblance, left: str, right: str) -> str:
 
 def _unlike(left: Sequence[str], left_word: str, right: Sequence[str], right_word: str) -> str:
     """An id of each side, where nothing explains the difference."""
-    return f'; such as "{shown(left[0])}" {left_word}, "{shown(right[0])}" {right_word}' if left and right else ""
+    return (
+        f'; such as "{shown(left[0])}" {left_word}, "{shown(right[0])}" {right_word}'
+        if left and right
+        else ""
+    )
 
 
-def _documents_that_do_not_meet(qrels: Qrels, run: Run, aligned: _kernel.Aligned, examples: int) -> Iterable[Observation]:
+def _documents_that_do_not_meet(
+    qrels: Qrels, run: Run, aligned: _kernel.Aligned, examples: int
+) -> Iterable[Observation]:
     n = aligned.n_qrels_queries
     answered = aligned.in_run[:n] & (aligned.returned[:n] > 0)
     alone = np.flatnonzero(answered & (aligned.judged[:n] == 0))
     empty = np.flatnonzero(aligned.in_run[:n] & (aligned.returned[:n] == 0))
     judged_id = qrels.queries.__getitem__
     if empty.size:
-        yield _observation("empty-list", empty, f"{empty.size} of {n} judged queries have an empty list in the run", judged_id, examples)
+        yield _observation(
+            "empty-list",
+            empty,
+            f"{empty.size} of {n} judged queries have an empty list in the run",
+            judged_id,
+            examples,
+        )
     if not alone.size:
         return
     judged, listed = _sampled_documents(qrels, run, alone[:_SAMPLED_QUERIES])
@@ -189,10 +249,19 @@ def _documents_that_do_not_meet(qrels: Qrels, run: Run, aligned: _kernel.Aligned
         hint = _unlike(judged, "judged", listed, "listed")
     severity: Severity = "error" if alone.size == total and alike else "warning"
     message = no_judged_document_words(alone.size, total) + hint
-    yield _observation(kind="no-judged-document", found=alone, message=message, name=judged_id, examples=examples, severity=severity)
+    yield _observation(
+        kind="no-judged-document",
+        found=alone,
+        message=message,
+        name=judged_id,
+        examples=examples,
+        severity=severity,
+    )
 
 
-def _sampled_documents(qrels: Qrels, run: Run, queries: IntArray) -> tuple[Sequence[str], Sequence[str]]:
+def _sampled_documents(
+    qrels: Qrels, run: Run, queries: IntArray
+) -> tuple[Sequence[str], Sequence[str]]:
     judged: list[str] = []
     listed: list[str] = []
     for query in map(int, queries):
@@ -207,7 +276,9 @@ def _sampled_documents(qrels: Qrels, run: Run, queries: IntArray) -> tuple[Seque
     return judged, listed
 
 
-def _scores(qrels: Qrels, aligned: _kernel.Aligned, single: _kernel.Aligned, examples: int) -> Iterable[Observation]:
+def _scores(
+    qrels: Qrels, aligned: _kernel.Aligned, single: _kernel.Aligned, examples: int
+) -> Iterable[Observation]:
     extra = [decode_id(query) for query in aligned.run_only_ids()]
 
     def name(query: int) -> str:
@@ -216,13 +287,17 @@ def _scores(qrels: Qrels, aligned: _kernel.Aligned, single: _kernel.Aligned, exa
     answered = int(np.count_nonzero(aligned.in_run))
     constant = _constant(aligned)
     if constant.size:
-        message = f"{constant.size} of {answered} queries have one score for all documents; only the tie rule orders them"
+        message = (
+            f"{constant.size} of {answered} queries have one score for all documents; only the "
+            f"tie rule orders them"
+        )
         yield _observation("constant-scores", constant, message, name, examples)
     merged = int(single.tied.sum()) - int(aligned.tied.sum())
     if merged > 0:
         where = np.flatnonzero(single.tied > aligned.tied)
         message = (
-            f"{where.size} of {answered} queries have scores that differ only in double precision; they tie under conventions with float32"
+            f"{where.size} of {answered} queries have scores that differ only in double "
+            f"precision; they tie under conventions with float32"
         )
         yield _observation("single-precision-ties", where, message, name, examples)
 
@@ -234,5 +309,9 @@ def _constant(aligned: _kernel.Aligned) -> IntArray:
     if aligned.tie_first.size == 0:
         return np.zeros(0, np.int64)
     query = np.repeat(np.arange(aligned.n_queries), np.diff(aligned.hit_offsets))
-    whole = (aligned.tie_first == 1) & (aligned.tie_last == aligned.length[query]) & (aligned.tie_last > 1)
+    whole = (
+        (aligned.tie_first == 1)
+        & (aligned.tie_last == aligned.length[query])
+        & (aligned.tie_last > 1)
+    )
     return np.unique(query[whole])

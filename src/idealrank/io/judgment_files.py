@@ -22,9 +22,21 @@ KINDS = ("people", "model", "function", "command")
 _LONGEST_LINE = 1 << 20
 _EXACT = 1 << 53  # the smaller whole numbers are exact
 COLUMNS = (
-    "query", "document", "grade", "assessor", "kind", "status", "repeat", "note", "seconds", "time", "input_tokens", "output_tokens",
-    "cost", "probabilities",
-)  # fmt: skip
+    "query",
+    "document",
+    "grade",
+    "assessor",
+    "kind",
+    "status",
+    "repeat",
+    "note",
+    "seconds",
+    "time",
+    "input_tokens",
+    "output_tokens",
+    "cost",
+    "probabilities",
+)
 """Columns of a label table."""
 
 
@@ -52,13 +64,26 @@ class Label:
     @property
     def row(self) -> list[str]:
         """Cells of the label table."""
-        chances = "" if self.probabilities is None else json.dumps({grade_text(key): value for key, value in self.probabilities.items()})
+        chances = (
+            ""
+            if self.probabilities is None
+            else json.dumps({grade_text(key): value for key, value in self.probabilities.items()})
+        )
         return [
-            self.query, self.document, "" if self.grade is None else grade_text(self.grade), self.assessor, self.kind, self.status,
-            str(self.repeat), self.note, "" if self.seconds is None else f"{self.seconds:.3f}", self.time,
+            self.query,
+            self.document,
+            "" if self.grade is None else grade_text(self.grade),
+            self.assessor,
+            self.kind,
+            self.status,
+            str(self.repeat),
+            self.note,
+            "" if self.seconds is None else f"{self.seconds:.3f}",
+            self.time,
             *("" if one is None else str(one) for one in (self.input_tokens, self.output_tokens)),
-            "" if self.cost is None else f"{self.cost:.10g}", chances,
-        ]  # fmt: skip
+            "" if self.cost is None else f"{self.cost:.10g}",
+            chances,
+        ]
 
 
 def number(value: float) -> int | float:
@@ -81,7 +106,9 @@ def is_word(name: str) -> bool:
     too.
     """
     return (
-        bool(name) and not name.startswith("#") and not any(letter.isspace() or ord(letter) < 0x20 or letter == "\x7f" for letter in name)
+        bool(name)
+        and not name.startswith("#")
+        and not any(letter.isspace() or ord(letter) < 0x20 or letter == "\x7f" for letter in name)
     )
 
 
@@ -91,16 +118,23 @@ def check_ids(path: str, query: str, document: str, line: int = 0) -> None:
     """
     for what, text in (("query", query), ("document", document)):
         if not is_word(text):
-            expected = "an id without blanks, control characters and a leading #, as TREC judgments need it"
+            expected = (
+                "an id without blanks, control characters and a leading #, as TREC judgments need "
+                "it"
+            )
             raise FileFormatError(path, line, f"{what} {shown(repr(text))}", expected)
 
 
-def write_judgments(path: str, rows: Iterable[tuple[str, str, str, float]], provenance: Mapping[str, Any]) -> None:
+def write_judgments(
+    path: str, rows: Iterable[tuple[str, str, str, float]], provenance: Mapping[str, Any]
+) -> None:
     """Write qrels, whole or not at all."""
     write_judgment_lines(path, [judgment_line(*row, path=path) for row in rows], provenance)
 
 
-def judgment_line(query: str, assessor: str, document: str, grade: float, *, path: str = "judgments") -> str:
+def judgment_line(
+    query: str, assessor: str, document: str, grade: float, *, path: str = "judgments"
+) -> str:
     r"""Return the line of a judgment."""
     check_ids(path, query, document)
     return f"{query} {assessor_text(assessor)} {document} {grade_text(grade)}\n"
@@ -108,8 +142,12 @@ def judgment_line(query: str, assessor: str, document: str, grade: float, *, pat
 
 def write_judgment_lines(path: str, lines: Iterable[str], provenance: Mapping[str, Any]) -> None:
     """Write lines of `judgment_line` below their origin, whole or not at all."""
-    head = json.dumps({"idealrank": __version__, **provenance}, ensure_ascii=True, separators=(",", ":")).replace(" ", "\\u0020")
-    write_bytes(["".join([ORIGIN_MARK, head, "\n", *lines]).encode("utf-8", "surrogateescape")], path)
+    head = json.dumps(
+        {"idealrank": __version__, **provenance}, ensure_ascii=True, separators=(",", ":")
+    ).replace(" ", "\\u0020")
+    write_bytes(
+        ["".join([ORIGIN_MARK, head, "\n", *lines]).encode("utf-8", "surrogateescape")], path
+    )
 
 
 def origin_of(path: str | Path) -> Mapping[str, Any] | None:
@@ -146,8 +184,13 @@ def refuse_to_replace_judgments(path: str, kinds: Collection[str], *, option: st
         return
     origin = origin_of(path)
     if origin is None or origin.get("kind") not in kinds:
-        found = "a file without its origin" if origin is None else f"judgments by {origin.get('kind')}"
-        raise OptionError(f"{option} {path}: found {found}, expected another name or judgments by {' or '.join(kinds)}")
+        found = (
+            "a file without its origin" if origin is None else f"judgments by {origin.get('kind')}"
+        )
+        raise OptionError(
+            f"{option} {path}: found {found}, expected another name or judgments by "
+            f"{' or '.join(kinds)}"
+        )
 
 
 def refuse_to_replace_table(path: str, *, option: str) -> None:
@@ -158,7 +201,9 @@ def refuse_to_replace_table(path: str, *, option: str) -> None:
     with target.open("rb") as file:
         line = file.readline(_LONGEST_LINE)
     if line.rstrip(b"\r\n") != ",".join(COLUMNS).encode():
-        raise OptionError(f"{option} {path}: found a file that is no label table, expected another name")
+        raise OptionError(
+            f"{option} {path}: found a file that is no label table, expected another name"
+        )
 
 
 def refuse_same_files(written: Mapping[str, str], inputs: Iterable[str | None] = ()) -> None:
@@ -169,8 +214,13 @@ def refuse_same_files(written: Mapping[str, str], inputs: Iterable[str | None] =
         other = places.setdefault(place, what)
         if other != what:
             raise OptionError(f"{what} {path}: found the file of {other}, expected another name")
-        if os.path.isfile(path) and any(one and os.path.exists(one) and os.path.samefile(path, one) for one in inputs):  # noqa: PTH110, PTH113, PTH121  (False for a NUL)
-            raise OptionError(f"{what} {path}: found an input file of this command, expected another name")
+        if os.path.isfile(path) and any(  # noqa: PTH113  (False for a NUL)
+            one and os.path.exists(one) and os.path.samefile(path, one)  # noqa: PTH110, PTH121  (False for a NUL)
+            for one in inputs
+        ):
+            raise OptionError(
+                f"{what} {path}: found an input file of this command, expected another name"
+            )
 
 
 def write_labels(path: str, labels: Iterable[Label]) -> None:

@@ -50,8 +50,13 @@ def tell_kinds_of_frame(frame: Any, names: Sequence[str], where: str, notes: Not
 def _tell(found: Mapping[str, Sequence[str]], notes: Notes, *, are_tables: bool) -> None:
     kinds = dict.fromkeys(chain.from_iterable(found.values()))
     if len(kinds) > 1:
-        said = ", ".join(f"{path}: {' and '.join(map(shown, some))}" for path, some in found.items() if some)
-        notes.warn(f"the judgments are of different kinds ({said}) and were joined; --judge-qrels keeps a judge apart")
+        said = ", ".join(
+            f"{path}: {' and '.join(map(shown, some))}" for path, some in found.items() if some
+        )
+        notes.warn(
+            f"the judgments are of different kinds ({said}) and were joined; --judge-qrels "
+            f"keeps a judge apart"
+        )
     elif are_tables and kinds and _PEOPLE not in kinds:
         paths = ", ".join(path for path, some in found.items() if some)
         notes.inform(f"{paths}: all judgments are of kind {next(iter(kinds))}, none by {_PEOPLE}")
@@ -104,15 +109,27 @@ def _columns(source: Source) -> Iterator[Mapping[str, Any]]:
 
 def _lines(source: Source) -> Iterator[Mapping[str, Any]]:
     word = f'"{_KIND}"'.encode()
-    yield from (record.fields for record in line_records(source.open(), source.path, lambda line: word not in line))
+    yield from (
+        record.fields
+        for record in line_records(source.open(), source.path, lambda line: word not in line)
+    )
 
 
 def _array(source: Source) -> Iterator[Mapping[str, Any]]:
     if source.data.find(f'"{_KIND}"'.encode()) < 0:
         return
-    yield from (dict(record) for record in as_records(load(source.read())) or () if isinstance(record, tuple))
+    yield from (
+        dict(record)
+        for record in as_records(load(source.read())) or ()
+        if isinstance(record, tuple)
+    )
 
 
 _RECORDS: Mapping[str, Callable[[Source], Iterator[Mapping[str, Any]]]] = {
-    "csv": _table(None), "tsv": _table("\t"), "jsonl": _lines, "json": _array, "parquet": _columns, "arrow": _columns,
-}  # fmt: skip
+    "csv": _table(None),
+    "tsv": _table("\t"),
+    "jsonl": _lines,
+    "json": _array,
+    "parquet": _columns,
+    "arrow": _columns,
+}

@@ -28,7 +28,10 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 }
 _NO_TEXT = DocumentText("", "")
 _LONGEST_QUERY = 1_000_000  # letters
-_EXPECTED = "columns query and document, and query_text, title, text, link, priority, sampled if there are any"
+_EXPECTED = (
+    "columns query and document, and query_text, title, text, link, priority, sampled if there "
+    "are any"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,7 +53,11 @@ class JudgmentPair:
 
 
 def read_pairs(
-    path: AnyPath, queries: AnyPath | None = None, documents: AnyPath | None = None, *, tell: Tell | None = None
+    path: AnyPath,
+    queries: AnyPath | None = None,
+    documents: AnyPath | None = None,
+    *,
+    tell: Tell | None = None,
 ) -> list[JudgmentPair]:
     r"""Read a list of pairs to judge."""
     name = str(path)
@@ -62,31 +69,50 @@ def read_pairs(
             continue
         pair = _pair(record)
         if pair.key in found:
-            pair_text = f"query {shown(repr(pair.query))} and document {shown(repr(pair.document))} a second time"
+            pair_text = (
+                f"query {shown(repr(pair.query))} and document {shown(repr(pair.document))} a "
+                f"second time"
+            )
             raise FileFormatError(record.place, record.line, pair_text, "each pair once")
         found[pair.key] = pair
     if not found:
-        raise InputError(f"{name}: found no pair{' that is sampled' if left_out else ''}, expected {_EXPECTED}")
+        raise InputError(
+            f"{name}: found no pair{' that is sampled' if left_out else ''}, expected {_EXPECTED}"
+        )
     if left_out:
         are, left = ("is", "was") if left_out == 1 else ("are", "were")
-        said = f"{left_out:,} of {left_out + len(found):,} pairs {are} not sampled and {left} left out"
-        notes.warn(f"{name}: {said}; {len(found):,} {'is' if len(found) == 1 else 'are'} to be judged")
+        said = (
+            f"{left_out:,} of {left_out + len(found):,} pairs {are} not sampled and {left} left out"
+        )
+        notes.warn(
+            f"{name}: {said}; {len(found):,} {'is' if len(found) == 1 else 'are'} to be judged"
+        )
     return with_texts(list(found.values()), queries, documents, tell=tell)
 
 
 def with_texts(
-    pairs: Sequence[JudgmentPair], queries: AnyPath | None, documents: AnyPath | None, *, tell: Tell | None = None
+    pairs: Sequence[JudgmentPair],
+    queries: AnyPath | None,
+    documents: AnyPath | None,
+    *,
+    tell: Tell | None = None,
 ) -> list[JudgmentPair]:
     """Return pairs with the texts that they lack; a query without any text gets its id."""
     lacking = {one.query for one in pairs if not one.query_text}
     wanted = {one.document for one in pairs if not one.content.joined}
-    query_texts = read_texts(queries, lacking, length=_LONGEST_QUERY, tell=tell) if queries is not None else {}
+    query_texts = (
+        read_texts(queries, lacking, length=_LONGEST_QUERY, tell=tell)
+        if queries is not None
+        else {}
+    )
     contents = read_documents(documents, wanted, tell=tell) if documents is not None else {}
     return [
         replace(
             one,
             query_text=one.query_text or query_texts.get(one.query, one.query),
-            content=one.content if one.content.joined else _with_link(contents.get(one.document, one.content), one.content.link),
+            content=one.content
+            if one.content.joined
+            else _with_link(contents.get(one.document, one.content), one.content.link),
         )
         for one in pairs
     ]
@@ -118,7 +144,13 @@ def _objects(content: bytes, path: str) -> Iterator[FieldRecord]:
     except (ValueError, RecursionError):  # several lines, or a mistake, which has a line
         whole = None
     if isinstance(whole, dict) and isinstance(documents := whole.get("documents"), list):
-        yield from json_records(json.dumps(documents).encode(), f"{path}: documents", "query", "document", "an array of records")
+        yield from json_records(
+            json.dumps(documents).encode(),
+            f"{path}: documents",
+            "query",
+            "document",
+            "an array of records",
+        )
     else:
         yield from line_records(io.BytesIO(content), path)
 
@@ -128,7 +160,9 @@ def _rows(stream: io.BufferedReader, path: str) -> Iterator[FieldRecord]:
 
     first = stream.peek(1).partition(b"\n")[0]
     delimiter = next((mark for mark in ("\t", ",", ";") if mark.encode() in first), ",")
-    with io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
+    with io.TextIOWrapper(
+        stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
+    ) as text:
         reader, names, line = csv_rows(text, delimiter), None, 1
         try:
             for row in reader:
@@ -139,14 +173,21 @@ def _rows(stream: io.BufferedReader, path: str) -> Iterator[FieldRecord]:
                     names = [cell.strip().lower() for cell in row]
                     continue
                 if len(row) != len(names):
-                    raise FileFormatError(path, start, f"{len(row)} cells", f"{len(names)}, as in the header line")
+                    raise FileFormatError(
+                        path, start, f"{len(row)} cells", f"{len(names)}, as in the header line"
+                    )
                 yield FieldRecord(dict(zip(names, row, strict=True)), path, start)
         except csv.Error as error:
-            raise FileFormatError(path, reader.line_num, f"a cell that cannot be read ({error})", CELLS) from None
+            raise FileFormatError(
+                path, reader.line_num, f"a cell that cannot be read ({error})", CELLS
+            ) from None
 
 
 def _value(record: FieldRecord, role: str) -> Any:
-    return next((record.fields[name] for name in _NAMES[role] if record.fields.get(name) not in (None, "")), None)
+    return next(
+        (record.fields[name] for name in _NAMES[role] if record.fields.get(name) not in (None, "")),
+        None,
+    )
 
 
 def _is_sampled(record: FieldRecord) -> bool:
@@ -154,7 +195,9 @@ def _is_sampled(record: FieldRecord) -> bool:
     value = _value(record, "sampled")
     text = str(value).strip().lower()
     if value is not None and text not in {"true", "false"}:
-        raise FileFormatError(record.place, record.line, f"sampled {shown(repr(value))}", "true or false")
+        raise FileFormatError(
+            record.place, record.line, f"sampled {shown(repr(value))}", "true or false"
+        )
     return text != "false"
 
 
@@ -165,20 +208,33 @@ def _pair(record: FieldRecord) -> JudgmentPair:
     def text(role: str) -> str:
         found = value(role)
         if found is not None and (isinstance(found, bool) or not isinstance(found, (str, int))):
-            raise FileFormatError(record.place, record.line, f"{role} {shown(repr(found))}", "a text")
+            raise FileFormatError(
+                record.place, record.line, f"{role} {shown(repr(found))}", "a text"
+            )
         return "" if found is None else str(found).encode("utf-8", "replace").decode()
 
     def name(role: str) -> str:
         """An id: two that differ must not become one."""
         found = value(role)
-        if isinstance(found, str) and not found.isascii() and any("\ud800" <= letter <= "\udfff" for letter in found):
-            raise FileFormatError(record.place, record.line, f"{role} {shown(repr(found))}", "an id in UTF-8; save the file as UTF-8")
+        if (
+            isinstance(found, str)
+            and not found.isascii()
+            and any("\ud800" <= letter <= "\udfff" for letter in found)
+        ):
+            raise FileFormatError(
+                record.place,
+                record.line,
+                f"{role} {shown(repr(found))}",
+                "an id in UTF-8; save the file as UTF-8",
+            )
         return text(role).strip()
 
     query, document = name("query"), name("document")
     if not query or not document:
         lacking = "query" if not query else "document"
-        found = f"no {lacking} among {', '.join(shown(repr(name)) for name in list(record.fields)[:8])}"
+        found = (
+            f"no {lacking} among {', '.join(shown(repr(name)) for name in list(record.fields)[:8])}"
+        )
         raise FileFormatError(record.place, record.line, found, _EXPECTED)
     check_ids(record.place, query, document, record.line)
     content = DocumentText(text("title").strip(), text("text"), text("link").strip())
@@ -199,5 +255,7 @@ def _priority(value: Any, record: FieldRecord) -> float:
     except (TypeError, ValueError):
         found = float("nan")
     if not abs(found) < float("inf"):
-        raise FileFormatError(record.place, record.line, f"priority {shown(repr(value))}", "a finite number")
+        raise FileFormatError(
+            record.place, record.line, f"priority {shown(repr(value))}", "a finite number"
+        )
     return found

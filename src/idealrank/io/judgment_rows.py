@@ -53,7 +53,12 @@ class JudgmentSheet:
     left: dict[str, list[str]] = field(default_factory=dict)
 
 
-def sheet_of(rows: list[JudgmentRow], *, texts_are_ids: bool = False, left: dict[str, list[str]] | None = None) -> JudgmentSheet:
+def sheet_of(
+    rows: list[JudgmentRow],
+    *,
+    texts_are_ids: bool = False,
+    left: dict[str, list[str]] | None = None,
+) -> JudgmentSheet:
     """A sheet of rows that are in memory."""
     return JudgmentSheet(
         rows=iter(rows),
@@ -74,7 +79,9 @@ def rows_of_qrels(qrels: Qrels) -> Iterator[JudgmentRow]:
     name = decode_id(ids[0]) if ids else ""
     for first in range(0, qrels.n_judgments, _CHUNK):
         rows = np.arange(first, min(first + _CHUNK, qrels.n_judgments))
-        for row, document, grade in zip(rows.tolist(), table.document_ids(rows), qrels.grades[rows].tolist(), strict=True):
+        for row, document, grade in zip(
+            rows.tolist(), table.document_ids(rows), qrels.grades[rows].tolist(), strict=True
+        ):
             if row >= ends[query]:
                 query = next(number for number in range(query + 1, len(ends)) if row < ends[number])
                 name = decode_id(ids[query])
@@ -88,7 +95,10 @@ class SeenPairs:
     --------
     >>> found = []
     >>> pairs = SeenPairs(found.append)
-    >>> pairs.is_new(JudgmentRow("q", "d", 1.0)), pairs.is_new(JudgmentRow("q", "d", 0.0, place=("a.csv", 3)))
+    >>> (
+    ...     pairs.is_new(JudgmentRow("q", "d", 1.0)),
+    ...     pairs.is_new(JudgmentRow("q", "d", 0.0, place=("a.csv", 3))),
+    ... )
     (True, False)
     >>> print(found[0])
     a.csv:3: found document "d" a second time for query "q", expected each document once for a query
@@ -114,21 +124,32 @@ class SeenPairs:
 def judgments_only(path: str, table: Table, what: str) -> None:
     """Refuse a file of judgments where a run is read."""
     if table == "run":
-        raise FileFormatError(path, 0, f"{what}, which are judgments", "a run", "judgments come first, then runs")
+        raise FileFormatError(
+            path, 0, f"{what}, which are judgments", "a run", "judgments come first, then runs"
+        )
 
 
 def one_grade_each(path: str, rows: Sequence[JudgmentRow]) -> Rows:
     """Judged rows as columns, for evaluation."""
     kept = [row for row in rows if row.grade is not None]
     if len({(row.query, row.document) for row in kept}) < len(kept):
-        names = ", ".join(repr(name) for name in dict.fromkeys(row.assessor for row in kept) if name)
+        names = ", ".join(
+            repr(name) for name in dict.fromkeys(row.assessor for row in kept) if name
+        )
         raise InputError(
-            f"{path}: found grades by several assessors ({names}), expected one grade for a document",
-            hint="convert the file first: convert(..., assessors=), with mean or the name of one of them",
+            f"{path}: found grades by several assessors ({names}), expected one grade for a "
+            f"document",
+            hint="convert the file first: convert(..., assessors=), with mean or the name of one "
+            "of them",
             command_hint="use `idealrank convert --assessors mean`, or the name of one of them",
         )
     values = np.array([row.grade for row in kept], np.float64)
-    return Rows(pack([row.query for row in kept]), pack([row.document for row in kept]), values, lambda number: kept[number].place)
+    return Rows(
+        pack([row.query for row in kept]),
+        pack([row.document for row in kept]),
+        values,
+        lambda number: kept[number].place,
+    )
 
 
 def valid_text(value: Any) -> str:

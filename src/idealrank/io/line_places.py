@@ -30,7 +30,9 @@ class KnownLine:
     def of(cls, buffers: Sequence[Any], place: Place) -> "KnownLine":
         """Return the line at a place of a part."""
         text = _line(buffers[place[0]], place[1])
-        return cls(text, len(list(takewhile(lambda found: found[0] < place, _found(buffers, [text])))))
+        return cls(
+            text, len(list(takewhile(lambda found: found[0] < place, _found(buffers, [text]))))
+        )
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,9 @@ class LineProblem:
 
 def first_problem(problems: Sequence[LineProblem], sources: Sequence[Source]) -> _kernel.ParseError:
     r"""Return the error of the problem that comes first in the files, with its place there."""
-    places: dict[bytes, list[Place]] = {line.text: [] for one in problems for line in (one.line, one.first) if line is not None}
+    places: dict[bytes, list[Place]] = {
+        line.text: [] for one in problems for line in (one.line, one.first) if line is not None
+    }
 
     def let_go() -> None:
         for source in sources:
@@ -84,7 +88,9 @@ def buffers_before(buffers: Sequence[Any], place: Place) -> Iterator[Any]:
     yield buffers[place[0]][:end]
 
 
-def _found(buffers: Iterable[Any], texts: Sequence[bytes], let_go: Any = None) -> Iterator[tuple[Place, bytes]]:
+def _found(
+    buffers: Iterable[Any], texts: Sequence[bytes], let_go: Any = None
+) -> Iterator[tuple[Place, bytes]]:
     """Places of lines, in their order."""
     for source, buffer in enumerate(buffers):
         number = 1

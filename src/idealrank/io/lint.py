@@ -116,10 +116,16 @@ def _lint_text(sources: Sequence[Source], report: Report, examples: int) -> None
         if report.table == "run":
             report.run = Run.from_text(text, name=name_of(report.paths[0]), paths=report.paths)
         else:
-            report.qrels = Qrels.from_table(_kernel.read_text(text, duplicates="first"), name=report.paths[0], paths=report.paths)
+            report.qrels = Qrels.from_table(
+                _kernel.read_text(text, duplicates="first"),
+                name=report.paths[0],
+                paths=report.paths,
+            )
 
 
-def _complaint(kind: str, report: Report, example: tuple[int, int, bytes, bytes], severity: Severity) -> Complaint:
+def _complaint(
+    kind: str, report: Report, example: tuple[int, int, bytes, bytes], severity: Severity
+) -> Complaint:
     source, line, text, detail = example
     path, shown = report.paths[source], quoted(text)
     described = describe(kind, text, detail, report.table)
@@ -132,7 +138,11 @@ def _complaint(kind: str, report: Report, example: tuple[int, int, bytes, bytes]
         ),
         "utf8": (f"an id that is not UTF-8 in {shown}", "UTF-8", "its bytes are kept"),
         "rank": (f"rank {quoted(detail)} in {shown}", "a whole number", scores_decide),
-        "rank-order": (f"a rank that contradicts the order of the scores in {shown}", "ranks that rise as scores fall", scores_decide),
+        "rank-order": (
+            f"a rank that contradicts the order of the scores in {shown}",
+            "ranks that rise as scores fall",
+            scores_decide,
+        ),
     }
     if kind in ("scattered", "duplicate"):
         earlier = _earlier(detail, report, path)
@@ -143,7 +153,11 @@ def _complaint(kind: str, report: Report, example: tuple[int, int, bytes, bytes]
         )
         words["duplicate"] = (f"a document again, first on {earlier}, in {shown}", *described[1:])
     if report.table == "run":
-        words["infinite"] = (f"score {quoted(detail)} in {shown}", "a finite score", "it ranks above or below all other scores")
+        words["infinite"] = (
+            f"score {quoted(detail)} in {shown}",
+            "a finite score",
+            "it ranks above or below all other scores",
+        )
     return Complaint(kind, path, line, *words.get(kind, described), severity)
 
 
@@ -158,7 +172,13 @@ def _no_data(report: Report) -> Complaint:
     what = "judgments" if report.table == "qrels" else "results"
     severity: Severity = "error" if report.table == "qrels" else "warning"
     return Complaint(
-        kind="no-data", path=", ".join(report.paths), line=0, found=f"no {what}", expected="at least one", hint="", severity=severity
+        kind="no-data",
+        path=", ".join(report.paths),
+        line=0,
+        found=f"no {what}",
+        expected="at least one",
+        hint="",
+        severity=severity,
     )
 
 
@@ -183,10 +203,26 @@ def _wonder_at(part: Rows | Blocks, report: Report) -> None:
     if isinstance(part, Blocks):
         for block in part.blocks:
             if any(math.isinf(value) for value in block.values):
-                report.problems(Complaint("infinite", *block.place, "an infinite score", "finite scores", severity="warning"))
+                report.problems(
+                    Complaint(
+                        "infinite",
+                        *block.place,
+                        "an infinite score",
+                        "finite scores",
+                        severity="warning",
+                    )
+                )
         return
     for row in np.flatnonzero(np.isinf(part.values)).tolist():
-        report.problems(Complaint("infinite", *part.place(row), f"score {part.values[row]}", "a finite score", severity="warning"))
+        report.problems(
+            Complaint(
+                "infinite",
+                *part.place(row),
+                f"score {part.values[row]}",
+                "a finite score",
+                severity="warning",
+            )
+        )
     for ids in (part.queries, part.documents):
         for row in ids.not_utf8():
             found = f"an id that is not UTF-8, {quoted(ids.bytes_at(row))}"

@@ -25,4 +25,6 @@ def refuse_cut(name: str, data: "mmap.mmap | bytes") -> None:
     """Raise FileFormatError if a mapped file became shorter since it was mapped."""
     if isinstance(data, MappedFile) and data.watch is not None and data.watch.cut:
         found, expected = "a file that became shorter during reading", "an unchanged file"
-        raise FileFormatError(name, 0, found, expected, "evaluate a copy if other programs change the file")
+        raise FileFormatError(
+            name, 0, found, expected, "evaluate a copy if other programs change the file"
+        )

@@ -7,7 +7,17 @@ from typing import NamedTuple
 
 from idealrank.errors import InputError, OptionError
 
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
+_UNITS = {
+    "": 1,
+    "k": 10**3,
+    "m": 10**6,
+    "g": 10**9,
+    "t": 10**12,
+    "ki": 1 << 10,
+    "mi": 1 << 20,
+    "gi": 1 << 30,
+    "ti": 1 << 40,
+}
 _LEAST = 24 << 20  # below that pieces are so small that most time goes into their number
 _PROGRAM = 160 << 20  # of a system that does not tell how much the process takes
 
@@ -25,17 +35,27 @@ class MemoryBudget(NamedTuple):
             return value
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return cls(value, megabytes(value))
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", value, re.IGNORECASE) if isinstance(value, str) else None
+        found = (
+            re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", value, re.IGNORECASE)
+            if isinstance(value, str)
+            else None
+        )
         if found is None or float(found[1]) == 0:
-            raise OptionError(f"memory={value!r}: expected an amount of memory, such as 512MB or 2GiB")
-        return cls(int(float(found[1]) * _UNITS[(found[2] or "").lower()]), value.strip() if isinstance(value, str) else "")
+            raise OptionError(
+                f"memory={value!r}: expected an amount of memory, such as 512MB or 2GiB"
+            )
+        return cls(
+            int(float(found[1]) * _UNITS[(found[2] or "").lower()]),
+            value.strip() if isinstance(value, str) else "",
+        )
 
     def left(self) -> int:
         """Bytes that the program and what it holds leave for the data."""
         taken = resident()
         if self.total - taken < _LEAST:
             raise InputError(
-                f"memory={self.text}: the program and the judgments take {megabytes(taken)}, expected at least {megabytes(taken + _LEAST)}",
+                f"memory={self.text}: the program and the judgments take {megabytes(taken)}, "
+                f"expected at least {megabytes(taken + _LEAST)}",
                 command_hint=f"--memory {-(-2 * (taken + _LEAST) // 10**6)}MB",
                 hint=f'memory="{-(-2 * (taken + _LEAST) // 10**6)}MB"',
             )
@@ -49,7 +69,10 @@ def resident() -> int:
     import resource  # noqa: PLC0415  (POSIX)
 
     try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
+        return (
+            int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+            * resource.getpagesize()
+        )
     except (OSError, IndexError, ValueError):
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024

@@ -13,7 +13,10 @@ from idealrank.io.typed_values import check_id
 from idealrank.judging.nuggets import IMPORTANCE, SUPPORT, AssignedAnswers, Nugget
 
 _QUERY = ("qid", "topic_id", "query_id")
-_EXPECTED = '{"qid": ..., "nuggets": [{"text": ..., "importance": "vital" | "okay", "assignment": "support" | ...}]}'
+_EXPECTED = (
+    '{"qid": ..., "nuggets": [{"text": ..., "importance": "vital" | "okay", "assignment": '
+    '"support" | ...}]}'
+)
 
 
 class _Answer(NamedTuple):
@@ -34,8 +37,18 @@ def read_answers(path: Paths, notes: Notes) -> list[AssignedAnswers]:
             of_run = found.setdefault(answer.run, {})
             if answer.query in of_run:
                 whose = f" by run {shown(repr(answer.run))}" if answer.run else ""
-                hint = "passages have assignments of their own (docid); expected assignments of answers" if "docid" in record.fields else ""
-                raise _refused(record, f"a second answer to query {shown(repr(answer.query))}{whose}", "one answer to a query", hint)
+                hint = (
+                    "passages have assignments of their own (docid); expected assignments of "
+                    "answers"
+                    if "docid" in record.fields
+                    else ""
+                )
+                raise _refused(
+                    record,
+                    f"a second answer to query {shown(repr(answer.query))}{whose}",
+                    "one answer to a query",
+                    hint,
+                )
             of_run[answer.query] = answer.nuggets
     systems = [AssignedAnswers(name, answers) for name, answers in found.items()]
     where = ", ".join(source.path for source in sources)
@@ -43,7 +56,10 @@ def read_answers(path: Paths, notes: Notes) -> list[AssignedAnswers]:
         raise InputError(f"{where}: found no answer, expected at least one: {_EXPECTED}")
     failed = sum(one.n_failed for one in systems)
     if failed:
-        notes.warn(f"{where}: {failed:,} nuggets were not rated or assigned (failed); they count as not supported")
+        notes.warn(
+            f"{where}: {failed:,} nuggets were not rated or assigned (failed); they count as "
+            f"not supported"
+        )
     return systems
 
 
@@ -54,7 +70,9 @@ def read_nuggets(path: Paths, notes: Notes) -> dict[str, list[Nugget]]:
         for record in _records(source):
             one = _answer(record, assigned=False)
             if one.query in found:
-                raise _refused(record, f"query {shown(repr(one.query))} a second time", "each query once")
+                raise _refused(
+                    record, f"query {shown(repr(one.query))} a second time", "each query once"
+                )
             found[one.query] = one.nuggets
     return found
 
@@ -62,7 +80,9 @@ def read_nuggets(path: Paths, notes: Notes) -> dict[str, list[Nugget]]:
 def _records(source: Source) -> Iterator[FieldRecord]:
     start = bytes(source.data[:64]).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start[:1] == b"[":
-        yield from json_records(source.read(), source.path, "qid", "nuggets", f"an array of {_EXPECTED}")
+        yield from json_records(
+            source.read(), source.path, "qid", "nuggets", f"an array of {_EXPECTED}"
+        )
     else:
         yield from line_records(source.open(), source.path)
 
@@ -71,16 +91,26 @@ def _answer(record: FieldRecord, *, assigned: bool) -> _Answer:
     fields = record.fields
     query = next((fields[name] for name in _QUERY if name in fields), None)
     if isinstance(query, bool) or not isinstance(query, str | int) or query == "":
-        missing = f"no qid among the fields {', '.join(map(repr, list(fields)[:6]))}" if query is None else "no id as qid"
+        missing = (
+            f"no qid among the fields {', '.join(map(repr, list(fields)[:6]))}"
+            if query is None
+            else "no id as qid"
+        )
         raise _refused(record, missing, _EXPECTED)
     checked = check_id(query)
     if isinstance(checked, tuple):
         raise _refused(record, f"{checked[1]} as qid", checked[2])
     nuggets = fields.get("nuggets")
     if not isinstance(nuggets, list):
-        raise _refused(record, f"{type(nuggets).__name__} as nuggets of query {shown(repr(query))}", _EXPECTED)
+        raise _refused(
+            record, f"{type(nuggets).__name__} as nuggets of query {shown(repr(query))}", _EXPECTED
+        )
     run = fields.get("run_id")
-    named = check_id(run) if isinstance(run, str | int) and not isinstance(run, bool) and run != "" else ""
+    named = (
+        check_id(run)
+        if isinstance(run, str | int) and not isinstance(run, bool) and run != ""
+        else ""
+    )
     if isinstance(named, tuple):
         raise _refused(record, f"{named[1]} as run_id", named[2])
     found = [_nugget(one, record, assigned=assigned) for one in nuggets]
@@ -91,17 +121,26 @@ def _nugget(value: Any, record: FieldRecord, *, assigned: bool) -> Nugget:
     if not isinstance(value, dict) or not isinstance(value.get("text"), str):
         raise _refused(record, "a nugget without a text", _EXPECTED)
     importance = _word(value, "importance", IMPORTANCE, record)
-    return Nugget(value["text"], importance, _word(value, "assignment", SUPPORT, record) if assigned else "")
+    return Nugget(
+        value["text"], importance, _word(value, "assignment", SUPPORT, record) if assigned else ""
+    )
 
 
-def _word(value: Mapping[str, Any], name: str, known: Mapping[str, float], record: FieldRecord) -> str:
+def _word(
+    value: Mapping[str, Any], name: str, known: Mapping[str, float], record: FieldRecord
+) -> str:
     word = value.get(name)
     if isinstance(word, str) and word.lower() in known:
         return word.lower()
     near = near_ids(word, known, 1) if isinstance(word, str) else []
     hint = f"did you mean {near[0]}?" if near else ""
     found = f"{name} {shown(repr(word))}" if name in value else f"no {name}"
-    raise _refused(record, f"{found} of nugget {shown(repr(value['text']))}", f"one of {', '.join(known)}", hint)
+    raise _refused(
+        record,
+        f"{found} of nugget {shown(repr(value['text']))}",
+        f"one of {', '.join(known)}",
+        hint,
+    )
 
 
 def _refused(record: FieldRecord, found: str, expected: str, hint: str = "") -> FileFormatError:

@@ -10,7 +10,10 @@ import numpy as np
 from idealrank.data.exactness import is_lost
 from idealrank.data.types import FloatArray
 
-NUMBER = re.compile(r"[ \t]*[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)[ \t]*", re.ASCII | re.IGNORECASE)
+NUMBER = re.compile(
+    r"[ \t]*[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)[ \t]*",
+    re.ASCII | re.IGNORECASE,
+)
 _WHOLE = re.compile(r"[ \t]*[+-]?[0-9]+[ \t]*")
 _DIGITS = 24  # of a number of 64 bits, with a sign and a few blanks
 

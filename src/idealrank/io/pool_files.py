@@ -41,9 +41,19 @@ def read_pool_rows(path: str, *, tell: Tell | None = None) -> list[PoolRow]:
         if "query" in [name.strip() for name in header.split(",")]:
             found += _of_csv(source.path, text)
         else:
-            found += [_of_trec(source.path, number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+            found += [
+                _of_trec(source.path, number, line)
+                for number, line in enumerate(text.splitlines(), 1)
+                if line.strip()
+            ]
     if not found:
-        raise FileFormatError(path, 0, "no document", "a pool of documents", "make one with: idealrank judge pool RUN... --format csv")
+        raise FileFormatError(
+            path,
+            0,
+            "no document",
+            "a pool of documents",
+            "make one with: idealrank judge pool RUN... --format csv",
+        )
     return found
 
 
@@ -53,11 +63,18 @@ def _of_csv(path: str, text: str) -> Iterator[PoolRow]:
         names = [name.strip() for name in next(row for row in rows if row)]
         for name in _NEEDED:
             if name not in names:
-                raise FileFormatError(path, rows.line_num, f"columns {', '.join(names)}", f"a column {name!r}")
+                raise FileFormatError(
+                    path, rows.line_num, f"columns {', '.join(names)}", f"a column {name!r}"
+                )
         for cells in rows:
             if cells:
                 if len(cells) != len(names):
-                    raise FileFormatError(path, rows.line_num, f"{len(cells)} cells", f"{len(names)}, one for each column")
+                    raise FileFormatError(
+                        path,
+                        rows.line_num,
+                        f"{len(cells)} cells",
+                        f"{len(names)}, one for each column",
+                    )
                 yield _row(path, rows.line_num, dict(zip(names, cells, strict=True)))
     except csv.Error as error:
         raise FileFormatError(path, rows.line_num, str(error), "CSV") from None
@@ -66,7 +83,9 @@ def _of_csv(path: str, text: str) -> Iterator[PoolRow]:
 def _row(path: str, number: int, cells: dict[str, str]) -> PoolRow:
     probability = parse_number(cells["probability"])
     if probability is None or not 0 < probability <= 1:
-        raise FileFormatError(path, number, repr(cells["probability"]), "an inclusion probability above 0 and up to 1")
+        raise FileFormatError(
+            path, number, repr(cells["probability"]), "an inclusion probability above 0 and up to 1"
+        )
     if cells["sampled"] not in ("true", "false"):
         raise FileFormatError(path, number, repr(cells["sampled"]), "true or false")
     return PoolRow(
@@ -82,10 +101,25 @@ def _row(path: str, number: int, cells: dict[str, str]) -> PoolRow:
 def _of_trec(path: str, number: int, line: str) -> PoolRow:
     fields = line.split()
     if len(fields) != 5:
-        raise FileFormatError(path, number, f"{len(fields)} fields", "5: QUERY 0 DOCUMENT STRATUM GRADE, or the CSV file of judge pool")
+        raise FileFormatError(
+            path,
+            number,
+            f"{len(fields)} fields",
+            "5: QUERY 0 DOCUMENT STRATUM GRADE, or the CSV file of judge pool",
+        )
     grade = parse_number(fields[4])
     if grade is None or not abs(grade) < float("inf"):
-        raise FileFormatError(path, number, repr(fields[4]), "a finite grade; below 0 for a document that was not sampled")
+        raise FileFormatError(
+            path,
+            number,
+            repr(fields[4]),
+            "a finite grade; below 0 for a document that was not sampled",
+        )
     return PoolRow(
-        query=fields[0], document=fields[2], stratum=fields[3], grade=grade if grade >= 0 else None, probability=None, sampled=grade >= 0
+        query=fields[0],
+        document=fields[2],
+        stratum=fields[3],
+        grade=grade if grade >= 0 else None,
+        probability=None,
+        sampled=grade >= 0,
     )

@@ -33,7 +33,11 @@ class InputFile:
 def input_file(path: str) -> InputFile:
     """Describe a file."""
     status = Path(path).stat()
-    return InputFile(path, status.st_size, datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds"))
+    return InputFile(
+        path,
+        status.st_size,
+        datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds"),
+    )
 
 
 def input_files(paths: Iterable[str]) -> tuple[InputFile, ...]:

@@ -135,19 +135,31 @@ def regroup(
 ) -> Iterator[Part]:
     """Split pieces by query, then yield parts of whole queries."""
     places = FirstPlaces()
-    files = _split(pieces=pieces, layout=layout, expected=expected, limit=limit, level=0, places=places)
+    files = _split(
+        pieces=pieces, layout=layout, expected=expected, limit=limit, level=0, places=places
+    )
     done()
-    yield from _parts(files=files, layout=layout, limit=limit, too_large=too_large, level=1, places=places)
+    yield from _parts(
+        files=files, layout=layout, limit=limit, too_large=too_large, level=1, places=places
+    )
 
 
 def _split(
-    pieces: Iterable[Piece], layout: Layout[Piece], expected: int, limit: int, level: int, places: FirstPlaces | None
+    pieces: Iterable[Piece],
+    layout: Layout[Piece],
+    expected: int,
+    limit: int,
+    level: int,
+    places: FirstPlaces | None,
 ) -> list[IO[bytes]]:
     count = int(min(max(2, 2 * expected // limit + 1), _MOST_FILES))
     files: list[IO[bytes]] = []
     try:
         files.extend(tempfile.TemporaryFile(buffering=0) for _ in range(count))  # noqa: SIM115  (closed with the parts)
-        for buffers, seen in _ahead(lambda piece: layout.split(piece, lambda found: _bucket_of(found, count, level), count), pieces):
+        for buffers, seen in _ahead(
+            lambda piece: layout.split(piece, lambda found: _bucket_of(found, count, level), count),
+            pieces,
+        ):
             for file, parts in zip(files, buffers, strict=True):
                 for part in parts:
                     _write(file, part)
@@ -158,7 +170,8 @@ def _split(
             file.close()
         folder = tempfile.gettempdir()
         raise InputError(
-            f"{folder}: cannot write the rows grouped by query ({error.strerror or error}), expected room for the run",
+            f"{folder}: cannot write the rows grouped by query ({error.strerror or error}), "
+            f"expected room for the run",
             hint="set the variable TMPDIR to a folder with room",
         ) from None
     except BaseException:
@@ -190,7 +203,12 @@ def _write(file: IO[bytes], data: Any) -> None:
 
 
 def _parts(
-    files: list[IO[bytes]], layout: Layout[Piece], limit: int, too_large: Callable[[int], Exception], level: int, places: FirstPlaces
+    files: list[IO[bytes]],
+    layout: Layout[Piece],
+    limit: int,
+    too_large: Callable[[int], Exception],
+    level: int,
+    places: FirstPlaces,
 ) -> Iterator[Part]:
     try:
         while files:
@@ -205,11 +223,23 @@ def _parts(
                 continue
             if level > _LEVELS:
                 raise too_large(size)
-            inner = _split(pieces=layout.pieces(mapped), layout=layout, expected=size, limit=limit, level=level, places=None)
+            inner = _split(
+                pieces=layout.pieces(mapped),
+                layout=layout,
+                expected=size,
+                limit=limit,
+                level=level,
+                places=None,
+            )
             mapped.close()
             is_one = max(each.tell() for each in inner) == size  # one query, or a few of one hash
             yield from _parts(
-                files=inner, layout=layout, limit=limit, too_large=too_large, level=_LEVELS + 1 if is_one else level + 1, places=places
+                files=inner,
+                layout=layout,
+                limit=limit,
+                too_large=too_large,
+                level=_LEVELS + 1 if is_one else level + 1,
+                places=places,
             )
     finally:
         for file in files:
@@ -230,7 +260,9 @@ def lines_layout(piece_bytes: int) -> Layout[memoryview]:
     """Layout of lines of a TREC run."""
     pyarrow = load_arrow()
 
-    def split(piece: memoryview, bucket_of: Callable[[AnyArray], IntArray], count: int) -> tuple[list[list[Any]], Seen]:
+    def split(
+        piece: memoryview, bucket_of: Callable[[AnyArray], IntArray], count: int
+    ) -> tuple[list[list[Any]], Seen]:
         data = np.frombuffer(piece, np.uint8)
         ends = np.flatnonzero(data == 10) + 1
         is_open = bool(data.size and (not ends.size or ends[-1] != data.size))
@@ -246,7 +278,9 @@ def lines_layout(piece_bytes: int) -> Layout[memoryview]:
         buckets = bucket_of(hashes)
         order = np.argsort(buckets.astype(np.int16), kind="stable")
         lines = pyarrow.LargeBinaryArray.from_buffers(
-            pyarrow.large_binary(), bounds.size - 1, [None, pyarrow.py_buffer(bounds), pyarrow.py_buffer(piece)]
+            pyarrow.large_binary(),
+            bounds.size - 1,
+            [None, pyarrow.py_buffer(bounds), pyarrow.py_buffer(piece)],
         )
         _, offsets, letters_ = lines.take(pyarrow.array(order)).buffers()
         moved = np.frombuffer(offsets, np.int64, bounds.size)
@@ -278,7 +312,9 @@ def rows_layout() -> Layout[Rows]:
     """Layout of rows of three columns."""
     pyarrow = load_arrow()
 
-    def split(rows: Rows, bucket_of: Callable[[AnyArray], IntArray], count: int) -> tuple[list[list[Any]], Seen]:
+    def split(
+        rows: Rows, bucket_of: Callable[[AnyArray], IntArray], count: int
+    ) -> tuple[list[list[Any]], Seen]:
         queries = _used(_coded(rows.queries, pyarrow), pyarrow)
         assert queries.codes is not None  # noqa: S101  (for type checkers)
         bounds = queries.offsets.astype(np.int64)
@@ -300,12 +336,24 @@ def rows_layout() -> Layout[Rows]:
         moved, letters_ = _letters(documents, pyarrow)
         values = rows.values[order]
         ends = np.concatenate([[0], np.cumsum(sizes)])
-        names, name_letters = _letters(_values(IdColumn(queries.offsets, queries.data), pyarrow).take(pyarrow.array(by_bucket)), pyarrow)
+        names, name_letters = _letters(
+            _values(IdColumn(queries.offsets, queries.data), pyarrow).take(
+                pyarrow.array(by_bucket)
+            ),
+            pyarrow,
+        )
         ids = np.searchsorted(of_id[by_bucket], np.arange(count + 1)).tolist()
         found: list[list[Any]] = []
         for low, high in pairwise(ids):
             begin, stop = int(ends[low]), int(ends[high])
-            columns = (names[low : high + 1], name_letters, sizes[low:high], moved[begin : stop + 1], letters_, values[begin:stop])
+            columns = (
+                names[low : high + 1],
+                name_letters,
+                sizes[low:high],
+                moved[begin : stop + 1],
+                letters_,
+                values[begin:stop],
+            )
             found.append([] if begin == stop else _packed(*columns))
         return found, Seen(hashes, first, queries.codes.size)
 
@@ -332,13 +380,21 @@ def _joined(blocks: Sequence[Rows], pyarrow: Any) -> Rows:
     """One block after the other, with the id of each query once."""
     if len(blocks) == 1:
         return blocks[0]
-    names = _coded(concatenate([IdColumn(block.queries.offsets, block.queries.data) for block in blocks]), pyarrow)
+    names = _coded(
+        concatenate([IdColumn(block.queries.offsets, block.queries.data) for block in blocks]),
+        pyarrow,
+    )
     assert names.codes is not None  # noqa: S101  (for type checkers)
     ends = np.cumsum([block.queries.offsets.size - 1 for block in blocks])
-    of_rows = [block.queries.codes + (end - block.queries.offsets.size + 1) for block, end in zip(blocks, ends.tolist(), strict=True)]
+    of_rows = [
+        block.queries.codes + (end - block.queries.offsets.size + 1)
+        for block, end in zip(blocks, ends.tolist(), strict=True)
+    ]
     queries = IdColumn(names.offsets, names.data, names.codes[np.concatenate(of_rows)])
     values = np.concatenate([block.values for block in blocks])
-    return Rows(queries, concatenate([block.documents for block in blocks]), values, lambda row: ("", row))
+    return Rows(
+        queries, concatenate([block.documents for block in blocks]), values, lambda row: ("", row)
+    )
 
 
 def _stable_order(codes: AnyArray, count: int) -> IntArray:
@@ -346,20 +402,30 @@ def _stable_order(codes: AnyArray, count: int) -> IntArray:
     time.
     """
     low = np.argsort((codes & 0xFFFF).astype(np.uint16), kind="stable")
-    return low if count <= 1 << 16 else low[np.argsort((codes[low] >> 16).astype(np.uint16), kind="stable")]
+    return (
+        low
+        if count <= 1 << 16
+        else low[np.argsort((codes[low] >> 16).astype(np.uint16), kind="stable")]
+    )
 
 
 def _values(column: IdColumn, pyarrow: Any) -> Any:
     """The ids of a column as an Arrow array, where they are."""
     width = pyarrow.binary() if column.offsets.dtype == np.int32 else pyarrow.large_binary()
-    buffers = [None, pyarrow.py_buffer(np.ascontiguousarray(column.offsets)), pyarrow.py_buffer(column.data)]
+    buffers = [
+        None,
+        pyarrow.py_buffer(np.ascontiguousarray(column.offsets)),
+        pyarrow.py_buffer(column.data),
+    ]
     return pyarrow.Array.from_buffers(width, column.offsets.size - 1, buffers)
 
 
 def _letters(array: Any, pyarrow: Any) -> tuple[IntArray, memoryview]:
     """Offsets and bytes of an Arrow array that begins with its buffers."""
     _, offsets, data = array.cast(pyarrow.large_binary()).buffers()
-    return np.frombuffer(offsets, np.int64, len(array) + 1), memoryview(data if data is not None else b"")
+    return np.frombuffer(offsets, np.int64, len(array) + 1), memoryview(
+        data if data is not None else b""
+    )
 
 
 def distinct_ids(column: IdColumn) -> set[bytes]:
@@ -367,7 +433,10 @@ def distinct_ids(column: IdColumn) -> set[bytes]:
     coded = _coded(column, load_arrow())
     assert coded.codes is not None  # noqa: S101  (for type checkers)
     data = memoryview(coded.data)
-    return {bytes(data[coded.offsets[place] : coded.offsets[place + 1]]) for place in np.unique(coded.codes).tolist()}
+    return {
+        bytes(data[coded.offsets[place] : coded.offsets[place + 1]])
+        for place in np.unique(coded.codes).tolist()
+    }
 
 
 def _coded(column: IdColumn, pyarrow: Any) -> IdColumn:
@@ -378,7 +447,9 @@ def _coded(column: IdColumn, pyarrow: Any) -> IdColumn:
     words = coded.dictionary.cast(pyarrow.large_binary())
     _, offsets, data = words.buffers()
     starts = np.frombuffer(offsets, np.int64, len(words) + 1, words.offset * 8)
-    codes = np.frombuffer(coded.indices.buffers()[1], np.int32, len(coded), coded.indices.offset * 4)
+    codes = np.frombuffer(
+        coded.indices.buffers()[1], np.int32, len(coded), coded.indices.offset * 4
+    )
     return IdColumn(starts, b"" if data is None else data, codes)
 
 
@@ -393,15 +464,25 @@ def _used(column: IdColumn, pyarrow: Any) -> IdColumn:
         return column
     kept = np.flatnonzero(has_rows)
     place = np.cumsum(has_rows, dtype=np.int32) - 1
-    offsets, letters = _letters(_values(IdColumn(column.offsets, column.data), pyarrow).take(pyarrow.array(kept)), pyarrow)
+    offsets, letters = _letters(
+        _values(IdColumn(column.offsets, column.data), pyarrow).take(pyarrow.array(kept)), pyarrow
+    )
     return IdColumn(offsets, letters, place[column.codes])
 
 
 def _packed(
-    names: IntArray, name_letters: memoryview, sizes: IntArray, offsets: IntArray, letters: memoryview, values: AnyArray
+    names: IntArray,
+    name_letters: memoryview,
+    sizes: IntArray,
+    offsets: IntArray,
+    letters: memoryview,
+    values: AnyArray,
 ) -> list[Any]:
     """A block of rows, query by query: the numbers of queries, rows and bytes, then the columns."""
-    ids, documents = name_letters[int(names[0]) : int(names[-1])], letters[int(offsets[0]) : int(offsets[-1])]
+    ids, documents = (
+        name_letters[int(names[0]) : int(names[-1])],
+        letters[int(offsets[0]) : int(offsets[-1])],
+    )
     head = np.array([sizes.size, values.size, len(ids), len(documents)], np.int64)
     counts = [column.astype(np.int32) for column in (np.diff(names), sizes, np.diff(offsets))]
     padding = b"\0" * (-(sum(column.nbytes for column in counts) + len(ids) + len(documents)) % 8)

@@ -18,7 +18,15 @@ from idealrank.io.formats.delimited import rows_in_batches
 from idealrank.io.formats.detection import refuse_foreign, sniff
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
-from idealrank.io.record_files import BYTE_ORDER_MARK, FieldRecord, columnar_records, frame_records, is_columnar, json_records, line_records
+from idealrank.io.record_files import (
+    BYTE_ORDER_MARK,
+    FieldRecord,
+    columnar_records,
+    frame_records,
+    is_columnar,
+    json_records,
+    line_records,
+)
 from idealrank.io.sources import Paths, Source, open_sources
 
 if TYPE_CHECKING:
@@ -83,7 +91,13 @@ def read_categories(
     for one in _rows_of(path, _Wanted.of(_CATEGORY, columns), tell):
         for category in one.words:
             if not category:
-                raise FileFormatError(one.path, one.line, "an empty category", "a name", "omit the line of a query without a category")
+                raise FileFormatError(
+                    one.path,
+                    one.line,
+                    "an empty category",
+                    "a name",
+                    "omit the line of a query without a category",
+                )
             found.setdefault(one.query, {})[category] = None
     return {query: tuple(names) for query, names in found.items()}
 
@@ -126,8 +140,13 @@ def read_traffic(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> header, bare = (pathlib.Path(tempfile.mkdtemp(), name) for name in ("traffic.csv", "traffic.txt"))
-    >>> _ = header.write_text("query,traffic\nq1,900\nq2,12.5\n"), bare.write_text("q1 900\nq2 12.5\n")
+    >>> header, bare = (
+    ...     pathlib.Path(tempfile.mkdtemp(), name) for name in ("traffic.csv", "traffic.txt")
+    ... )
+    >>> _ = (
+    ...     header.write_text("query,traffic\nq1,900\nq2,12.5\n"),
+    ...     bare.write_text("q1 900\nq2 12.5\n"),
+    ... )
     >>> read_traffic(header) == read_traffic(bare) == {"q1": 900.0, "q2": 12.5}
     True
     """
@@ -135,14 +154,18 @@ def read_traffic(
     for one, word in _once(path, _Wanted.of(_TRAFFIC, columns), tell):
         number = parse_number(word)
         if number is None or not 0 <= number < math.inf or (number == 0 and zeros == "refused"):
-            expected = "a finite number from 0 on" if zeros == "allowed" else "a finite weight above 0"
+            expected = (
+                "a finite number from 0 on" if zeros == "allowed" else "a finite weight above 0"
+            )
             hint = "omit queries with weight 0 from all files" if number == 0 else ""
             raise FileFormatError(one.path, one.line, repr(word), expected, hint)
         found[one.query] = number
     return found
 
 
-def read_clusters(path: "Paths | Any", *, columns: Mapping[str, str] | None = None, tell: Tell | None = None) -> dict[str, str]:
+def read_clusters(
+    path: "Paths | Any", *, columns: Mapping[str, str] | None = None, tell: Tell | None = None
+) -> dict[str, str]:
     r"""Read the cluster (user, session, topic) of each query, for `clusters` of `compare` and
     `gate`.
 
@@ -179,7 +202,13 @@ def read_clusters(path: "Paths | Any", *, columns: Mapping[str, str] | None = No
     found: dict[str, str] = {}
     for one, word in _once(path, _Wanted.of(_CLUSTER, columns), tell):
         if not word:
-            raise FileFormatError(one.path, one.line, "an empty cluster", "a name", "give an independent query its own cluster")
+            raise FileFormatError(
+                one.path,
+                one.line,
+                "an empty cluster",
+                "a name",
+                "give an independent query its own cluster",
+            )
         found[one.query] = word
     return found
 
@@ -201,14 +230,25 @@ class _Wanted(NamedTuple):
 
     @classmethod
     def of(cls, names: tuple[str, ...], columns: Mapping[str, str] | None) -> "_Wanted":
-        given = {("query" if role in ("query", "user") else role): str(name) for role, name in (columns or {}).items()}
+        given = {
+            ("query" if role in ("query", "user") else role): str(name)
+            for role, name in (columns or {}).items()
+        }
         if unknown := [role for role in given if role not in ("query", *names)]:
-            raise OptionError(f"columns: found {', '.join(map(repr, unknown))}, expected 'query' (or 'user') and {names[0]!r}")
-        return cls(names, {("query" if role == "query" else names[0]): name for role, name in given.items()})
+            raise OptionError(
+                f"columns: found {', '.join(map(repr, unknown))}, expected 'query' (or "
+                f"'user') and {names[0]!r}"
+            )
+        return cls(
+            names,
+            {("query" if role == "query" else names[0]): name for role, name in given.items()},
+        )
 
     def choose(self, path: str, line: int, names: Sequence[str]) -> tuple[str, str]:
         """Names of the columns of the query and of the word."""
-        query = self._named("query", path, line, names) or _one(path, line, names, _QUERY if _any(names, _QUERY) else _USER, "")
+        query = self._named("query", path, line, names) or _one(
+            path, line, names, _QUERY if _any(names, _QUERY) else _USER, ""
+        )
         word = self._named(self.names[0], path, line, names)
         others = [name for name in names if name != query]
         if not word and len(names) == 2 and len(others) == 1:
@@ -220,7 +260,12 @@ class _Wanted(NamedTuple):
     def _named(self, role: str, path: str, line: int, names: Sequence[str]) -> str:
         name = self.given.get(role, "")
         if name and list(names).count(name) != 1:
-            raise FileFormatError(path, line, f"columns {', '.join(map(repr, names))}", f"one column {name!r} for the {role}")
+            raise FileFormatError(
+                path,
+                line,
+                f"columns {', '.join(map(repr, names))}",
+                f"one column {name!r} for the {role}",
+            )
         return name
 
 
@@ -234,11 +279,18 @@ def read_query_ids(path: Paths, *, tell: Tell | None = None) -> list[str]:
             head, tab, _ = line.partition(b"\t")
             words = [head.strip()] if tab and head.strip() else line.split()
             if len(words) > 1:
-                raise FileFormatError(source.path, number, f"{len(words)} words", "the id of a query, or its id, a tab and its text")
+                raise FileFormatError(
+                    source.path,
+                    number,
+                    f"{len(words)} words",
+                    "the id of a query, or its id, a tab and its text",
+                )
             if words:
                 query = decode_id(words[0])
                 if query in found:
-                    raise FileFormatError(source.path, number, f"query {query!r} a second time", "each query once")
+                    raise FileFormatError(
+                        source.path, number, f"query {query!r} a second time", "each query once"
+                    )
                 found[query] = None
     return list(found)
 
@@ -255,11 +307,24 @@ def _one(path: str, line: int, names: Sequence[str], known: tuple[str, ...], tak
     """The only column beside the taken one that one of the known names fits."""
     found = [name for name in names if name != taken and _plain(name) in known]
     if len(found) != 1:
-        said = f"{'several columns' if found else 'no column'} for {known[0]} among {', '.join(map(repr, map(_plain, names)))}"
+        said = (
+            f"{'several columns' if found else 'no column'} for {known[0]} among "
+            f"{', '.join(map(repr, map(_plain, names)))}"
+        )
         thirds = known is _CATEGORY and _any(names, _TRAFFIC)
-        hint = "traffic_thirds(read_traffic(PATH)) makes head, torso and tail of traffic" if thirds else _NAME_COLUMNS
-        command = f"--slices traffic:{path} makes head, torso and tail of traffic" if thirds else "rename it in the header line"
-        raise FileFormatError(path, line, said, f"one named {' or '.join(known)}", hint, command_hint=command)
+        hint = (
+            "traffic_thirds(read_traffic(PATH)) makes head, torso and tail of traffic"
+            if thirds
+            else _NAME_COLUMNS
+        )
+        command = (
+            f"--slices traffic:{path} makes head, torso and tail of traffic"
+            if thirds
+            else "rename it in the header line"
+        )
+        raise FileFormatError(
+            path, line, said, f"one named {' or '.join(known)}", hint, command_hint=command
+        )
     return found[0]
 
 
@@ -272,9 +337,13 @@ def _once(table: Any, wanted: _Wanted, tell: Tell | None) -> Iterator[tuple[_Rea
     for one in _rows_of(table, wanted, tell):
         if one.query in seen:
             hint = "add up its numbers" if wanted.names is _TRAFFIC else ""
-            raise FileFormatError(one.path, one.line, f"query {one.query!r} a second time", "each query once", hint)
+            raise FileFormatError(
+                one.path, one.line, f"query {one.query!r} a second time", "each query once", hint
+            )
         if len(one.words) != 1:
-            raise FileFormatError(one.path, one.line, f"{len(one.words)} values for query {one.query!r}", "one value")
+            raise FileFormatError(
+                one.path, one.line, f"{len(one.words)} values for query {one.query!r}", "one value"
+            )
         seen.add(one.query)
         yield one, one.words[0]
 
@@ -304,7 +373,11 @@ def _of_columns(table: Any, wanted: _Wanted) -> Iterator[_Read]:
         chosen = wanted.choose(where, 0, names)
         return chosen
 
-    for record in columnar_records(table, choose) if isinstance(table, Source) else frame_records(table, where, choose):
+    for record in (
+        columnar_records(table, choose)
+        if isinstance(table, Source)
+        else frame_records(table, where, choose)
+    ):
         yield _of_record(record, *chosen)
 
 
@@ -324,10 +397,14 @@ def _of_json(source: Source, wanted: _Wanted) -> Iterator[_Read]:
 def _of_record(record: FieldRecord, query: str, word: str) -> _Read:
     for name in (query, word):
         if name not in record.fields:
-            raise FileFormatError(record.place, record.line, f"no field {name!r}", "all fields of the first record")
+            raise FileFormatError(
+                record.place, record.line, f"no field {name!r}", "all fields of the first record"
+            )
     value, id_ = record.fields[word], record.fields[query]
     if isinstance(id_, bool) or not isinstance(id_, (str, int)) or id_ == "":
-        raise FileFormatError(record.place, record.line, f"query {shown(repr(id_))}", "an id: text or a whole number")
+        raise FileFormatError(
+            record.place, record.line, f"query {shown(repr(id_))}", "an id: text or a whole number"
+        )
     values = value if isinstance(value, (list, tuple)) else [value]
     return _Read(str(id_), [_word(one, record) for one in values], record.place, record.line)
 
@@ -346,9 +423,16 @@ def _of_text(source: Source, wanted: _Wanted) -> Iterator[_Read]:
     first = next((found for found in rows if not found[0][0].startswith("#")), None)
     word = wanted.names[0]
     if first is None:
-        raise FileFormatError(source.path, 0, "an empty file", f"lines QUERY {word.upper()}, or columns query and {word}")
+        raise FileFormatError(
+            source.path,
+            0,
+            "an empty file",
+            f"lines QUERY {word.upper()}, or columns query and {word}",
+        )
     names = [name.strip() for name in first[0]]
-    headed = bool(wanted.given) or any(name.lower() in _QUERY or name.lower() in _USER for name in names)
+    headed = bool(wanted.given) or any(
+        name.lower() in _QUERY or name.lower() in _USER for name in names
+    )
     places, width = (0, 1), 2
     if headed:
         query, other = wanted.choose(source.path, first[1], names)
@@ -357,8 +441,14 @@ def _of_text(source: Source, wanted: _Wanted) -> Iterator[_Read]:
         if not headed and row[0].startswith("#"):
             continue
         if len(row) != width:
-            cells, expected = ("cell", f"{width}, as in the header line") if headed else ("field", f"2: QUERY {word.upper()}")
-            raise FileFormatError(source.path, line, f"{len(row)} {cells}{'s' * (len(row) != 1)}", expected)
+            cells, expected = (
+                ("cell", f"{width}, as in the header line")
+                if headed
+                else ("field", f"2: QUERY {word.upper()}")
+            )
+            raise FileFormatError(
+                source.path, line, f"{len(row)} {cells}{'s' * (len(row) != 1)}", expected
+            )
         query, cell = (row[place].strip() for place in places)
         if not query:
             raise FileFormatError(source.path, line, "an empty query", "its id")
@@ -369,7 +459,11 @@ def _rows(source: Source) -> Iterator[tuple[list[str], int]]:
     """Cells of each line that is not blank, with its number; tabs, commas, semicolons or blanks
     separate, as in the first line of data.
     """
-    lines = (line for line in bytes(source.data[:_HEAD]).splitlines() if line.strip() and not line.startswith(b"#"))
+    lines = (
+        line
+        for line in bytes(source.data[:_HEAD]).splitlines()
+        if line.strip() and not line.startswith(b"#")
+    )
     head = next(lines, b"")
     delimiter = next((sign for sign in (b"\t", b",", b";") if sign in head), None)
     # an id may hold a semicolon
@@ -406,15 +500,28 @@ class QueryFiles(NamedTuple):
         if self.weights_path is None or self.weights_path == "-":
             return False
         try:
-            next(_rows_of(self.weights_path, _Wanted.of(("probability",), {"probability": "probability"}), None), None)
+            next(
+                _rows_of(
+                    self.weights_path,
+                    _Wanted.of(("probability",), {"probability": "probability"}),
+                    None,
+                ),
+                None,
+            )
         except FileFormatError:
             return False
         return True
 
     def read(self, tell: Tell | None = None) -> "OfQueries":
         """Read the files; `tell` gets what readers have to say."""
-        weights = None if self.weights_path is None else read_traffic(self.weights_path, zeros="refused", tell=tell)
-        clusters = None if self.cluster_path is None else read_clusters(self.cluster_path, tell=tell)
+        weights = (
+            None
+            if self.weights_path is None
+            else read_traffic(self.weights_path, zeros="refused", tell=tell)
+        )
+        clusters = (
+            None if self.cluster_path is None else read_clusters(self.cluster_path, tell=tell)
+        )
         return OfQueries(self, weights, clusters, self._categories(tell))
 
     def _categories(self, tell: Tell | None) -> "Categories | None":
@@ -422,7 +529,9 @@ class QueryFiles(NamedTuple):
             return None
         path = self.slices_text.removeprefix(_OF_TRAFFIC)
         if not path:
-            raise OptionError(f"slices: found {self.slices_text!r} without a file, expected {_OF_TRAFFIC}FILE")
+            raise OptionError(
+                f"slices: found {self.slices_text!r} without a file, expected {_OF_TRAFFIC}FILE"
+            )
         if path == self.slices_text:
             return read_categories(path, tell=tell)
         from idealrank.analysis.comparison.slice_differences import traffic_thirds  # noqa: PLC0415  (few commands have slices)
@@ -442,11 +551,23 @@ class OfQueries(NamedTuple):
     def check(self, evaluations: Sequence[Evaluation]) -> None:
         """Refuse a file that lacks a query of the evaluations, and slices of none of them."""
         wanted = queries_of(evaluations)
-        for path, words in ((self.files.weights_path, self.weights), (self.files.cluster_path, self.clusters)):
+        for path, words in (
+            (self.files.weights_path, self.weights),
+            (self.files.cluster_path, self.clusters),
+        ):
             missing = [] if words is None else [query for query in wanted if query not in words]
             if missing:
                 some = f"{missing[0]!r} ({len(missing)} of {len(wanted)} queries)"
-                raise InputError(f"{path}: found no line for query {some}; expected a line for each query")
+                raise InputError(
+                    f"{path}: found no line for query {some}; expected a line for each query"
+                )
         if self.categories is not None and not any(query in self.categories for query in wanted):
-            some = f"queries {', '.join(map(repr, list(self.categories)[:3]))}" if self.categories else "no query"
-            raise InputError(f"{self.files.slices_text}: found {some}, expected compared queries, such as {wanted[0]!r}")
+            some = (
+                f"queries {', '.join(map(repr, list(self.categories)[:3]))}"
+                if self.categories
+                else "no query"
+            )
+            raise InputError(
+                f"{self.files.slices_text}: found {some}, expected compared queries, such as "
+                f"{wanted[0]!r}"
+            )

@@ -24,19 +24,33 @@ def read_vectors(path: str, queries: Sequence[str]) -> dict[str, FloatArray]:
     """
     ids, matrix = _read(path)
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
-        raise InputError(f"{path}: found an array of {matrix.dtype} with shape {matrix.shape}, expected numbers, a row for each query")
+        raise InputError(
+            f"{path}: found an array of {matrix.dtype} with shape {matrix.shape}, expected "
+            f"numbers, a row for each query"
+        )
     if ids is None:
         if len(matrix) != len(queries):
-            raise InputError(f"{path}: found {len(matrix)} rows, expected {len(queries)}, one for each query in the order of their file")
+            raise InputError(
+                f"{path}: found {len(matrix)} rows, expected {len(queries)}, one for each "
+                f"query in the order of their file"
+            )
         ids = list(queries)
     if len(ids) != len(matrix):
-        raise InputError(f"{path}: found {len(ids)} ids for {len(matrix)} vectors, expected one for each")
+        raise InputError(
+            f"{path}: found {len(ids)} ids for {len(matrix)} vectors, expected one for each"
+        )
     found = dict(zip(ids, np.asarray(matrix, np.float64), strict=True))
     for query in queries:
         if query not in found:
-            raise InputError(f"{path}: found no vector of query {shown(repr(query))}, expected one for each query")
+            raise InputError(
+                f"{path}: found no vector of query {shown(repr(query))}, expected one for "
+                f"each query"
+            )
         if not np.isfinite(found[query]).all():
-            raise InputError(f"{path}: query {shown(repr(query))}: found a number that is not finite in the vector")
+            raise InputError(
+                f"{path}: query {shown(repr(query))}: found a number that is not finite in "
+                f"the vector"
+            )
     return {query: found[query] for query in queries}
 
 
@@ -53,7 +67,9 @@ def _read(path: str) -> tuple[list[str] | None, Any]:
         raise InputError(f"{path}: found no {error.args[0]}, expected ids and vectors") from None
     except (OSError, ValueError, EOFError) as error:
         raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    raise InputError(f"{path}: found the ending {Path(path).suffix!r}, expected .npy, .npz or .parquet")
+    raise InputError(
+        f"{path}: found the ending {Path(path).suffix!r}, expected .npy, .npz or .parquet"
+    )
 
 
 def _of_parquet(path: str) -> tuple[list[str], Any]:
@@ -61,7 +77,9 @@ def _of_parquet(path: str) -> tuple[list[str], Any]:
     if not Path(path).is_file():
         raise InputError(f"{path}: found no such file")
     table = parquet.read_table(path).to_pydict()
-    ids = next((table[name] for name in ("id", "_id", "query", "query_id", "qid") if name in table), None)
+    ids = next(
+        (table[name] for name in ("id", "_id", "query", "query_id", "qid") if name in table), None
+    )
     vectors = next((table[name] for name in ("vector", "embedding") if name in table), None)
     if ids is None or vectors is None:
         raise InputError(f"{path}: found columns {', '.join(table)}, expected id and vector")

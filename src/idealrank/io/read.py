@@ -170,7 +170,9 @@ def read_run(
             notes.warn(f"{', '.join(paths)}: found an empty file; the run answers no query")
         return read_trec_run(sources, name)
     with _whole(sources):
-        return to_run(_parts(sources, "run", kind, columns, notes, labels=labels, group=group), paths, name)
+        return to_run(
+            _parts(sources, "run", kind, columns, notes, labels=labels, group=group), paths, name
+        )
 
 
 @contextmanager
@@ -183,7 +185,14 @@ def _whole(sources: Sequence[Source]) -> Iterator[None]:
             source.refuse_cut()
 
 
-def _parts(sources: Sequence[Source], table: Table, kind: Format, columns: Columns, notes: Notes, **more: Any) -> Iterator[Rows | Blocks]:
+def _parts(
+    sources: Sequence[Source],
+    table: Table,
+    kind: Format,
+    columns: Columns,
+    notes: Notes,
+    **more: Any,
+) -> Iterator[Rows | Blocks]:
     """Read each file; Parquet in pieces, as it is read."""
     for source in sources:
         if kind == "parquet":
@@ -191,7 +200,15 @@ def _parts(sources: Sequence[Source], table: Table, kind: Format, columns: Colum
 
             yield from parquet_pieces(source, table, columns, notes, refuse)
         else:
-            part = read_part(source=source, table=table, kind=kind, columns=columns, notes=notes, complain=refuse, **more)
+            part = read_part(
+                source=source,
+                table=table,
+                kind=kind,
+                columns=columns,
+                notes=notes,
+                complain=refuse,
+                **more,
+            )
             if isinstance(part, Rows):
                 _wonder_at_bytes(part, notes)
             yield part
@@ -203,8 +220,14 @@ def _wonder_at_bytes(part: Rows, notes: Notes) -> None:
         rows = ids.not_utf8()
         if rows:
             path, line = part.place(rows[0])
-            where, count = f"{path}:{line}" if line else path, f"{len(rows):,} id{'s are' if len(rows) > 1 else ' is'} not UTF-8"
-            notes.warn(f"{where}: {count} (the first: {quoted(ids.bytes_at(rows[0]))}); save the file as UTF-8, or ids will not match")
+            where, count = (
+                f"{path}:{line}" if line else path,
+                f"{len(rows):,} id{'s are' if len(rows) > 1 else ' is'} not UTF-8",
+            )
+            notes.warn(
+                f"{where}: {count} (the first: {quoted(ids.bytes_at(rows[0]))}); save the "
+                f"file as UTF-8, or ids will not match"
+            )
 
 
 def common_format(sources: Sequence[Source], asked: str, notes: Notes) -> Format:
@@ -213,7 +236,9 @@ def common_format(sources: Sequence[Source], asked: str, notes: Notes) -> Format
     if len(set(kinds.values())) > 1:
         found = ", ".join(f"{path} as {kind}" for path, kind in kinds.items())
         raise InputError(
-            f"found different formats in one collection ({found}), expected one", hint="set format=", command_hint="set --input-format"
+            f"found different formats in one collection ({found}), expected one",
+            hint="set format=",
+            command_hint="set --input-format",
         )
     return next(iter(kinds.values()))
 
@@ -245,7 +270,11 @@ def read_part(
             found = "found scores, one a line, expected the file of labels too, to know whose"
             # a command takes the labels from there
             command = "give it as the judgments, not on standard input"
-            raise InputError(f"{source.path}: {found}", hint="name it with labels=", command_hint=command)
-        return read_scores(source, read_labels(open_sources(labels, notes)[0], group, notes, refuse))
+            raise InputError(
+                f"{source.path}: {found}", hint="name it with labels=", command_hint=command
+            )
+        return read_scores(
+            source, read_labels(open_sources(labels, notes)[0], group, notes, refuse)
+        )
     finally:  # A file that was cut short read as zeros, whatever the reader made of them.
         source.refuse_cut()

@@ -38,11 +38,19 @@ def is_columnar(start: bytes) -> bool:
 def columnar_records(source: Source, choose: Choose) -> Iterator[FieldRecord]:
     """Rows of a Parquet or Arrow IPC file, some at a time, with the chosen columns only."""
     is_parquet = bytes(source.data[:4]) == _PARQUET
-    expected, what = ("a Parquet file", "Parquet") if is_parquet else ("an Arrow IPC file or stream", "Arrow IPC")
+    expected, what = (
+        ("a Parquet file", "Parquet")
+        if is_parquet
+        else ("an Arrow IPC file or stream", "Arrow IPC")
+    )
     pyarrow = load_extra("pyarrow", f"reading {what}", "arrow")
     row = 0
     try:
-        for batch in _parquet_batches(source, choose, pyarrow) if is_parquet else _arrow_batches(source, choose, pyarrow):
+        for batch in (
+            _parquet_batches(source, choose, pyarrow)
+            if is_parquet
+            else _arrow_batches(source, choose, pyarrow)
+        ):
             for fields in batch.to_pylist():
                 yield FieldRecord(fields, f"{source.path}: row {row} (counted from 0)", 0)
                 row += 1
@@ -56,12 +64,16 @@ def columnar_records(source: Source, choose: Choose) -> Iterator[FieldRecord]:
 
 def _parquet_batches(source: Source, choose: Choose, pyarrow: Any) -> Iterator[Any]:
     file = import_module("pyarrow.parquet").ParquetFile(pyarrow.PythonFile(source.open()))
-    yield from file.iter_batches(batch_size=_ROWS, columns=_chosen_once(source, file.schema_arrow.names, choose))
+    yield from file.iter_batches(
+        batch_size=_ROWS, columns=_chosen_once(source, file.schema_arrow.names, choose)
+    )
 
 
 def _arrow_batches(source: Source, choose: Choose, pyarrow: Any) -> Iterator[Any]:
     reader, ipc = pyarrow.PythonFile(source.open()), import_module("pyarrow.ipc")
-    data = (ipc.open_file if bytes(source.data[:6]) == _ARROW[0] else ipc.open_stream)(reader).read_all()
+    data = (ipc.open_file if bytes(source.data[:6]) == _ARROW[0] else ipc.open_stream)(
+        reader
+    ).read_all()
     data = data.select(_chosen_once(source, data.schema.names, choose))
     # the reader maps what the file says; offsets that point outside would be followed
     data.validate(full=True)
@@ -74,11 +86,15 @@ def _chosen_once(source: Source, names: Sequence[str], choose: Choose) -> list[s
     twice = next((name for name in chosen if names.count(name) > 1), None)
     if twice is not None:
         found = f"column {shown(twice)} more than once"
-        raise FileFormatError(source.path, 0, found, "each column once", "rename or drop the others")
+        raise FileFormatError(
+            source.path, 0, found, "each column once", "rename or drop the others"
+        )
     return chosen
 
 
-def line_records(lines: Iterable[bytes], path: str, skip: Callable[[bytes], bool] = lambda _: False) -> Iterator[FieldRecord]:
+def line_records(
+    lines: Iterable[bytes], path: str, skip: Callable[[bytes], bool] = lambda _: False
+) -> Iterator[FieldRecord]:
     """Records of JSON lines; blank lines, and those that `skip` names, are left out unread."""
     for number, line in enumerate(lines, 1):
         if skip(line) or not line.strip():
@@ -86,12 +102,20 @@ def line_records(lines: Iterable[bytes], path: str, skip: Callable[[bytes], bool
         try:
             value = json.loads(line.removeprefix(BYTE_ORDER_MARK))
         except (ValueError, RecursionError) as error:
-            raise FileFormatError(path, number, f"a line that is not JSON ({error})", "a record on each line") from None
+            raise FileFormatError(
+                path, number, f"a line that is not JSON ({error})", "a record on each line"
+            ) from None
         yield _record(value, path, number)
 
 
 def json_records(
-    text: bytes, path: str, key: str, value: str, expected: str, *, is_wanted: Callable[[str], bool] = lambda _: True
+    text: bytes,
+    path: str,
+    key: str,
+    value: str,
+    expected: str,
+    *,
+    is_wanted: Callable[[str], bool] = lambda _: True,
 ) -> Iterator[FieldRecord]:
     """Records of one JSON value: an array of records, or an object of records or of values by
     id.
@@ -101,11 +125,17 @@ def json_records(
     except (ValueError, RecursionError) as error:
         raise FileFormatError(path, 0, f"text that is not JSON ({error})", expected) from None
     if isinstance(found, list):
-        yield from (_record(one, f"{path}: record {number}", 0) for number, one in enumerate(found, 1))
+        yield from (
+            _record(one, f"{path}: record {number}", 0) for number, one in enumerate(found, 1)
+        )
     elif isinstance(found, dict):
         for name, one in found.items():
             if is_wanted(name):
-                yield FieldRecord({**(one if isinstance(one, dict) else {value: one}), key: name}, f"{path}: id {shown(repr(name))}", 0)
+                yield FieldRecord(
+                    {**(one if isinstance(one, dict) else {value: one}), key: name},
+                    f"{path}: id {shown(repr(name))}",
+                    0,
+                )
     else:
         raise FileFormatError(path, 0, type(found).__name__, expected)
 
@@ -123,5 +153,7 @@ def frame_records(frame: Any, where: str, choose: Choose) -> Iterator[FieldRecor
 
 def _record(value: Any, place: str, line: int) -> FieldRecord:
     if not isinstance(value, dict):
-        raise FileFormatError(place, line, type(value).__name__, "a record: an object with named fields")
+        raise FileFormatError(
+            place, line, type(value).__name__, "a record: an object with named fields"
+        )
     return FieldRecord(value, place, line)

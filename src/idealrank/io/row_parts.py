@@ -37,7 +37,10 @@ def joined(pieces: Sequence[Rows]) -> Rows:
     Examples
     --------
     >>> from idealrank.io.id_columns import pack
-    >>> pieces = [Rows(pack(["q"]), pack([name]), np.ones(1), lambda row, name=name: (name, row)) for name in "ab"]
+    >>> pieces = [
+    ...     Rows(pack(["q"]), pack([name]), np.ones(1), lambda row, name=name: (name, row))
+    ...     for name in "ab"
+    ... ]
     >>> joined(pieces).documents[1], joined(pieces).place(1)
     ('b', ('b', 0))
     """
@@ -99,7 +102,9 @@ def _plain(ids: Sequence[str]) -> Sequence[str | bytes]:
     return ids
 
 
-def to_qrels(parts: Iterable[Rows | Blocks], paths: Sequence[str], duplicates: QrelsDuplicates) -> Qrels:
+def to_qrels(
+    parts: Iterable[Rows | Blocks], paths: Sequence[str], duplicates: QrelsDuplicates
+) -> Qrels:
     """Judgments from all files of a collection."""
     return Qrels.from_table(_table(parts, "qrels", duplicates), name=paths[0], paths=paths)
 
@@ -123,13 +128,18 @@ def _table(parts: Iterable[Rows | Blocks], table: Table, duplicates: Any) -> _ke
         if not rows:
             return _kernel.from_mapping(cast(Any, Blocks(blocks)), duplicates=duplicates)
         if blocks:
-            raise InputError("found rows in one file and nested lists in another, expected one layout for all files of a collection")
+            raise InputError(
+                "found rows in one file and nested lists in another, expected one layout for "
+                "all files of a collection"
+            )
         return columns.finish(duplicates=duplicates)
     except _kernel.ParseError as error:
         _raise(error, table, rows, blocks)
 
 
-def _raise(error: Exception, table: Table, rows: Sequence[_Piece], blocks: Sequence[Block]) -> NoReturn:
+def _raise(
+    error: Exception, table: Table, rows: Sequence[_Piece], blocks: Sequence[Block]
+) -> NoReturn:
     kind, _, row, text, detail = error.args
     path, line = _place_of_row(rows, row - 1) if rows else _place_of_second(blocks, text)
     found, expected, hint = describe(kind, text, detail, table)
@@ -137,7 +147,9 @@ def _raise(error: Exception, table: Table, rows: Sequence[_Piece], blocks: Seque
         found = f"{quoted(text)} a second time"
         if rows:
             first_path, first_line = _place_of_row(rows, int(detail.split(b":")[1]) - 1)
-            earlier = f"on line {first_line}" if first_path == path else f"in {first_path}:{first_line}"
+            earlier = (
+                f"on line {first_line}" if first_path == path else f"in {first_path}:{first_line}"
+            )
             found += f" (first {earlier})" if first_line else ""
         if path.startswith(f"{table}: row "):  # a dataframe, which has no file
             hint = in_python(switch_for(kind))
@@ -164,12 +176,18 @@ def _place_of_second(blocks: Sequence[Block], text: bytes) -> Place:
     return blocks[0].place
 
 
-def complain_of_duplicates(parts: Sequence[Rows | Blocks], table: Table, complain: Complain) -> None:
+def complain_of_duplicates(
+    parts: Sequence[Rows | Blocks], table: Table, complain: Complain
+) -> None:
     """Hand every document that comes twice under a query to `complain`.
 
     Examples
     --------
-    >>> complain_of_duplicates([Blocks([Block("q", ["d", "d"], [1, 2], ("a.json", 0))])], "qrels", lambda c: print(c.found))
+    >>> complain_of_duplicates(
+    ...     [Blocks([Block("q", ["d", "d"], [1, 2], ("a.json", 0))])],
+    ...     "qrels",
+    ...     lambda c: print(c.found),
+    ... )
     "q d" a second time
     """
     if not _repeats(parts, table):
@@ -180,7 +198,14 @@ def complain_of_duplicates(parts: Sequence[Rows | Blocks], table: Table, complai
         if (query, document) in seen:
             path, line = part.place(row) if isinstance(part, Rows) else part.blocks[row].place
             complain(
-                Complaint(kind="duplicate", path=path, line=line, found=f'"{query} {document}" a second time', expected=expected, hint=hint)
+                Complaint(
+                    kind="duplicate",
+                    path=path,
+                    line=line,
+                    found=f'"{query} {document}" a second time',
+                    expected=expected,
+                    hint=hint,
+                )
             )
         seen.add((query, document))
 

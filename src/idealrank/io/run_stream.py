@@ -66,21 +66,31 @@ def stream_run(
         return Run.from_parts(RunParts(TextReader(sources, budget, count)), name=name, paths=paths)
     if kind not in ("parquet", "arrow", "csv", "tsv"):
         raise InputError(
-            f"{paths[0]}: found {kind}, expected TREC text, Parquet, Arrow IPC, CSV or TSV, which can be read in parts",
+            f"{paths[0]}: found {kind}, expected TREC text, Parquet, Arrow IPC, CSV or TSV, "
+            f"which can be read in parts",
             hint="leave memory= out, or write the run in one of these formats",
             command_hint="leave --memory out, or write the run in one of these formats",
         )
     return Run.from_parts(
-        RunParts(FileReader(sources=sources, kind=kind, columns=columns, notes=notes, budget=budget, count=count)), name=name, paths=paths
+        RunParts(
+            FileReader(
+                sources=sources, kind=kind, columns=columns, notes=notes, budget=budget, count=count
+            )
+        ),
+        name=name,
+        paths=paths,
     )
 
 
-def _too_large(budget: MemoryBudget, taken: int, size: int, factor: float, query: str = "") -> InputError:
+def _too_large(
+    budget: MemoryBudget, taken: int, size: int, factor: float, query: str = ""
+) -> InputError:
     needed = taken + int(factor * size)
     which = f"query {query!r}" if query else "the largest query"
     text = f"{-(-needed // 10**6)}MB"
     return InputError(
-        f"memory={budget.text}: {which} has {megabytes(size)} of rows and takes about {megabytes(needed)} in all, expected less",
+        f"memory={budget.text}: {which} has {megabytes(size)} of rows and takes about "
+        f"{megabytes(needed)} in all, expected less",
         hint=f'memory="{text}"',
         command_hint=f"--memory {text}",
     )
@@ -89,7 +99,9 @@ def _too_large(budget: MemoryBudget, taken: int, size: int, factor: float, query
 class TextReader:
     """Reads TREC text in stretches of lines."""
 
-    def __init__(self, sources: Sequence[Source], budget: MemoryBudget, count: Count | None = None) -> None:
+    def __init__(
+        self, sources: Sequence[Source], budget: MemoryBudget, count: Count | None = None
+    ) -> None:
         self._sources, self._budget, self._count = sources, budget, count
         self._total = sum(len(source.data) for source in sources)
 
@@ -148,7 +160,11 @@ class TextReader:
         done = self._total
         taken = self._budget.total - left
         for part in regroup(
-            pieces(), layout, self._total, limit // 2, lambda size: _too_large(self._budget, taken, size, 2 * _QUERY_SHARE)
+            pieces(),
+            layout,
+            self._total,
+            limit // 2,
+            lambda size: _too_large(self._budget, taken, size, 2 * _QUERY_SHARE),
         ):
             yield part
             done += part.source.nbytes  # type: ignore[union-attr]
@@ -168,7 +184,10 @@ class TextReader:
         """
         data = max((source.data for source in self._sources), key=len)
         middle = _line_end(data, len(data) // 2)
-        samples = ({_first_word(line, 0) for line in bytes(data[at : at + _SAMPLE]).split(b"\n")[:-1]} for at in (0, middle))
+        samples = (
+            {_first_word(line, 0) for line in bytes(data[at : at + _SAMPLE]).split(b"\n")[:-1]}
+            for at in (0, middle)
+        )
         return len(set.intersection(*samples) - {b""}) > 1
 
     def _stretches(self, size: int) -> Iterator[list[tuple[Source, int, int]]]:
@@ -182,7 +201,9 @@ class TextReader:
             while begin < len(data):
                 stop = _line_end(data, begin + room)
                 word = _first_word(data, stop)
-                while stop < len(data) and (_first_word(data, stop) == word or data[stop : stop + len(MARK)] == MARK):
+                while stop < len(data) and (
+                    _first_word(data, stop) == word or data[stop : stop + len(MARK)] == MARK
+                ):
                     stop = _line_end(data, stop)
                 spans.append((source, begin, stop))
                 room -= stop - begin
@@ -210,7 +231,11 @@ class PieceReader:
     lines = None
 
     def __init__(
-        self, pieces: Callable[[int], Iterable[Rows]], budget: MemoryBudget, expected: int, let_go: Callable[[], None] | None = None
+        self,
+        pieces: Callable[[int], Iterable[Rows]],
+        budget: MemoryBudget,
+        expected: int,
+        let_go: Callable[[], None] | None = None,
     ) -> None:
         self._pieces, self._budget, self._expected, self._let_go = pieces, budget, expected, let_go
 
@@ -230,8 +255,14 @@ class PieceReader:
                 if len(set.intersection(*began)) > 1 and len(began) == 2:
                     raise ScatteredError
             first = last_query(rows.queries)
-            if first > 0 or (last and last[-1].queries.bytes_at(last[-1].values.size - 1) != rows.queries.bytes_at(0)):
-                waiting, size = [*waiting, *last, *([rows_between(rows, 0, first)] if first else [])], size + last_size
+            if first > 0 or (
+                last
+                and last[-1].queries.bytes_at(last[-1].values.size - 1) != rows.queries.bytes_at(0)
+            ):
+                waiting, size = (
+                    [*waiting, *last, *([rows_between(rows, 0, first)] if first else [])],
+                    size + last_size,
+                )
                 size += bytes_of(rows) * first // rows.values.size
                 last, last_size = [], 0
             last.append(rows_between(rows, first, rows.values.size))
@@ -259,24 +290,51 @@ class PieceReader:
                     self._let_go()
 
         taken = self._budget.total - left
-        return regroup(pieces(), layout, self._expected, limit, lambda size: _too_large(self._budget, taken, size, left / limit))
+        return regroup(
+            pieces(),
+            layout,
+            self._expected,
+            limit,
+            lambda size: _too_large(self._budget, taken, size, left / limit),
+        )
 
     def _refuse(self, last: list[Rows], left: int) -> None:
         """Say how much the query takes in all, for which the rest of its rows is counted."""
         query, size, rows_read = last[0].queries.bytes_at(0), 0, 0
         for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
             same = rows_of(rows.queries, query)
-            size, rows_read = size + bytes_of(rows) * same // max(1, rows.values.size), rows_read + same
-        raise _too_large(self._budget, self._budget.total - left, size, 2 * _QUERY_SHARE, query.decode("utf-8", "surrogateescape"))
+            size, rows_read = (
+                size + bytes_of(rows) * same // max(1, rows.values.size),
+                rows_read + same,
+            )
+        raise _too_large(
+            self._budget,
+            self._budget.total - left,
+            size,
+            2 * _QUERY_SHARE,
+            query.decode("utf-8", "surrogateescape"),
+        )
 
 
 class FileReader(PieceReader):
     """Reads files of rows."""
 
     def __init__(
-        self, sources: Sequence[Source], kind: Format, columns: Columns, notes: Notes, budget: MemoryBudget, count: Count | None = None
+        self,
+        sources: Sequence[Source],
+        kind: Format,
+        columns: Columns,
+        notes: Notes,
+        budget: MemoryBudget,
+        count: Count | None = None,
     ) -> None:
-        self._sources, self._kind, self._columns, self._notes, self._count = sources, kind, columns, notes, count
+        self._sources, self._kind, self._columns, self._notes, self._count = (
+            sources,
+            kind,
+            columns,
+            notes,
+            count,
+        )
         self._total = sum(len(source.data) for source in sources)
         self._n_rows = self._rows()
         self._passes = 1
@@ -314,7 +372,14 @@ class FileReader(PieceReader):
                 # read as a whole where that fits.
                 fits = self._budget.total - resident() > _WHOLE_ROW * self._n_rows
                 if self._kind in ("parquet", "arrow") and fits:
-                    read_part(source=source, table="run", kind=self._kind, columns=self._columns, notes=notes, complain=refuse)
+                    read_part(
+                        source=source,
+                        table="run",
+                        kind=self._kind,
+                        columns=self._columns,
+                        notes=notes,
+                        complain=refuse,
+                    )
                 raise
             finally:
                 source.refuse_cut()
@@ -328,7 +393,9 @@ class FileReader(PieceReader):
             from idealrank.io.formats.arrow import arrow_pieces  # noqa: PLC0415  (as above)
 
             most = self._budget.left() // 4
-            return arrow_pieces(source, "run", self._columns, notes, refuse, most_bytes=size, most_batch=most)
+            return arrow_pieces(
+                source, "run", self._columns, notes, refuse, most_bytes=size, most_batch=most
+            )
         from idealrank.io.formats.delimited import delimited_pieces  # noqa: PLC0415  (as above)
 
         return delimited_pieces(
@@ -376,7 +443,9 @@ def last_query(queries: IdColumn) -> int:
 def rows_of(queries: IdColumn, name: bytes) -> int:
     """Number of rows of a query."""
     words = queries if queries.codes is None else IdColumn(queries.offsets, queries.data)
-    is_it = np.fromiter((words.bytes_at(place) == name for place in range(len(words))), bool, len(words))
+    is_it = np.fromiter(
+        (words.bytes_at(place) == name for place in range(len(words))), bool, len(words)
+    )
     return int(np.count_nonzero(is_it if queries.codes is None else is_it[queries.codes]))
 
 
@@ -388,7 +457,12 @@ def rows_between(rows: Rows, begin: int, end: int) -> Rows:
             return IdColumn(column.offsets, column.data, column.codes[begin:end])
         return IdColumn(column.offsets[begin : end + 1], column.data)
 
-    return Rows(part(rows.queries), part(rows.documents), rows.values[begin:end], lambda row: rows.place(begin + row))
+    return Rows(
+        part(rows.queries),
+        part(rows.documents),
+        rows.values[begin:end],
+        lambda row: rows.place(begin + row),
+    )
 
 
 def bytes_of(rows: Rows) -> int:

@@ -76,7 +76,10 @@ class _Raw(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._at = max(0, offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._view)}[whence])
+        self._at = max(
+            0,
+            offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._view)}[whence],
+        )
         return self._at
 
     def readinto(self, buffer: Any) -> int:
@@ -117,14 +120,17 @@ def open_stream(path: AnyPath, notes: Notes) -> io.BufferedReader:
     data, kind = _opened(name, notes)
     if not kind and Path(name).is_file():  # read, not mapped: pages of a map stay with the process
         return io.BufferedReader(io.FileIO(name), _CHUNK)
-    return io.BufferedReader(_Pieces(unpacked(name, kind, data)) if kind else _Raw(data, name), _CHUNK)
+    return io.BufferedReader(
+        _Pieces(unpacked(name, kind, data)) if kind else _Raw(data, name), _CHUNK
+    )
 
 
 def open_sources(paths: Paths, notes: Notes) -> list[Source]:
     """Map one path or a list of them."""
     if hasattr(paths, "columns") or hasattr(paths, "collect_schema") or isinstance(paths, Mapping):
         raise InputError(
-            f"found {type(paths).__name__}, expected a path or a list of paths; evaluate() takes it directly, and a dataframe "
+            f"found {type(paths).__name__}, expected a path or a list of paths; evaluate() "
+            f"takes it directly, and a dataframe "
             "with qrels_columns= and run_columns="
         )
     listed: Sequence[AnyPath] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
@@ -132,7 +138,10 @@ def open_sources(paths: Paths, notes: Notes) -> list[Source]:
     if not names:
         raise InputError("found an empty list of paths, expected at least one file")
     if names.count("-") > 1:
-        raise InputError("found '-' (standard input) more than once, expected it once, since it can be read only once")
+        raise InputError(
+            "found '-' (standard input) more than once, expected it once, since it can be "
+            "read only once"
+        )
     return [_open(name, notes) for name in names]
 
 
@@ -151,7 +160,9 @@ def _opened(name: str, notes: Notes) -> tuple[Data, str]:
     try:
         os.fsencode(name)
     except UnicodeEncodeError:
-        raise InputError(f"{name!r}: found half a surrogate pair in a path, expected the name of a file") from None
+        raise InputError(
+            f"{name!r}: found half a surrogate pair in a path, expected the name of a file"
+        ) from None
     try:
         if name == "-":
             data = _map(sys.stdin.buffer, name)
@@ -161,7 +172,10 @@ def _opened(name: str, notes: Notes) -> tuple[Data, str]:
         kind = _compression(data)
         promised = next((kind for kind, ending in _COMPRESSED.items() if name.endswith(ending)), "")
         if promised and promised != kind and len(data):
-            notes.warn(f"{name}: found {kind or 'uncompressed'} data, expected {promised} from the ending; its content decides")
+            notes.warn(
+                f"{name}: found {kind or 'uncompressed'} data, expected {promised} from the "
+                f"ending; its content decides"
+            )
     except OSError as error:
         raise InputError(refusal_text(name, error)) from None
     return data, kind
@@ -171,9 +185,15 @@ def refusal_text(name: str, error: OSError) -> str:
     """Return one sentence for a file that cannot be opened."""
     if isinstance(error, FileNotFoundError):
         path = Path(name)
-        siblings = [sibling.name for sibling in path.parent.iterdir()] if _is_folder(path.parent) else []
-        close = [sibling for sibling in near_ids(path.name, siblings) if _are_alike(path, Path(sibling))]
-        return f"{name}: found no such file" + (f"; did you mean {str(path.with_name(close[0]))!r}?" if close else "")
+        siblings = (
+            [sibling.name for sibling in path.parent.iterdir()] if _is_folder(path.parent) else []
+        )
+        close = [
+            sibling for sibling in near_ids(path.name, siblings) if _are_alike(path, Path(sibling))
+        ]
+        return f"{name}: found no such file" + (
+            f"; did you mean {str(path.with_name(close[0]))!r}?" if close else ""
+        )
     if isinstance(error, IsADirectoryError) or _is_folder(Path(name)):
         return f"{name}: found a directory, expected a file"
     if isinstance(error, PermissionError):

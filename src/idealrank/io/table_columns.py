@@ -7,7 +7,17 @@ from typing import NamedTuple, TypeAlias
 from idealrank.errors import Advised, InputError, OptionError, near_ids
 from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Table
-from idealrank.io.usual_columns import DOCUMENT, GRADE, NO_GRADE, QUERY, RANK, SCORE, Names, candidates, plain
+from idealrank.io.usual_columns import (
+    DOCUMENT,
+    GRADE,
+    NO_GRADE,
+    QUERY,
+    RANK,
+    SCORE,
+    Names,
+    candidates,
+    plain,
+)
 
 Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
 
@@ -36,10 +46,15 @@ class Chosen(NamedTuple):
 def parse_columns(text: str, option: str = "--columns") -> dict[str, str]:
     """Column names as the command line takes them."""
     expected = "query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME"
-    named = [(_OTHER_ROLES.get(role, role), name) for role, name in _named_pairs(text, option, expected)]
+    named = [
+        (_OTHER_ROLES.get(role, role), name) for role, name in _named_pairs(text, option, expected)
+    ]
     columns = dict(named)
     if len(columns) < len(named):
-        raise OptionError(f"{option} {text}: found a role twice, expected each once; user is query, item is document, rating is grade")
+        raise OptionError(
+            f"{option} {text}: found a role twice, expected each once; user is query, item is "
+            f"document, rating is grade"
+        )
     return columns
 
 
@@ -50,7 +65,9 @@ def parse_roles(text: str, roles: Sequence[str], option: str = "--columns") -> d
     named = _named_pairs(text, option, f"ROLE=NAME,... with roles among {', '.join(roles)}")
     unknown = next((role for role, _ in named if role not in roles), None)
     if unknown is not None:
-        raise OptionError(f"{option} {text}: found the role {unknown!r}, expected some of {', '.join(roles)}")
+        raise OptionError(
+            f"{option} {text}: found the role {unknown!r}, expected some of {', '.join(roles)}"
+        )
     columns = dict(named)
     if len(columns) < len(named):
         raise OptionError(f"{option} {text}: found a role twice, expected each once")
@@ -66,7 +83,9 @@ def _named_pairs(text: str, option: str, expected: str) -> list[tuple[str, str]]
     return pairs
 
 
-def choose_columns(names: Sequence[str], table: Table, given: Columns, where: str, notes: Notes) -> Chosen:
+def choose_columns(
+    names: Sequence[str], table: Table, given: Columns, where: str, notes: Notes
+) -> Chosen:
     """Find the three columns of a table."""
     spelled = named_columns(given, table)
     doubtful: list[str] = []
@@ -99,14 +118,31 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
         raise _refusal(found, spelled, names, table, where)
     chosen = Chosen(query, document, "" if every_row else value, by_rank)
     if implicit:
-        message = f"{where}: found no column of grades next to query={query}, document={document}; every row counts as grade 1"
-        named, said = {"query": query, "document": document, "grade": "1"}, "; ".join([message, *doubtful])
+        message = (
+            f"{where}: found no column of grades next to query={query}, document={document}; "
+            f"every row counts as grade 1"
+        )
+        named, said = (
+            {"query": query, "document": document, "grade": "1"},
+            "; ".join([message, *doubtful]),
+        )
         command = f"{_option(table)} query={query},document={document},grade=1"
         notes.warn(
-            Advised(said, f"to set the columns, use columns={named} (in evaluate, qrels_columns=)", f"to set the columns, use {command}")
+            Advised(
+                said,
+                f"to set the columns, use columns={named} (in evaluate, qrels_columns=)",
+                f"to set the columns, use {command}",
+            )
         )
     elif len(spelled) < 3:
-        _tell(chosen=chosen, doubtful=doubtful, role="rank" if by_rank else value_role, where=where, notes=notes, table=table)
+        _tell(
+            chosen=chosen,
+            doubtful=doubtful,
+            role="rank" if by_rank else value_role,
+            where=where,
+            notes=notes,
+            table=table,
+        )
         _tell_of_ranks(chosen, value_role, names, where, notes)
     return chosen
 
@@ -123,19 +159,31 @@ def named_columns(given: Columns, table: Table) -> dict[str, str]:
     """Names by role; those that this table has no use for are left out, so that one mapping can
     serve qrels and runs.
     """
-    useful = ("query", "document", "grade") if table == "qrels" else ("query", "document", "score", "rank")
+    useful = (
+        ("query", "document", "grade")
+        if table == "qrels"
+        else ("query", "document", "score", "rank")
+    )
     if given is None:
         return {}
     if isinstance(given, Mapping):
         unknown = [role for role in given if role not in _ROLES and role not in _OTHER_ROLES]
         if unknown:
-            raise OptionError(f"columns: found {', '.join(map(repr, unknown))}, expected {', '.join(_ROLES)}")
+            raise OptionError(
+                f"columns: found {', '.join(map(repr, unknown))}, expected {', '.join(_ROLES)}"
+            )
         roles = {_OTHER_ROLES.get(role, role): str(name) for role, name in given.items()}
         if len(roles) < len(given):
-            raise OptionError(f"columns: found a role twice in {', '.join(given)}, expected each once: user is query, item is document")
+            raise OptionError(
+                f"columns: found a role twice in {', '.join(given)}, expected each once: user "
+                f"is query, item is document"
+            )
         return {role: roles[role] for role in useful if role in roles}
     if isinstance(given, str) or len(given) != 3:
-        raise OptionError(f"columns: found {given!r}, expected a mapping such as {{'query': 'qid', 'document': 'docno'}}, or three names")
+        raise OptionError(
+            f"columns: found {given!r}, expected a mapping such as {{'query': 'qid', "
+            f"'document': 'docno'}}, or three names"
+        )
     return dict(zip(useful[:3], map(str, given), strict=True))
 
 
@@ -148,13 +196,18 @@ def _option(table: Table) -> str:
 
 
 def _refusal(
-    found: Mapping[str, tuple[str, Names]], spelled: Mapping[str, str], names: Sequence[str], table: Table, where: str
+    found: Mapping[str, tuple[str, Names]],
+    spelled: Mapping[str, str],
+    names: Sequence[str],
+    table: Table,
+    where: str,
 ) -> InputError:
     """Name everything that is wrong at once, with an option that names every column."""
     for name, _ in found.values():
         if name and names.count(name) > 1:
             return InputError(
-                f"{where}: expected one column {name!r}, found it more than once among {_listed(names)}; rename or drop the others"
+                f"{where}: expected one column {name!r}, found it more than once among "
+                f"{_listed(names)}; rename or drop the others"
             )
     expected = []
     for role, (name, usual) in found.items():
@@ -163,39 +216,65 @@ def _refusal(
             expected.append(f"{name!r} for the {role}" if name else usually)
     fitting = {role: name for role, (name, _) in found.items() if name and name in names}
     lacking = set(found) - set(fitting)  # interactions have no scores, and runs no grades
-    swapped = not spelled and (lacking == {"score"} or (lacking == {"grade"} and bool(candidates(names, (*SCORE[0], *RANK[0])))))
+    swapped = not spelled and (
+        lacking == {"score"}
+        or (lacking == {"grade"} and bool(candidates(names, (*SCORE[0], *RANK[0]))))
+    )
     free = [name for name in dict.fromkeys(names) if name and name not in fitting.values()]
     for role, (name, _) in found.items():
         if role not in fitting:
             near = near_ids(name, free, 1) if name and role in spelled else []
-            every_row_counts = role == "grade" and not name and {plain(one) for one in free} <= NO_GRADE
+            every_row_counts = (
+                role == "grade" and not name and {plain(one) for one in free} <= NO_GRADE
+            )
             fitting[role] = _EVERY_ROW if every_row_counts else (near or free or ["NAME"])[0]
             free = [other for other in free if other != fitting[role]]
     pairs = {role: fitting[role] for role in found}
     text = shlex.quote(",".join(f"{role}={name}" for role, name in pairs.items()))
     evaluates = "qrels_columns=" if table == "qrels" else "run_columns="
     order = "judgments come first, then runs; or " if swapped else ""
-    every_row = "; grade=1 if every row is relevant" if "grade" in found and not found["grade"][0] and pairs["grade"] != _EVERY_ROW else ""
+    every_row = (
+        "; grade=1 if every row is relevant"
+        if "grade" in found and not found["grade"][0] and pairs["grade"] != _EVERY_ROW
+        else ""
+    )
     return InputError(
         f"{where}: found columns {_listed(names)}, expected {' and '.join(expected)}",
-        hint=f"{order}name them, for example with columns={pairs} (in evaluate, {evaluates}){every_row}",
+        hint=f"{order}name them, for example with columns={pairs} (in evaluate, "
+        f"{evaluates}){every_row}",
         command_hint=f"{order}name them, for example with {_option(table)} {text}{every_row}",
     )
 
 
-def _tell_of_ranks(chosen: Chosen, role: str, names: Sequence[str], where: str, notes: Notes) -> None:
+def _tell_of_ranks(
+    chosen: Chosen, role: str, names: Sequence[str], where: str, notes: Notes
+) -> None:
     """Say that a column of ranks beside the scores orders nothing."""
     if role != "score" or chosen.by_rank:
         return
     for rank in candidates(names, RANK[0])[:1]:
         equal = f"rows of equal {chosen.value} by the convention"
-        notes.inform(f"{where}: rows are ordered by {chosen.value}, and {equal}; --run-columns rank={rank} orders them by {rank}")
+        notes.inform(
+            f"{where}: rows are ordered by {chosen.value}, and {equal}; --run-columns "
+            f"rank={rank} orders them by {rank}"
+        )
 
 
-def _tell(chosen: Chosen, doubtful: Sequence[str], role: str, where: str, notes: Notes, table: Table) -> None:
+def _tell(
+    chosen: Chosen, doubtful: Sequence[str], role: str, where: str, notes: Notes, table: Table
+) -> None:
     value = chosen.value or _EVERY_ROW
-    message = f"{where}: columns guessed: query={chosen.query}, document={chosen.document}, {role}={value}"
+    message = (
+        f"{where}: columns guessed: query={chosen.query}, document={chosen.document}, "
+        f"{role}={value}"
+    )
     if doubtful:
-        notes.warn(Advised(f"{message}; {'; '.join(doubtful)}", "name them with columns=", f"name them with {_option(table)}"))
+        notes.warn(
+            Advised(
+                f"{message}; {'; '.join(doubtful)}",
+                "name them with columns=",
+                f"name them with {_option(table)}",
+            )
+        )
     else:
         notes.inform(message)

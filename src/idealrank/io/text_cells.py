@@ -47,17 +47,29 @@ class CellChecker:
         self._first_blank_end = ""
 
     def check(
-        self, queries: Sequence[str], documents: Sequence[str], texts: Sequence[str], lines: IntArray
+        self,
+        queries: Sequence[str],
+        documents: Sequence[str],
+        texts: Sequence[str],
+        lines: IntArray,
     ) -> tuple[FloatArray, list[int] | None]:
         """Values, and the places of the rows that can be used (None: all)."""
         bad: set[int] = set()
         for name, ids in ((self._chosen.query, queries), (self._chosen.document, documents)):
             if "" in ids or _BREAK.search(text := "".join(ids)):
-                bad.update(place for place, cell in enumerate(ids) if self._bad_id(name, cell, int(lines[place])))
+                bad.update(
+                    place
+                    for place, cell in enumerate(ids)
+                    if self._bad_id(name, cell, int(lines[place]))
+                )
             elif " " in text or "\t" in text or not text.isascii():
                 self._count_blank_ends(ids, lines)
         values = parse_numbers(texts)
-        if values is None or (self._finite and not np.isfinite(values).all()) or (not self._finite and _is_any_lost(texts, values)):
+        if (
+            values is None
+            or (self._finite and not np.isfinite(values).all())
+            or (not self._finite and _is_any_lost(texts, values))
+        ):
             parsed = [self._number(text, int(lines[place])) for place, text in enumerate(texts)]
             bad.update(place for place, number in enumerate(parsed) if number is None)
             values = np.array([math.nan if number is None else number for number in parsed])
@@ -69,18 +81,28 @@ class CellChecker:
     def tell_blanks(self, notes: Notes) -> None:
         """Say once that ids have blanks at their ends, for they then join with nothing."""
         if self._blank_ends:
-            notes.warn(f"{self._first_blank_end}, {self._blank_ends} ids in all; the blanks are part of the id")
+            notes.warn(
+                f"{self._first_blank_end}, {self._blank_ends} ids in all; the blanks are part "
+                f"of the id"
+            )
 
     def _count_blank_ends(self, ids: Sequence[str], lines: IntArray) -> None:
         for place, cell in enumerate(ids):
             if _BLANK_END.search(cell):
                 self._blank_ends += 1
                 if not self._first_blank_end:
-                    self._first_blank_end = f"{self._path}:{lines[place]}: found the id {shown(cell)} with blanks at its end or beginning"
+                    self._first_blank_end = (
+                        f"{self._path}:{lines[place]}: found the id {shown(cell)} with blanks at "
+                        f"its end or beginning"
+                    )
 
     def _bad_id(self, name: str, cell: str, line: int) -> bool:
         if not cell:
-            self._complain(Complaint("empty-id", self._path, line, f"an empty cell in column {name!r}", "an id"))
+            self._complain(
+                Complaint(
+                    "empty-id", self._path, line, f"an empty cell in column {name!r}", "an id"
+                )
+            )
             return True
         if _BREAK.search(cell):
             hint = "is a quotation mark missing?"
@@ -101,11 +123,18 @@ class CellChecker:
         number = parse_number(text)
         what = "grade" if self._finite else "score"
         if number is None:
-            kind, found = ("number", f"{shown(text)} as {what}") if text.strip() else ("null", f"no {what}")
+            kind, found = (
+                ("number", f"{shown(text)} as {what}") if text.strip() else ("null", f"no {what}")
+            )
             hint = "write decimals with a point" if _DECIMAL_COMMA.fullmatch(text.strip()) else ""
             self._complain(
                 Complaint(
-                    kind=kind, path=self._path, line=line, found=f"{found} in column {self._chosen.value!r}", expected="a number", hint=hint
+                    kind=kind,
+                    path=self._path,
+                    line=line,
+                    found=f"{found} in column {self._chosen.value!r}",
+                    expected="a number",
+                    hint=hint,
                 )
             )
             return None
@@ -123,9 +152,19 @@ class CellChecker:
             )
             return None
         if self._finite and math.isinf(number):
-            self._complain(Complaint("infinite", self._path, line, f"grade {shown(text)}", "a finite grade"))
+            self._complain(
+                Complaint("infinite", self._path, line, f"grade {shown(text)}", "a finite grade")
+            )
             return None
         if not self._finite and is_lost_text(text):
-            self._complain(Complaint("whole", self._path, line, f"score {shown(text)}, a whole number that float64 changes", EXPECTED))
+            self._complain(
+                Complaint(
+                    "whole",
+                    self._path,
+                    line,
+                    f"score {shown(text)}, a whole number that float64 changes",
+                    EXPECTED,
+                )
+            )
             return None
         return number

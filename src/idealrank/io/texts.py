@@ -16,22 +16,55 @@ from idealrank.errors import FileFormatError, shown
 from idealrank.io.formats.delimited import CELLS, csv_rows
 from idealrank.io.formats.detection import refuse_foreign
 from idealrank.io.notes import Notes, Tell
-from idealrank.io.record_files import BYTE_ORDER_MARK, FieldRecord, columnar_records, is_columnar, json_records, line_records
+from idealrank.io.record_files import (
+    BYTE_ORDER_MARK,
+    FieldRecord,
+    columnar_records,
+    is_columnar,
+    json_records,
+    line_records,
+)
 from idealrank.io.sources import AnyPath, open_sources, open_stream
 
 LENGTH = 300
 # Names of columns and fields, in the order in which they are looked for; MS MARCO's passages have a
 # pid and a docid.
 _IDS = (
-    "_id", "id", "pid", "passage_id", "query_id", "query-id", "qid", "topic_id", "topic", "doc_id", "docid", "docno", "document_id",
-    "corpus_id", "corpus-id",
-)  # fmt: skip
+    "_id",
+    "id",
+    "pid",
+    "passage_id",
+    "query_id",
+    "query-id",
+    "qid",
+    "topic_id",
+    "topic",
+    "doc_id",
+    "docid",
+    "docno",
+    "document_id",
+    "corpus_id",
+    "corpus-id",
+)
 _ELSE_IDS = ("query", "document", "doc")
 _LINKS = ("url", "link", "uri", "href")
-_TEXTS = ("text", "contents", "content", "body", "passage", "abstract", "question", "query", "document", "description")
+_TEXTS = (
+    "text",
+    "contents",
+    "content",
+    "body",
+    "passage",
+    "abstract",
+    "question",
+    "query",
+    "document",
+    "description",
+)
 # The id of a record that begins with it: most lines of a large file are not wanted, and need not be
 # parsed.
-_LEADING_ID = re.compile(rb'\s*\{\s*"(' + b"|".join(name.encode() for name in _IDS) + rb')"\s*:\s*(?:"([^"\\]*)"|(\d+))')
+_LEADING_ID = re.compile(
+    rb'\s*\{\s*"(' + b"|".join(name.encode() for name in _IDS) + rb')"\s*:\s*(?:"([^"\\]*)"|(\d+))'
+)
 _WIDE = 4  # letters looked at for each that is kept: blanks are drawn together
 
 
@@ -80,7 +113,13 @@ class _Read(NamedTuple):
     is_wanted: Callable[[str], bool]
 
 
-def read_texts(path: AnyPath, wanted: Collection[str] | None = None, *, length: int = LENGTH, tell: Tell | None = None) -> dict[str, str]:
+def read_texts(
+    path: AnyPath,
+    wanted: Collection[str] | None = None,
+    *,
+    length: int = LENGTH,
+    tell: Tell | None = None,
+) -> dict[str, str]:
     r"""Read texts by id, for people to see beside ids."""
     found: dict[str, str] = {}
     _collect(path, wanted, tell, found, lambda entry: clipped(entry.text, length))
@@ -88,7 +127,11 @@ def read_texts(path: AnyPath, wanted: Collection[str] | None = None, *, length: 
 
 
 def _collect(
-    path: AnyPath, wanted: Collection[str] | None, tell: Tell | None, found: dict[str, Any], keep: Callable[[_Entry], Any]
+    path: AnyPath,
+    wanted: Collection[str] | None,
+    tell: Tell | None,
+    found: dict[str, Any],
+    keep: Callable[[_Entry], Any],
 ) -> None:
     """Fill `found` with what `keep` makes of the wanted texts."""
     missing = None if wanted is None else set(wanted)
@@ -98,7 +141,12 @@ def _collect(
     with closing(_entries(read, Notes(tell))) as entries:
         for entry in entries:
             if entry.id in found:
-                raise FileFormatError(read.path, entry.line, f"id {shown(repr(entry.id))} a second time", "each id once")
+                raise FileFormatError(
+                    read.path,
+                    entry.line,
+                    f"id {shown(repr(entry.id))} a second time",
+                    "each id once",
+                )
             found[entry.id] = keep(entry)
             if missing is not None:
                 missing.discard(entry.id)
@@ -106,7 +154,9 @@ def _collect(
                     break
 
 
-def read_documents(path: AnyPath, wanted: Collection[str] | None = None, *, tell: Tell | None = None) -> dict[str, DocumentText]:
+def read_documents(
+    path: AnyPath, wanted: Collection[str] | None = None, *, tell: Tell | None = None
+) -> dict[str, DocumentText]:
     r"""Read titles, texts and addresses by id, with their line ends, for people and judges that
     read them whole.
     """
@@ -146,18 +196,24 @@ def _by_format(read: _Read, notes: Notes, stream: io.BufferedReader) -> Iterator
     start = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if is_columnar(start):
         return _of_columns(read, notes)
-    if start.startswith(b"{") and (_LEADING_ID.match(start) or _has_ending(read.path, (".jsonl", ".ndjson"))):
+    if start.startswith(b"{") and (
+        _LEADING_ID.match(start) or _has_ending(read.path, (".jsonl", ".ndjson"))
+    ):
         return _of_lines(read, stream)
     if start[:1] in (b"{", b"["):
         return _of_json(read, stream)
     first = start.partition(b"\n")[0]
     if not start:
-        raise FileFormatError(read.path, 0, "an empty file", "lines ID<tab>TEXT, or a table with a header line")
+        raise FileFormatError(
+            read.path, 0, "an empty file", "lines ID<tab>TEXT, or a table with a header line"
+        )
     return _of_tabs(read, stream) if b"\t" in first else _of_csv(read, stream)
 
 
 def _has_ending(path: str, endings: tuple[str, ...]) -> bool:
-    return any(path.removesuffix(packed).endswith(endings) for packed in ("", ".gz", ".bz2", ".xz", ".zst"))
+    return any(
+        path.removesuffix(packed).endswith(endings) for packed in ("", ".gz", ".bz2", ".xz", ".zst")
+    )
 
 
 def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
@@ -168,19 +224,32 @@ def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
     for number, line in enumerate(stream, 1):
         row = (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).rstrip(b"\r\n")
         if number == 1:
-            columns = _Columns.of_header([_decoded(cell).strip().lower() for cell in row.split(b"\t")])
+            columns = _Columns.of_header(
+                [_decoded(cell).strip().lower() for cell in row.split(b"\t")]
+            )
             if columns is not None:
                 continue
         if not row.strip():
             continue
         if b"\t" not in row:
-            raise FileFormatError(read.path, number, f"{shown(repr(_decoded(row)))}, a line without a tab", "ID<tab>TEXT")
+            raise FileFormatError(
+                read.path,
+                number,
+                f"{shown(repr(_decoded(row)))}, a line without a tab",
+                "ID<tab>TEXT",
+            )
         cells = row.split(b"\t", 1 if columns is None else -1)
         if columns is not None:
             columns.check(len(cells), read.path, number)
-        name = _named(decode_id(cells[0 if columns is None else columns.id].strip()), read.path, number)
+        name = _named(
+            decode_id(cells[0 if columns is None else columns.id].strip()), read.path, number
+        )
         if read.is_wanted(name):
-            content = DocumentText("", _decoded(cells[1])) if columns is None else columns.content([_decoded(cell) for cell in cells])
+            content = (
+                DocumentText("", _decoded(cells[1]))
+                if columns is None
+                else columns.content([_decoded(cell) for cell in cells])
+            )
             yield _Entry(name, content, number)
 
 
@@ -189,7 +258,9 @@ def _of_csv(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
     cells may be quoted as RFC 4180 has it.
     """
     head = stream.peek(1).partition(b"\n")[0]
-    with io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
+    with io.TextIOWrapper(
+        stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
+    ) as text:
         reader = csv_rows(text, ";" if b";" in head and b"," not in head else ",")
         try:
             yield from _of_rows(read, reader)
@@ -234,7 +305,12 @@ class _Columns(NamedTuple):
     def check(self, width: int, path: str, line: int) -> None:
         """Refuse a line of another width."""
         if width != self.width:
-            raise FileFormatError(path, line, f"{width} cell{'s' * (width != 1)}", f"{self.width}, as in the header line")
+            raise FileFormatError(
+                path,
+                line,
+                f"{width} cell{'s' * (width != 1)}",
+                f"{self.width}, as in the header line",
+            )
 
     def content(self, cells: Sequence[str]) -> DocumentText:
         """Title, text and address of a line."""
@@ -260,7 +336,9 @@ def _of_lines(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
 
     def skip(line: bytes) -> bool:
         leading = _LEADING_ID.match(line)
-        return leading is not None and not read.is_wanted(decode_id(leading[2] if leading[2] is not None else leading[3]))
+        return leading is not None and not read.is_wanted(
+            decode_id(leading[2] if leading[2] is not None else leading[3])
+        )
 
     for record in line_records(stream, read.path, skip):
         yield from _of_record(record, read)
@@ -269,7 +347,9 @@ def _of_lines(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
 def _of_json(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
     """One JSON value: an object of texts, or of records, by id; or an array of records."""
     expected = "{id: text}, or an array of records"
-    for record in json_records(stream.read(), read.path, "_id", "text", expected, is_wanted=read.is_wanted):
+    for record in json_records(
+        stream.read(), read.path, "_id", "text", expected, is_wanted=read.is_wanted
+    ):
         yield from _of_record(record, read)
 
 
@@ -278,11 +358,16 @@ def _of_record(record: FieldRecord, read: _Read) -> Iterator[_Entry]:
     where, line, values = record.place, record.line, record.fields
     fields = _fields(values)
     if fields is None:
-        found = f"no id and no text among the fields {', '.join(shown(repr(name)) for name in list(values)[:6])}"
+        found = (
+            f"no id and no text among the fields "
+            f"{', '.join(shown(repr(name)) for name in list(values)[:6])}"
+        )
         raise FileFormatError(where, line, found, "such as _id and text")
     name = values[fields.id]
     if isinstance(name, bool) or not isinstance(name, (str, int)):
-        raise FileFormatError(where, line, f"{fields.id} {shown(repr(name))}", "an id: text or a whole number")
+        raise FileFormatError(
+            where, line, f"{fields.id} {shown(repr(name))}", "an id: text or a whole number"
+        )
     if not read.is_wanted(_named(str(name), where, line)):
         return
     parts = ["" if not field or values[field] is None else values[field] for field in fields[1:]]
@@ -300,7 +385,9 @@ def _of_columns(read: _Read, notes: Notes) -> Iterator[_Entry]:
         fields = _fields(names)
         if fields is None:
             some = ", ".join(shown(repr(name)) for name in names[:6])
-            raise FileFormatError(read.path, 0, f"no id and no text among the columns {some}", "such as id and text")
+            raise FileFormatError(
+                read.path, 0, f"no id and no text among the columns {some}", "such as id and text"
+            )
         return fields.used
 
     (source,) = open_sources(read.path, notes)

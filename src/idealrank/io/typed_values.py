@@ -22,7 +22,9 @@ def all_numbers(values: Sequence[Any], table: Table, *, booleans: bool = False) 
     """Return whether a list holds only numbers that can be grades or scores; a fast check before
     slow ones.
     """
-    if not set(map(type, values)) <= {int, float, bool} or (not booleans and bool in set(map(type, values))):
+    if not set(map(type, values)) <= {int, float, bool} or (
+        not booleans and bool in set(map(type, values))
+    ):
         return False
     try:
         numbers = np.array(values, np.float64)
@@ -30,7 +32,9 @@ def all_numbers(values: Sequence[Any], table: Table, *, booleans: bool = False) 
         return False
     if table == "qrels":
         return bool(np.isfinite(numbers).all())
-    return not np.isnan(numbers).any() and not (is_large(numbers) and first_lost(values) is not None)
+    return not np.isnan(numbers).any() and not (
+        is_large(numbers) and first_lost(values) is not None
+    )
 
 
 def all_ids(ids: Sequence[Any]) -> bool:
@@ -49,7 +53,11 @@ def check_number(value: Any, table: Table, *, booleans: bool = False) -> float |
     what = "grade" if table == "qrels" else "score"
     if _is_null(value):
         return "null", f"null as {what}", "a number"
-    if isinstance(value, str | bytes) or not hasattr(type(value), "__float__") or (isinstance(value, bool) and not booleans):
+    if (
+        isinstance(value, str | bytes)
+        or not hasattr(type(value), "__float__")
+        or (isinstance(value, bool) and not booleans)
+    ):
         return "number", f"{describe_value(value)} as {what}", "a number"
     try:
         number = float(value)

@@ -9,28 +9,86 @@ from typing import TypeAlias
 # looked at only when the first finds nothing.
 Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 QUERY: Names = (
-    ("queryid", "qid", "topicid", "queryno", "topicno", "userid", "sessionid", "searchid", "requestid", "groupid"),
+    (
+        "queryid",
+        "qid",
+        "topicid",
+        "queryno",
+        "topicno",
+        "userid",
+        "sessionid",
+        "searchid",
+        "requestid",
+        "groupid",
+    ),
     ("query", "topic", "user", "session", "group", "q"),
 )
 DOCUMENT: Names = (
     (
-        "documentid", "docid", "docno", "corpusid", "passageid", "itemid", "productid", "movieid", "articleid", "candidateid", "chunkid",
-        "did", "pid",
+        "documentid",
+        "docid",
+        "docno",
+        "corpusid",
+        "passageid",
+        "itemid",
+        "productid",
+        "movieid",
+        "articleid",
+        "candidateid",
+        "chunkid",
+        "did",
+        "pid",
     ),
     ("document", "doc", "item", "passage", "product"),
-)  # fmt: skip
+)
 GRADE: Names = (
-    ("grade", "relevance", "rel", "label", "relevancelabel", "relevancegrade", "judgment", "judgement", "rating", "qrel"),
+    (
+        "grade",
+        "relevance",
+        "rel",
+        "label",
+        "relevancelabel",
+        "relevancegrade",
+        "judgment",
+        "judgement",
+        "rating",
+        "qrel",
+    ),
     ("gain", "target", "score"),
 )
 SCORE: Names = (
-    ("score", "scores", "prediction", "predictions", "pred", "predicted", "predictedscore", "similarity", "sim", "relevancescore"),
+    (
+        "score",
+        "scores",
+        "prediction",
+        "predictions",
+        "pred",
+        "predicted",
+        "predictedscore",
+        "similarity",
+        "sim",
+        "relevancescore",
+    ),
     ("probability",),
 )
 RANK: Names = (("rank", "ranking", "position"), ())
 # Columns beside query and document that hold no grade: times, and the nameless index that
 # dataframes write. With no others, a table of judgments is a list of interactions.
-NO_GRADE = frozenset(("timestamp", "time", "date", "datetime", "ts", "unixtime", "eventtime", "createdat", "index", "unnamed0", ""))
+NO_GRADE = frozenset(
+    (
+        "timestamp",
+        "time",
+        "date",
+        "datetime",
+        "ts",
+        "unixtime",
+        "eventtime",
+        "createdat",
+        "index",
+        "unnamed0",
+        "",
+    )
+)
 
 
 def plain(name: str) -> str:
@@ -46,5 +104,7 @@ def candidates(names: Sequence[str], usual: Sequence[str]) -> list[str]:
 
 def is_usual(name: str) -> bool:
     """Return whether a name says what its column holds."""
-    usual = (word for names in (QUERY, DOCUMENT, GRADE, SCORE, RANK) for group in names for word in group)
+    usual = (
+        word for names in (QUERY, DOCUMENT, GRADE, SCORE, RANK) for group in names for word in group
+    )
     return plain(name) in {*usual, *NO_GRADE}

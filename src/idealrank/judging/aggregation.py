@@ -55,7 +55,10 @@ def _coded(ratings: npt.ArrayLike) -> "tuple[npt.NDArray[np.int64], FloatArray]"
         raise InputError(f"ratings: found shape {given.shape}, expected (units, raters)")
     present = ~np.isnan(given)
     if not present.any() or not np.isfinite(given[present]).all():
-        raise InputError("ratings: found no grade, or one that is infinite, expected finite grades and NaN where there is none")
+        raise InputError(
+            "ratings: found no grade, or one that is infinite, expected finite grades and NaN "
+            "where there is none"
+        )
     grades = categories_of(given[present], None)
     return np.where(present, np.searchsorted(grades, given), -1), grades
 
@@ -88,7 +91,11 @@ def majority_vote(ratings: npt.ArrayLike, *, ties: VoteTies = "lowest") -> Aggre
     votes = _votes(codes, grades.size)
     most = votes.max(axis=1, keepdims=True)
     tied = ((votes == most).sum(axis=1) > 1) & (most[:, 0] > 0)
-    place = votes.argmax(axis=1) if ties == "lowest" else grades.size - 1 - votes[:, ::-1].argmax(axis=1)
+    place = (
+        votes.argmax(axis=1)
+        if ties == "lowest"
+        else grades.size - 1 - votes[:, ::-1].argmax(axis=1)
+    )
     return Aggregated(np.where(most[:, 0] > 0, grades[place], np.nan), int(tied.sum()))
 
 
@@ -149,7 +156,8 @@ def dawid_skene(ratings: npt.ArrayLike, *, steps: int = 100, tolerance: float = 
 
     References
     ----------
-    Dawid and Skene (1979), Maximum likelihood estimation of observer error-rates using the EM algorithm, Applied Statistics 28.
+    Dawid and Skene (1979), Maximum likelihood estimation of observer error-rates using the EM
+    algorithm, Applied Statistics 28.
 
     Examples
     --------
@@ -178,7 +186,12 @@ def dawid_skene(ratings: npt.ArrayLike, *, steps: int = 100, tolerance: float = 
     best = np.full(codes.shape[0], np.nan)
     best[rated] = grades[shares.argmax(axis=1)]
     return DawidSkene(
-        grades=best, categories=grades, probabilities=probabilities, priors=priors, errors=errors, log_likelihoods=tuple(likelihoods)
+        grades=best,
+        categories=grades,
+        probabilities=probabilities,
+        priors=priors,
+        errors=errors,
+        log_likelihoods=tuple(likelihoods),
     )
 
 
@@ -202,7 +215,9 @@ class _Model:
     def posterior(self, priors: FloatArray, errors: FloatArray) -> tuple[FloatArray, float]:
         """Probabilities of the true grades, and the log-likelihood of the ratings."""
         with np.errstate(divide="ignore"):
-            logs = np.log(np.maximum(priors, _LEAST)) + np.zeros((self.codes.shape[0], self.n_grades))
+            logs = np.log(np.maximum(priors, _LEAST)) + np.zeros(
+                (self.codes.shape[0], self.n_grades)
+            )
             by_rater = np.log(errors)
         for rater, column in enumerate(self.codes.T):
             has = np.flatnonzero(column >= 0)
@@ -242,7 +257,11 @@ class AggregationAccuracy:
 
 
 def aggregations(
-    ratings: npt.ArrayLike, gold: npt.ArrayLike, *, steps: Sequence[int] = (2, 100), raters: Sequence[str] | None = None
+    ratings: npt.ArrayLike,
+    gold: npt.ArrayLike,
+    *,
+    steps: Sequence[int] = (2, 100),
+    raters: Sequence[str] | None = None,
 ) -> list[AggregationAccuracy]:
     """Compare ways to combine raters by gold grades; the raters themselves are among them, best
     first.
@@ -272,12 +291,20 @@ def aggregations(
     """
     given, truth = grade_array("ratings", ratings), grade_array("gold", gold)
     if given.ndim != 2 or truth.shape != given.shape[:1]:
-        raise InputError(f"gold: found shape {truth.shape}, expected one grade or NaN for each of the {given.shape[0]} units")
-    names = [f"rater {number}" for number in range(given.shape[1])] if raters is None else list(raters)
+        raise InputError(
+            f"gold: found shape {truth.shape}, expected one grade or NaN for each of the "
+            f"{given.shape[0]} units"
+        )
+    names = (
+        [f"rater {number}" for number in range(given.shape[1])] if raters is None else list(raters)
+    )
     if len(names) != given.shape[1]:
         raise InputError(f"raters: found {len(names)} names, expected {given.shape[1]}")
     combined = {"majority vote": majority_vote(given).grades, "median": lower_median(given)}
-    combined |= {f"Dawid-Skene, {n} step{'' if n == 1 else 's'}": dawid_skene(given, steps=n).grades for n in steps}
+    combined |= {
+        f"Dawid-Skene, {n} step{'' if n == 1 else 's'}": dawid_skene(given, steps=n).grades
+        for n in steps
+    }
     ways = [_accuracy(name, one, truth) for name, one in combined.items()]
     single = [_accuracy(name, column, truth) for name, column in zip(names, given.T, strict=True)]
     return [*ways, *sorted(single, key=lambda one: (math.isnan(one.accuracy), -one.accuracy))]
@@ -296,5 +323,8 @@ def _accuracy(name: str, grades: FloatArray, truth: FloatArray) -> AggregationAc
         return AggregationAccuracy(name=name, n_units=0, accuracy=math.nan, kappa=math.nan)
     pair = np.stack([truth[known], grades[known]], axis=1)
     return AggregationAccuracy(
-        name=name, n_units=int(known.sum()), accuracy=float((pair[:, 0] == pair[:, 1]).mean()), kappa=agreement(pair, "cohen_kappa")
+        name=name,
+        n_units=int(known.sum()),
+        accuracy=float((pair[:, 0] == pair[:, 1]).mean()),
+        kappa=agreement(pair, "cohen_kappa"),
     )

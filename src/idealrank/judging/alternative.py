@@ -143,8 +143,8 @@ def alt_test(
 
     References
     ----------
-    Calderon, Reichart and Dror (2025), The alternative annotator test for LLM-as-a-judge, arXiv 2501.10970. Benjamini and Yekutieli (2001),
-    Annals of Statistics 29.
+    Calderon, Reichart and Dror (2025), The alternative annotator test for LLM-as-a-judge, arXiv
+    2501.10970. Benjamini and Yekutieli (2001), Annals of Statistics 29.
 
     Examples
     --------
@@ -154,15 +154,28 @@ def alt_test(
     """
     given, model = finite_grades("ratings", ratings), finite_grades("judge", judge)
     if given.ndim == 2 and given.shape[1] < 2:
-        raise InputError(f"ratings: found {given.shape[1]} annotator, expected at least 2: each one is compared with the others")
+        raise InputError(
+            f"ratings: found {given.shape[1]} annotator, expected at least 2: each one is "
+            f"compared with the others"
+        )
     if given.ndim != 2 or model.shape != given.shape[:1]:
-        raise InputError(f"judge: found shape {model.shape}, expected one grade or NaN for each row of ratings {given.shape}")
+        raise InputError(
+            f"judge: found shape {model.shape}, expected one grade or NaN for each row of "
+            f"ratings {given.shape}"
+        )
     checked("scoring", scoring, Scoring)
     if not 0 <= epsilon < 1 or not 0 < alpha < 1:
-        raise OptionError(f"epsilon={epsilon}, alpha={alpha}: expected an epsilon from 0 to below 1 and a level between 0 and 1")
+        raise OptionError(
+            f"epsilon={epsilon}, alpha={alpha}: expected an epsilon from 0 to below 1 and a "
+            f"level between 0 and 1"
+        )
     if least < 2:
         raise OptionError(f"least={least}: expected at least 2; one instance shows no variation")
-    names = [str(number) for number in range(given.shape[1])] if annotators is None else list(annotators)
+    names = (
+        [str(number) for number in range(given.shape[1])]
+        if annotators is None
+        else list(annotators)
+    )
     if len(names) != given.shape[1]:
         raise InputError(f"annotators: found {len(names)} names, expected {given.shape[1]}")
     codes = None if clusters is None else cluster_codes(clusters, model.size)
@@ -174,11 +187,14 @@ def alt_test(
             skipped[name] = int(kept.sum())
             continue
         wins_judge, wins_person = _wins(given[kept], model[kept], place, scoring)
-        p = _p_value(wins_person.astype(float) - wins_judge, epsilon, None if codes is None else codes[kept])
+        p = _p_value(
+            wins_person.astype(float) - wins_judge, epsilon, None if codes is None else codes[kept]
+        )
         rows.append((name, int(kept.sum()), float(wins_judge.mean()), p))
     if not rows:
         raise InputError(
-            f"ratings: found at most {max(skipped.values(), default=0)} instances that one annotator, another and the judge all rated, "
+            f"ratings: found at most {max(skipped.values(), default=0)} instances that one "
+            f"annotator, another and the judge all rated, "
             f"expected at least {least}"
         )
     # An undefined p value rejects nothing.
@@ -200,18 +216,24 @@ def alt_test(
     )
 
 
-def _wins(given: FloatArray, model: FloatArray, place: int, scoring: Scoring) -> tuple[BoolArray, BoolArray]:
+def _wins(
+    given: FloatArray, model: FloatArray, place: int, scoring: Scoring
+) -> tuple[BoolArray, BoolArray]:
     """Instances on which the judge, and the annotator, agree with the others at least as well."""
     others = np.delete(given, place, axis=1)
     sides = []
     for grades in (model, given[:, place]):
         apart = others - grades[:, None]
-        score = np.where(np.isnan(apart), 0.0, apart == 0 if scoring == "accuracy" else -(apart**2)).sum(axis=1)
+        score = np.where(
+            np.isnan(apart), 0.0, apart == 0 if scoring == "accuracy" else -(apart**2)
+        ).sum(axis=1)
         sides.append(score)  # over the same others: the sum orders as the mean, and as the root, do
     return sides[0] >= sides[1], sides[1] >= sides[0]
 
 
-def _p_value(differences: FloatArray, epsilon: float, codes: "npt.NDArray[np.int64] | None") -> float:
+def _p_value(
+    differences: FloatArray, epsilon: float, codes: "npt.NDArray[np.int64] | None"
+) -> float:
     """One-sided p value of a mean of at least epsilon."""
     n, above = differences.size, float(differences.mean()) - epsilon
     if codes is None:

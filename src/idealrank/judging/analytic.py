@@ -19,7 +19,9 @@ from idealrank.judging.ratings import Ratings, Weights, weight_matrix
 from idealrank.measures.rules import checked
 
 
-def analytic_error(rated: Ratings, statistic: Statistic, weights: Weights | None, level: Level | None) -> tuple[float, float]:
+def analytic_error(
+    rated: Ratings, statistic: Statistic, weights: Weights | None, level: Level | None
+) -> tuple[float, float]:
     """Standard error of a coefficient by its published formula, and the degrees of freedom of its
     interval (infinite: normal).
 
@@ -38,7 +40,10 @@ def analytic_error(rated: Ratings, statistic: Statistic, weights: Weights | None
         if level == "interval":
             matrix = weight_matrix(rated.categories, "quadratic")
         elif level not in {None, "nominal"}:
-            raise OptionError(f"variance analytic: found krippendorff_alpha at level {level}, expected nominal or interval; use jackknife")
+            raise OptionError(
+                f"variance analytic: found krippendorff_alpha at level {level}, expected "
+                f"nominal or interval; use jackknife"
+            )
         counts = rated.counts[rated.counts.sum(axis=1) >= 2]
         return _alpha_error(counts, matrix), counts.shape[0] - 1
     if statistic == "scott_pi":
@@ -48,13 +53,17 @@ def analytic_error(rated: Ratings, statistic: Statistic, weights: Weights | None
     if statistic == "conger_kappa" and not (rated.codes >= 0).any(axis=0).all():
         return math.nan, int(rows.sum()) - 1  # a rater without ratings has no shares
     if statistic == "conger_kappa":
-        return _conger_error(Ratings(rated.codes[rows], rated.categories), matrix), int(rows.sum()) - 1
+        return _conger_error(Ratings(rated.codes[rows], rated.categories), matrix), int(
+            rows.sum()
+        ) - 1
     return _gwet_error(rated.counts[rows], statistic, matrix), int(rows.sum()) - 1
 
 
 def _table(rated: Ratings, statistic: str) -> FloatArray:
     if rated.n_raters != 2:
-        raise OptionError(f"statistic {statistic}: found {rated.n_raters} raters, expected 2 for this formula")
+        raise OptionError(
+            f"statistic {statistic}: found {rated.n_raters} raters, expected 2 for this formula"
+        )
     size, both = rated.categories.size, (rated.codes >= 0).all(axis=1)
     cells = rated.codes[both, 0] * size + rated.codes[both, 1]
     return np.bincount(cells, minlength=size**2).reshape(size, size).astype(np.float64)
@@ -92,7 +101,9 @@ def _gwet_error(counts: FloatArray, statistic: Statistic, matrix: FloatArray) ->
         "gwet_ac1": matrix.sum() / max(size * (size - 1), 1) * (1 - shares),
     }.get(statistic)
     if toward is not None:
-        own = own - 2 * (1 - value) * ((counts * toward).sum(axis=1) / n_raters - expected) / (1 - expected)
+        own = own - 2 * (1 - value) * ((counts * toward).sum(axis=1) / n_raters - expected) / (
+            1 - expected
+        )
     return math.sqrt(((own - value) ** 2).sum() / (n * (n - 1)))
 
 
@@ -108,7 +119,9 @@ def _alpha_error(counts: FloatArray, matrix: FloatArray) -> float:
     observed = (1 - 1 / n_raters.sum()) * uncorrected + 1 / n_raters.sum()
     value, size = (uncorrected - expected) / (1 - expected), (n_raters - mean) / mean
     by_chance = (counts * (matrix * shares).sum(axis=1)).sum(axis=1) / mean - expected * size
-    own = (agreement - observed * size - expected) / (1 - expected) - 2 * (1 - value) * (by_chance - expected) / (1 - expected)
+    own = (agreement - observed * size - expected) / (1 - expected) - 2 * (1 - value) * (
+        by_chance - expected
+    ) / (1 - expected)
     return math.sqrt(((own - value) ** 2).sum() / (n * (n - 1)))
 
 
@@ -128,8 +141,12 @@ def _conger_error(rated: Ratings, matrix: FloatArray) -> float:
         return math.nan
     observed = agreement[two].mean()
     value = (observed - expected) / (1 - expected)
-    toward = (n / has.sum(axis=0)[:, None] * (chosen - has[:, :, None] * shares) * others).sum(axis=(1, 2))
-    own = n / two.sum() * (agreement - expected * two) / (1 - expected) - 2 * (1 - value) * toward / (1 - expected)
+    toward = (n / has.sum(axis=0)[:, None] * (chosen - has[:, :, None] * shares) * others).sum(
+        axis=(1, 2)
+    )
+    own = n / two.sum() * (agreement - expected * two) / (1 - expected) - 2 * (
+        1 - value
+    ) * toward / (1 - expected)
     return math.sqrt(((own - value) ** 2).sum() / (n * (n - 1)))
 
 
@@ -159,7 +176,9 @@ class ChanceTest:
     p: float
 
 
-def chance_test(ratings: npt.ArrayLike, statistic: Statistic = "cohen_kappa", *, weights: Weights | None = None) -> ChanceTest:
+def chance_test(
+    ratings: npt.ArrayLike, statistic: Statistic = "cohen_kappa", *, weights: Weights | None = None
+) -> ChanceTest:
     """Test whether raters agree beyond chance, with independent units.
 
     An interval says more: a kappa of 0.05 can be significant. This is the test that other tools
@@ -181,7 +200,8 @@ def chance_test(ratings: npt.ArrayLike, statistic: Statistic = "cohen_kappa", *,
 
     References
     ----------
-    Fleiss, Cohen and Everitt (1969), Psychological Bulletin 72; Fleiss, Nee and Landis (1979), Psychological Bulletin 86.
+    Fleiss, Cohen and Everitt (1969), Psychological Bulletin 72; Fleiss, Nee and Landis (1979),
+    Psychological Bulletin 86.
 
     Examples
     --------
@@ -197,22 +217,32 @@ def chance_test(ratings: npt.ArrayLike, statistic: Statistic = "cohen_kappa", *,
         expected = float(np.einsum("i,ij,j", rows, matrix, columns))
         toward = np.add.outer((matrix * columns).sum(axis=1), (matrix * rows[:, None]).sum(axis=0))
         spread = float((np.outer(rows, columns) * (matrix - toward) ** 2).sum()) - expected**2
-        value, error = float(kappa_of_tables(table, matrix)), math.sqrt(max(spread, 0.0) / table.sum())
+        value, error = (
+            float(kappa_of_tables(table, matrix)),
+            math.sqrt(max(spread, 0.0) / table.sum()),
+        )
         error = error / (1 - expected) if expected < 1 else math.nan
     elif statistic == "fleiss_kappa" and weights is None:
         whole = (rated.codes >= 0).all(axis=1)
         if not whole.all():
-            raise OptionError("statistic fleiss_kappa: found units that a rater did not rate, expected complete rows for this test")
+            raise OptionError(
+                "statistic fleiss_kappa: found units that a rater did not rate, expected "
+                "complete rows for this test"
+            )
         m, shares = rated.n_raters, rated.counts.mean(axis=0) / rated.n_raters
         expected = float((shares**2).sum())
         if (shares > 0).sum() < 2:
             return ChanceTest(value=math.nan, standard_error=math.nan, z=math.nan, p=math.nan)
-        value = (float(unit_agreement(rated.counts, np.eye(shares.size))[0].mean()) - expected) / (1 - expected)
+        value = (float(unit_agreement(rated.counts, np.eye(shares.size))[0].mean()) - expected) / (
+            1 - expected
+        )
         spread = float((shares * (1 - shares)).sum())
         skew = float((shares * (1 - shares) * (1 - 2 * shares)).sum())
         error = math.sqrt(2 / (rated.n_units * m * (m - 1)) * (spread**2 - skew)) / spread
     else:
-        raise OptionError(f"statistic {statistic}: expected cohen_kappa, or fleiss_kappa without weights")
+        raise OptionError(
+            f"statistic {statistic}: expected cohen_kappa, or fleiss_kappa without weights"
+        )
     if math.isnan(value):
         return ChanceTest(value=math.nan, standard_error=math.nan, z=math.nan, p=math.nan)
     z = value / error if error > 0 else math.nan

@@ -55,10 +55,17 @@ class Trial(NamedTuple):
         """Try one choice for some queries; grades of all free documents, shape (n_documents,)."""
         copies = np.flatnonzero(queries)
         if copies.size:
-            self.ends.add(copies, self.values(copies, grades[Ragged.of(self.free.offsets, copies).row]))
+            self.ends.add(
+                copies, self.values(copies, grades[Ragged.of(self.free.offsets, copies).row])
+            )
 
     def many(
-        self, queries: BoolArray, grades: FloatArray, choices: Choices, among: BoolArray | None = None, order: IntArray | None = None
+        self,
+        queries: BoolArray,
+        grades: FloatArray,
+        choices: Choices,
+        among: BoolArray | None = None,
+        order: IntArray | None = None,
     ) -> None:
         """Try many choices for some queries."""
         offsets, tables = self.free.offsets, dict[int, FloatArray]()
@@ -117,7 +124,12 @@ def sorted_choices(grades: Sequence[float]) -> Choices:
     falling = sorted(grades, reverse=True)
 
     def choices(size: int) -> Iterable[Sequence[float]]:
-        return dict.fromkeys((*combinations_with_replacement(falling, size), *combinations_with_replacement(falling[::-1], size)))
+        return dict.fromkeys(
+            (
+                *combinations_with_replacement(falling, size),
+                *combinations_with_replacement(falling[::-1], size),
+            )
+        )
 
     return choices
 
@@ -127,7 +139,9 @@ def at_most_one(grades: Sequence[float]) -> Choices:
     lowest.
     """
     low, high = min(grades), max(grades)
-    return lambda size: [[high if place == chosen else low for place in range(size)] for chosen in range(-1, size)]
+    return lambda size: [
+        [high if place == chosen else low for place in range(size)] for chosen in range(-1, size)
+    ]
 
 
 def n_sorted(sizes: IntArray, n_grades: int) -> FloatArray:
@@ -135,5 +149,8 @@ def n_sorted(sizes: IntArray, n_grades: int) -> FloatArray:
     # The logarithm first: of many grades and documents the number itself has thousands of digits.
     logs = gammaln(sizes + n_grades) - gammaln(sizes + 1) - gammaln(n_grades)
     return np.array(
-        [float(math.comb(size + n_grades - 1, size)) if log < 50 else math.inf for size, log in zip(sizes.tolist(), logs, strict=True)]
+        [
+            float(math.comb(size + n_grades - 1, size)) if log < 50 else math.inf
+            for size, log in zip(sizes.tolist(), logs, strict=True)
+        ]
     )

@@ -14,7 +14,14 @@ from idealrank.errors import OptionError
 from idealrank.judging.ratings import Ratings, Weights, weight_matrix
 
 Statistic: TypeAlias = Literal[
-    "percent", "cohen_kappa", "conger_kappa", "scott_pi", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1", "brennan_prediger"
+    "percent",
+    "cohen_kappa",
+    "conger_kappa",
+    "scott_pi",
+    "fleiss_kappa",
+    "krippendorff_alpha",
+    "gwet_ac1",
+    "brennan_prediger",
 ]
 Level: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -32,7 +39,9 @@ class Summand:
     value: Callable[[FloatArray], FloatArray]
 
 
-def terms(rated: Ratings, statistic: Statistic, weights: Weights | None, level: Level | None) -> Iterator[Summand]:
+def terms(
+    rated: Ratings, statistic: Statistic, weights: Weights | None, level: Level | None
+) -> Iterator[Summand]:
     """The terms whose mean is the coefficient: one, or one for each pair of raters for Cohen's
     kappa.
     """
@@ -42,10 +51,18 @@ def terms(rated: Ratings, statistic: Statistic, weights: Weights | None, level: 
     elif statistic == "conger_kappa":
         yield _conger(rated, matrix)
     elif statistic == "krippendorff_alpha":
-        yield of_coincidences(rated.counts, rated.categories, level or "nominal", None if weights is None else 1 - matrix)
+        yield of_coincidences(
+            rated.counts,
+            rated.categories,
+            level or "nominal",
+            None if weights is None else 1 - matrix,
+        )
     elif statistic == "scott_pi":
         if rated.n_raters != 2:
-            raise OptionError(f"statistic scott_pi: found {rated.n_raters} raters, expected 2; fleiss_kappa is its form for more")
+            raise OptionError(
+                f"statistic scott_pi: found {rated.n_raters} raters, expected 2; fleiss_kappa "
+                f"is its form for more"
+            )
         both = np.asarray((rated.codes >= 0).all(axis=1))
         yield of_counts(rated.counts[both], "fleiss_kappa", matrix, both)
     else:
@@ -68,7 +85,9 @@ def _cohen(rated: Ratings, a: int, b: int, matrix: FloatArray) -> Summand:
         cells = np.bincount(cluster[both] * size**2 + cell, minlength=n_clusters * size**2)
         return cells.reshape(n_clusters, size**2).astype(np.float64)
 
-    return Summand(sums, lambda cells: kappa_of_tables(cells.reshape(*cells.shape[:-1], size, size), matrix))
+    return Summand(
+        sums, lambda cells: kappa_of_tables(cells.reshape(*cells.shape[:-1], size, size), matrix)
+    )
 
 
 def kappa_of_tables(tables: FloatArray, matrix: FloatArray) -> FloatArray:
@@ -85,7 +104,9 @@ def beyond_chance(observed: FloatArray, expected: FloatArray) -> FloatArray:
     chance.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(1 - expected > _UNDEFINED, (observed - expected) / (1 - expected), np.nan))
+        return np.asarray(
+            np.where(1 - expected > _UNDEFINED, (observed - expected) / (1 - expected), np.nan)
+        )
 
 
 def _quadratic(left: FloatArray, right: FloatArray, matrix: FloatArray) -> FloatArray:
@@ -118,11 +139,15 @@ def chance(statistic: Statistic, shares: FloatArray, matrix: FloatArray) -> Floa
         return _quadratic(shares, shares, matrix)
     if statistic == "gwet_ac1":
         spread = (shares * (1 - shares)).sum(axis=-1)
-        return np.asarray(matrix.sum() / (size * (size - 1)) * spread if size > 1 else np.ones(shares.shape[:-1]))
+        return np.asarray(
+            matrix.sum() / (size * (size - 1)) * spread if size > 1 else np.ones(shares.shape[:-1])
+        )
     return np.full(shares.shape[:-1], matrix.sum() / size**2)  # Brennan and Prediger
 
 
-def of_counts(counts: FloatArray, statistic: Statistic, matrix: FloatArray, kept: BoolArray | None = None) -> Summand:
+def of_counts(
+    counts: FloatArray, statistic: Statistic, matrix: FloatArray, kept: BoolArray | None = None
+) -> Summand:
     """A coefficient that sees how many raters chose each category, and not which; `kept` marks the
     units that counts are of.
     """
@@ -133,12 +158,21 @@ def of_counts(counts: FloatArray, statistic: Statistic, matrix: FloatArray, kept
 
     def sums(cluster: IntArray, n_clusters: int) -> FloatArray:
         of_unit = cluster if kept is None else cluster[kept]
-        return np.stack([np.asarray(np.bincount(of_unit, column, n_clusters), np.float64) for column in columns], axis=1)
+        return np.stack(
+            [
+                np.asarray(np.bincount(of_unit, column, n_clusters), np.float64)
+                for column in columns
+            ],
+            axis=1,
+        )
 
     def value(found: FloatArray) -> FloatArray:
         parts = found[..., 2:]
         with np.errstate(invalid="ignore", divide="ignore"):
-            observed, share = found[..., 0] / found[..., 1], parts / parts.sum(axis=-1, keepdims=True)
+            observed, share = (
+                found[..., 0] / found[..., 1],
+                parts / parts.sum(axis=-1, keepdims=True),
+            )
         return beyond_chance(observed, chance(statistic, share, matrix))
 
     return Summand(sums, value)
@@ -165,10 +199,15 @@ def _conger(rated: Ratings, matrix: FloatArray) -> Summand:
     def value(found: FloatArray) -> FloatArray:
         shares = found[..., 2:].reshape(*found.shape[:-1], n_raters, size)
         with np.errstate(invalid="ignore", divide="ignore"):
-            observed, shares = found[..., 0] / found[..., 1], shares / shares.sum(axis=-1, keepdims=True)
+            observed, shares = (
+                found[..., 0] / found[..., 1],
+                shares / shares.sum(axis=-1, keepdims=True),
+            )
         whole = shares.sum(axis=-2)
         own = _quadratic(shares, shares, matrix).sum(axis=-1)
-        return beyond_chance(observed, (_quadratic(whole, whole, matrix) - own) / (n_raters * (n_raters - 1)))
+        return beyond_chance(
+            observed, (_quadratic(whole, whole, matrix) - own) / (n_raters * (n_raters - 1))
+        )
 
     return Summand(sums, value)
 
@@ -176,7 +215,9 @@ def _conger(rated: Ratings, matrix: FloatArray) -> Summand:
 # --- Krippendorff ---------------------------------------------------------------------------------
 
 
-def of_coincidences(counts: FloatArray, categories: FloatArray, level: Level, distance: FloatArray | None = None) -> Summand:
+def of_coincidences(
+    counts: FloatArray, categories: FloatArray, level: Level, distance: FloatArray | None = None
+) -> Summand:
     """Krippendorff's alpha: sums are the cells of the coincidence matrix.
 
     Each unit of m >= 2 raters adds every ordered pair of its ratings with the weight ``1 / (m -
@@ -199,9 +240,16 @@ def of_coincidences(counts: FloatArray, categories: FloatArray, level: Level, di
     def value(cells: FloatArray) -> FloatArray:
         table = cells.reshape(*cells.shape[:-1], size, size)
         margins = table.sum(axis=-1)
-        apart = distances(margins, categories, level) if distance is None else np.broadcast_to(distance, table.shape)
+        apart = (
+            distances(margins, categories, level)
+            if distance is None
+            else np.broadcast_to(distance, table.shape)
+        )
         n = margins.sum(axis=-1)
-        observed, expected = (table * apart).sum(axis=(-2, -1)), np.einsum("...i,...ij,...j->...", margins, apart, margins)
+        observed, expected = (
+            (table * apart).sum(axis=(-2, -1)),
+            np.einsum("...i,...ij,...j->...", margins, apart, margins),
+        )
         with np.errstate(invalid="ignore", divide="ignore"):
             alpha = 1 - (n - 1) * observed / expected
         return np.asarray(np.where(expected > _UNDEFINED * np.maximum(n, 1), alpha, np.nan))
@@ -223,6 +271,8 @@ def distances(margins: FloatArray, categories: FloatArray, level: Level) -> Floa
         return np.broadcast_to(apart**2, shape)
     if level == "ratio":
         whole = np.add.outer(categories, categories)
-        return np.broadcast_to(np.divide(apart, whole, out=np.zeros_like(apart), where=whole != 0) ** 2, shape)
+        return np.broadcast_to(
+            np.divide(apart, whole, out=np.zeros_like(apart), where=whole != 0) ** 2, shape
+        )
     middle = np.cumsum(margins, axis=-1) - margins / 2
     return np.asarray((middle[..., :, None] - middle[..., None, :]) ** 2)

@@ -14,7 +14,13 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import evaluate
-from idealrank.judging.correction import CorrectedMean, CorrectionOptions, Quantile, Tuning, correct_together
+from idealrank.judging.correction import (
+    CorrectedMean,
+    CorrectionOptions,
+    Quantile,
+    Tuning,
+    correct_together,
+)
 from idealrank.measures.parse import MeasureLike, parse_measure
 
 
@@ -110,7 +116,13 @@ def correct_run(
     --------
     >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
     >>> judge = human | {"q4": {"a": 1}, "q5": {"b": 1}}
-    >>> found = correct_run(human, judge, {query: ["a", "b"] for query in judge}, "RR", against={query: ["b", "a"] for query in judge})
+    >>> found = correct_run(
+    ...     human,
+    ...     judge,
+    ...     {query: ["a", "b"] for query in judge},
+    ...     "RR",
+    ...     against={query: ["b", "a"] for query in judge},
+    ... )
     >>> round(found.found.estimate, 4), found.signs_differ
     (0.1667, False)
     """
@@ -119,30 +131,53 @@ def correct_run(
     if len(queries) < 2:
         found_queries = f"judgments of {len(queries)} query" if queries else "no judgments"
         raise InputError(
-            f"human: found {found_queries}, expected at least 2 queries, since the interval compares queries",
+            f"human: found {found_queries}, expected at least 2 queries, since the interval "
+            f"compares queries",
             hint="label documents of another query",
         )
     known = set(model.queries)
     missing = next((query for query in queries if query not in known), None)
     if missing is not None:
-        raise InputError(f"judge, query {missing!r}: found no judgment, expected some for each query with human judgments")
+        raise InputError(
+            f"judge, query {missing!r}: found no judgment, expected some for each query with "
+            f"human judgments"
+        )
     others = [query for query in model.queries if query not in set(queries)]
     first = run if isinstance(run, Run) else Run(run)  # type: ignore[arg-type]
     second = against if against is None or isinstance(against, Run) else Run(against)  # type: ignore[arg-type]
     sides = (first,) if second is None else (second, first)
-    units = [_units(people=people, model=model, run=one, others=others, measure=measure, convention=convention) for one in sides]
+    units = [
+        _units(
+            people=people,
+            model=model,
+            run=one,
+            others=others,
+            measure=measure,
+            convention=convention,
+        )
+        for one in sides
+    ]
     labels = None
     if clusters is not None:
         absent = next((query for query in (*queries, *others) if query not in clusters), None)
         if absent is not None:
-            raise InputError(f"clusters: found none for query {absent!r}, expected one for each query")
+            raise InputError(
+                f"clusters: found none for query {absent!r}, expected one for each query"
+            )
         labels = [clusters[query] for query in (*queries, *others)]
         if len(set(labels[: len(queries)])) < 2:
             raise InputError(
-                f"clusters: found all {len(queries)} queries with human judgments in cluster {labels[0]!r}, expected at least two "
+                f"clusters: found all {len(queries)} queries with human judgments in cluster "
+                f"{labels[0]!r}, expected at least two "
                 "clusters, since the interval compares them"
             )
-    options = CorrectionOptions(weight=weight, tuning=tuning, largest_error=largest_error, confidence=confidence, quantile=quantile)
+    options = CorrectionOptions(
+        weight=weight,
+        tuning=tuning,
+        largest_error=largest_error,
+        confidence=confidence,
+        quantile=quantile,
+    )
     partly = sum(len(set(model[query]) - set(people[query])) for query in queries)
     name = str(parse_measure(measure))
     if second is None:
@@ -155,11 +190,18 @@ def correct_run(
         CorrectedRun(run=one.name, against="", measure=name, found=of_one, n_partly=partly)
         for one, of_one in zip(sides, of_sides, strict=True)
     )
-    return CorrectedRun(run=first.name, against=second.name, measure=name, found=found, n_partly=partly, sides=both)
+    return CorrectedRun(
+        run=first.name, against=second.name, measure=name, found=found, n_partly=partly, sides=both
+    )
 
 
 def _units(
-    people: Qrels, model: Qrels, run: Run, others: list[str], measure: MeasureLike, convention: "Convention | str"
+    people: Qrels,
+    model: Qrels,
+    run: Run,
+    others: list[str],
+    measure: MeasureLike,
+    convention: "Convention | str",
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Human values of the labelled queries, the judge's values of these, and of the other
     queries.
@@ -167,11 +209,15 @@ def _units(
     human, judge = (_values(qrels, run, measure, convention) for qrels in (people, model))
     labelled = list(people.queries)
     columns = ((human, labelled), (judge, labelled), (judge, others))
-    human_values, judge_values, other_values = (np.array([table[query] for query in names]) for table, names in columns)
+    human_values, judge_values, other_values = (
+        np.array([table[query] for query in names]) for table, names in columns
+    )
     return human_values, judge_values, other_values
 
 
-def _values(qrels: Qrels, run: Run, measure: MeasureLike, convention: "Convention | str") -> dict[str, float]:
+def _values(
+    qrels: Qrels, run: Run, measure: MeasureLike, convention: "Convention | str"
+) -> dict[str, float]:
     """Value of each judged query."""
     by_query = evaluate(qrels, run, measure, convention).per_query()
     found = {}
@@ -179,7 +225,8 @@ def _values(qrels: Qrels, run: Run, measure: MeasureLike, convention: "Conventio
         value = next(iter(by_query.get(query, {"": None}).values()))
         if value is None or math.isnan(value):
             raise InputError(
-                f"{run.name}, query {query!r}: found no value of {parse_measure(measure)}, expected one for each query; use a "
+                f"{run.name}, query {query!r}: found no value of {parse_measure(measure)}, "
+                f"expected one for each query; use a "
                 "convention under which such a query counts, such as standard"
             )
         found[query] = value

@@ -121,8 +121,10 @@ class CorrectedMean:
     def __str__(self) -> str:
         plural = "" if self.n_disagreements == 1 else "s"
         return (
-            f"{self.estimate:.4g} [{self.interval[0]:.4g}, {self.interval[1]:.4g}] ({100 * self.confidence:g} %, {self.n_labelled} human "
-            f"and {self.n_judge_only} other values of the judge, {self.n_disagreements} disagreement{plural}, weight {self.weight:.2f}, "
+            f"{self.estimate:.4g} [{self.interval[0]:.4g}, {self.interval[1]:.4g}] "
+            f"({100 * self.confidence:g} %, {self.n_labelled} human "
+            f"and {self.n_judge_only} other values of the judge, {self.n_disagreements} "
+            f"disagreement{plural}, weight {self.weight:.2f}, "
             f"worth {self.effective_labels:.1f} human values)"
         )
 
@@ -202,10 +204,11 @@ def correct(
 
     References
     ----------
-    Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Prediction-powered inference, Science 382. Angelopoulos, Duchi and Zrnic
-    (2023), PPI++: Efficient prediction-powered inference, arXiv 2311.01453. Zrnic and Candes (2024),
-    Cross-prediction-powered inference, PNAS 121. Agresti and Coull (1998), Approximate is better
-    than "exact" for interval estimation of binomial proportions, The American Statistician 52.
+    Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), Prediction-powered inference, Science
+    382. Angelopoulos, Duchi and Zrnic (2023), PPI++: Efficient prediction-powered inference, arXiv
+    2311.01453. Zrnic and Candes (2024), Cross-prediction-powered inference, PNAS 121. Agresti and
+    Coull (1998), Approximate is better than "exact" for interval estimation of binomial
+    proportions, The American Statistician 52.
 
     Examples
     --------
@@ -217,7 +220,12 @@ def correct(
     True
     """
     options = CorrectionOptions(
-        weight=weight, tuning=tuning, largest_error=largest_error, confidence=confidence, quantile=quantile, ddof=ddof
+        weight=weight,
+        tuning=tuning,
+        largest_error=largest_error,
+        confidence=confidence,
+        quantile=quantile,
+        ddof=ddof,
     )
     return correct_together([(human, judge, judge_only)], clusters, options)[0]
 
@@ -254,10 +262,14 @@ class CorrectionOptions:
 
     def multiple(self, df: float) -> float:
         """Return the standard errors from the estimate to an end of the interval."""
-        return t_quantile(self.confidence, df) if self.quantile == "t" else z_quantile(self.confidence)
+        return (
+            t_quantile(self.confidence, df) if self.quantile == "t" else z_quantile(self.confidence)
+        )
 
 
-def correct_together(units: Sequence[Units], clusters: Any, options: CorrectionOptions) -> list[CorrectedMean]:
+def correct_together(
+    units: Sequence[Units], clusters: Any, options: CorrectionOptions
+) -> list[CorrectedMean]:
     """Correct several means over the same units, all by the weights that are tuned for the
     first.
 
@@ -286,17 +298,30 @@ class _Weights(NamedTuple):
     refused: bool
 
 
-def _checked_units(human: npt.ArrayLike, judge: npt.ArrayLike, judge_only: npt.ArrayLike) -> _Sample:
-    sample = _Sample(finite_values("human", human), finite_values("judge", judge), finite_values("judge_only", judge_only))
+def _checked_units(
+    human: npt.ArrayLike, judge: npt.ArrayLike, judge_only: npt.ArrayLike
+) -> _Sample:
+    sample = _Sample(
+        finite_values("human", human),
+        finite_values("judge", judge),
+        finite_values("judge_only", judge_only),
+    )
     n = sample.human.size
     if sample.judge.size != n:
-        raise InputError(f"judge: found {sample.judge.size} values, expected one for each of the {n} human values")
+        raise InputError(
+            f"judge: found {sample.judge.size} values, expected one for each of the {n} human "
+            f"values"
+        )
     if n < 2:
-        raise InputError(f"human: found {n} values, expected at least 2; one value shows no variation")
+        raise InputError(
+            f"human: found {n} values, expected at least 2; one value shows no variation"
+        )
     return sample
 
 
-def _chosen_weights(sample: _Sample, groups: "tuple[IntArray, IntArray] | None", options: CorrectionOptions) -> _Weights:
+def _chosen_weights(
+    sample: _Sample, groups: "tuple[IntArray, IntArray] | None", options: CorrectionOptions
+) -> _Weights:
     """Weight of each labelled unit: given, tuned, or 0 for a judge without disagreements or without
     other units.
     """
@@ -314,7 +339,9 @@ def _chosen_weights(sample: _Sample, groups: "tuple[IntArray, IntArray] | None",
     return _Weights(np.clip(raw, 0.0, 1.0), float(raw.mean()), refused=False)
 
 
-def _tuned_weights(sample: _Sample, groups: "tuple[IntArray, IntArray] | None", options: CorrectionOptions) -> FloatArray:
+def _tuned_weights(
+    sample: _Sample, groups: "tuple[IntArray, IntArray] | None", options: CorrectionOptions
+) -> FloatArray:
     """Left-out weight of each labelled unit. A cluster is one unit, with its total in mean sizes as
     its value.
     """
@@ -323,7 +350,9 @@ def _tuned_weights(sample: _Sample, groups: "tuple[IntArray, IntArray] | None", 
         return left_out_weights(sample.human, sample.judge, sample.judge_only.size, largest)
     code = np.unique(groups[0], return_inverse=True)[1].reshape(-1)
     size = code.size / (code.max() + 1)
-    totals = [np.bincount(code, values - values.mean()) / size for values in (sample.human, sample.judge)]
+    totals = [
+        np.bincount(code, values - values.mean()) / size for values in (sample.human, sample.judge)
+    ]
     return left_out_weights(totals[0], totals[1], np.unique(groups[1]).size, largest)[code]
 
 
@@ -332,7 +361,11 @@ def _unit_values(sample: _Sample, groups: "tuple[IntArray, IntArray] | None") ->
     if groups is None:
         return np.concatenate(sample)
     means = []
-    for values, codes in ((sample.human, groups[0]), (sample.judge, groups[0]), (sample.judge_only, groups[1])):
+    for values, codes in (
+        (sample.human, groups[0]),
+        (sample.judge, groups[0]),
+        (sample.judge_only, groups[1]),
+    ):
         code = np.unique(codes, return_inverse=True)[1].reshape(-1)
         means.append(np.bincount(code, values) / np.bincount(code))
     return np.concatenate(means)
@@ -345,7 +378,12 @@ def _disagreements(sample: _Sample, groups: "tuple[IntArray, IntArray] | None") 
     return int(differ.sum() if groups is None else np.unique(groups[0][differ]).size)
 
 
-def _corrected(sample: _Sample, chosen: _Weights, groups: "tuple[IntArray, IntArray] | None", options: CorrectionOptions) -> CorrectedMean:
+def _corrected(
+    sample: _Sample,
+    chosen: _Weights,
+    groups: "tuple[IntArray, IntArray] | None",
+    options: CorrectionOptions,
+) -> CorrectedMean:
     """Estimate and interval by given weights of the units."""
     y, f, other = sample
     n, weight = y.size, float(chosen.of_unit.mean())
@@ -365,14 +403,26 @@ def _corrected(sample: _Sample, chosen: _Weights, groups: "tuple[IntArray, IntAr
     estimate, mean = float(residuals.mean()), float(y.mean())
     reach, human_reach = error * options.multiple(df), human_error * options.multiple(human_df)
     return CorrectedMean(
-        estimate=estimate, standard_error=error, interval=(estimate - reach, estimate + reach), weight=weight,
-        effective_labels=_effective(alone, variance, n, other.size), n_labelled=n, n_judge_only=other.size,
-        human_estimate=mean, human_error=human_error, human_interval=(mean - human_reach, mean + human_reach),
-        judge_estimate=float(np.concatenate([f, other]).mean()), n_clusters=n_clusters,
-        df=float(df) if options.quantile == "t" else math.inf, confidence=options.confidence, raw_weight=chosen.raw,
-        n_disagreements=_disagreements(sample, groups), refused=chosen.refused, largest_error=largest,
+        estimate=estimate,
+        standard_error=error,
+        interval=(estimate - reach, estimate + reach),
+        weight=weight,
+        effective_labels=_effective(alone, variance, n, other.size),
+        n_labelled=n,
+        n_judge_only=other.size,
+        human_estimate=mean,
+        human_error=human_error,
+        human_interval=(mean - human_reach, mean + human_reach),
+        judge_estimate=float(np.concatenate([f, other]).mean()),
+        n_clusters=n_clusters,
+        df=float(df) if options.quantile == "t" else math.inf,
+        confidence=options.confidence,
+        raw_weight=chosen.raw,
+        n_disagreements=_disagreements(sample, groups),
+        refused=chosen.refused,
+        largest_error=largest,
         n_uncommon=n - int(np.unique(y, return_counts=True)[1].max()),
-    )  # fmt: skip
+    )
 
 
 def _effective(alone: float, variance: float, n: int, n_other: int) -> float:
@@ -391,14 +441,20 @@ def finite_values(name: str, given: npt.ArrayLike) -> FloatArray:
     try:
         found = np.asarray(given, np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: found what is no number ({error}), expected finite values") from None
+        raise InputError(
+            f"{name}: found what is no number ({error}), expected finite values"
+        ) from None
     if found.ndim != 1:
         raise InputError(f"{name}: found shape {found.shape}, expected one value a unit")
     usable = np.isfinite(found) & (np.abs(found) <= _LARGEST)
     if not usable.all():
         place = int(np.argmin(usable))
-        expected = "a finite value" if not np.isfinite(found[place]) else f"at most {_LARGEST:g} in size"
-        raise InputError(f"{name}, unit {place}: found {found[place]}, expected {expected}; leave such units out")
+        expected = (
+            "a finite value" if not np.isfinite(found[place]) else f"at most {_LARGEST:g} in size"
+        )
+        raise InputError(
+            f"{name}, unit {place}: found {found[place]}, expected {expected}; leave such units out"
+        )
     return found
 
 
@@ -411,10 +467,16 @@ def best_weight(human: FloatArray, judge: FloatArray, judge_only: FloatArray) ->
     spread = np.concatenate([judge, judge_only]).var(ddof=1)
     covariance = ((human - human.mean()) * (judge - judge.mean())).mean()
     scale = max(float(np.abs(judge).max()), float(np.abs(judge_only).max()))
-    return float(covariance / ((1 + human.size / judge_only.size) * spread)) if spread > (_ROUNDING * scale) ** 2 else 0.0
+    return (
+        float(covariance / ((1 + human.size / judge_only.size) * spread))
+        if spread > (_ROUNDING * scale) ** 2
+        else 0.0
+    )
 
 
-def left_out_weights(human: FloatArray, judge: FloatArray, n_other: int, largest_error: float) -> FloatArray:
+def left_out_weights(
+    human: FloatArray, judge: FloatArray, n_other: int, largest_error: float
+) -> FloatArray:
     """Weight of each labelled unit with the smallest variance over the other labelled units."""
     y, f = human - human.mean(), judge - judge.mean()
     n = y.size
@@ -435,27 +497,45 @@ def _clusters(clusters: Any, n: int, n_other: int) -> tuple[IntArray, IntArray] 
     if clusters is None:
         return None
     parts = clusters if isinstance(clusters, tuple) and len(clusters) == 2 else None
-    labels = np.concatenate([np.asarray(part).reshape(-1) for part in parts]) if parts is not None else np.asarray(clusters)
+    labels = (
+        np.concatenate([np.asarray(part).reshape(-1) for part in parts])
+        if parts is not None
+        else np.asarray(clusters)
+    )
     sizes = None if parts is None else tuple(np.asarray(part).size for part in parts)
     if labels.shape != (n + n_other,) or (sizes is not None and sizes != (n, n_other)):
         found = sizes if sizes is not None else labels.shape
-        raise InputError(f"clusters: found sizes {found}, expected one label for each of the {n} labelled and {n_other} other units")
+        raise InputError(
+            f"clusters: found sizes {found}, expected one label for each of the {n} labelled "
+            f"and {n_other} other units"
+        )
     codes = label_codes(labels)
     if len(set(codes[:n].tolist())) < 2:
-        raise InputError("clusters: found one cluster of labelled units, expected at least 2; one cluster shows no variation")
+        raise InputError(
+            "clusters: found one cluster of labelled units, expected at least 2; one cluster "
+            "shows no variation"
+        )
     return codes[:n], codes[n:]
 
 
-def _variance(residuals: FloatArray, others: FloatArray, groups: "tuple[IntArray, IntArray] | None", ddof: int) -> float:
+def _variance(
+    residuals: FloatArray, others: FloatArray, groups: "tuple[IntArray, IntArray] | None", ddof: int
+) -> float:
     """Variance of the mean of the residuals plus the mean of the others; 0 where it is rounding
     alone.
     """
     parts = [values for values in (residuals, others) if values.size]
     if groups is None:
-        found = sum(float(values.var(ddof=min(ddof, values.size - 1)) / values.size) for values in parts)
+        found = sum(
+            float(values.var(ddof=min(ddof, values.size - 1)) / values.size) for values in parts
+        )
     else:
         found = _clustered_variance(parts, groups)
-    return found if found > (_ROUNDING * max(float(np.abs(values).max()) for values in parts)) ** 2 else 0.0
+    return (
+        found
+        if found > (_ROUNDING * max(float(np.abs(values).max()) for values in parts)) ** 2
+        else 0.0
+    )
 
 
 def _clustered_variance(parts: list[FloatArray], groups: tuple[IntArray, IntArray]) -> float:
@@ -466,12 +546,20 @@ def _clustered_variance(parts: list[FloatArray], groups: tuple[IntArray, IntArra
     for values, codes in zip(parts, groups, strict=False):
         size = np.unique(codes).size
         if size < 2:
-            raise InputError("clusters: found one cluster of units without a human value, expected at least 2")
-        totals += math.sqrt(size / (size - 1)) / values.size * np.bincount(codes, values - values.mean(), totals.size)
+            raise InputError(
+                "clusters: found one cluster of units without a human value, expected at least 2"
+            )
+        totals += (
+            math.sqrt(size / (size - 1))
+            / values.size
+            * np.bincount(codes, values - values.mean(), totals.size)
+        )
     return float((totals**2).sum())
 
 
-def _degrees(n: int, groups: "tuple[IntArray, IntArray] | None", *, with_judge: bool) -> tuple[int, int]:
+def _degrees(
+    n: int, groups: "tuple[IntArray, IntArray] | None", *, with_judge: bool
+) -> tuple[int, int]:
     """Degrees of freedom of t, and the number of clusters of labelled units."""
     if groups is None:
         return n - 1, n

@@ -157,21 +157,26 @@ def correct_documents(
 
     Notes
     -----
-    The standard error of NDCG is that of the ratio by the delta method. With few sampled grades, NDCG is biased: the ideal is a concave
-    function of the counts, and its estimate too low on average. In the simulation of the page on label worth, NDCG is too high, and 95 %
-    intervals contain it in 87 to 89 % of cases. With other grades it can be too low. The ratio is another number than the mean of NDCG
-    over queries. Label whole queries and use `correct_run` where that mean is wanted.
+    The standard error of NDCG is that of the ratio by the delta method. With few sampled grades,
+    NDCG is biased: the ideal is a concave function of the counts, and its estimate too low on
+    average. In the simulation of the page on label worth, NDCG is too high, and 95 % intervals
+    contain it in 87 to 89 % of cases. With other grades it can be too low. The ratio is another
+    number than the mean of NDCG over queries. Label whole queries and use `correct_run` where that
+    mean is wanted.
 
     References
     ----------
-    Horvitz and Thompson (1952), JASA 47; Cochran (1977), Sampling Techniques, sections 5A and 6; Yilmaz, Kanoulas and Aslam (2008), A
-    simple and efficient sampling method for estimating AP and NDCG, SIGIR.
+    Horvitz and Thompson (1952), JASA 47; Cochran (1977), Sampling Techniques, sections 5A and 6;
+    Yilmaz, Kanoulas and Aslam (2008), A simple and efficient sampling method for estimating AP and
+    NDCG, SIGIR.
 
     Examples
     --------
     >>> judge = {"q": {"a": 2, "b": 1, "c": 0, "d": 0}, "r": {"a": 1, "b": 0, "c": 1, "d": 0}}
     >>> human = {"q": {"a": 2, "b": 0, "c": 0}, "r": {"a": 0, "c": 1, "d": 1}}
-    >>> round(correct_documents(human, judge, {"q": ["a", "b"], "r": ["c", "d"]}, "DCG@2").estimate, 4)
+    >>> round(
+    ...     correct_documents(human, judge, {"q": ["a", "b"], "r": ["c", "d"]}, "DCG@2").estimate, 4
+    ... )
     2.1309
     """
     resolved = Convention.of(convention) if isinstance(convention, str) else convention
@@ -180,7 +185,9 @@ def correct_documents(
     check_confidence(confidence)
     weight = number_option("weight", weight, 0, 1)
     if whole_number("resamples", resamples, 0) == 1:
-        raise OptionError("resamples=1: expected 0 for no bootstrap, or at least 2; one draw shows no variation")
+        raise OptionError(
+            "resamples=1: expected 0 for no bootstrap, or at least 2; one draw shows no variation"
+        )
     judged = judge if isinstance(judge, Qrels) else Qrels(judge, name="judge")
     people = human if isinstance(human, Qrels) else Qrels(human, name="human")
     if probability is not None and not isinstance(probability, Qrels):
@@ -190,14 +197,20 @@ def correct_documents(
     if against is not None:
         weights = weights - _rank_weights(judged, against, options, resolved)
     one, alone = (_Estimator(sample, weights, options, lam) for lam in (weight, 0.0))
-    value, (error, df), (human_error, _) = one.value(), sample.error(one, queries), sample.error(alone, queries)
+    value, (error, df), (human_error, _) = (
+        one.value(),
+        sample.error(one, queries),
+        sample.error(alone, queries),
+    )
     reach = error * t_quantile(confidence, df)
     boot = _bootstrap(one, sample, queries, resamples, generator_of(rng)) if resamples else math.nan
     judge_value = _Estimator(sample, weights, options, 1.0).value(np.zeros_like(sample.inverse))
     own, without = sample.error(one, "fixed")[0], sample.error(alone, "fixed")[0]
     n, size = sample.n_labelled, sample.judge.size
     # All documents leave no error: the variance falls with 1/n - 1/size.
-    effective = 1 / (1 / size + (own / without) ** 2 * (1 / n - 1 / size)) if without > 0 else float(n)
+    effective = (
+        1 / (1 / size + (own / without) ** 2 * (1 / n - 1 / size)) if without > 0 else float(n)
+    )
     return CorrectedDocuments(
         measure=str(parse_measure(measure)),
         estimate=value,
@@ -226,13 +239,21 @@ def _check_measure(measure: object, convention: Convention) -> "DCG | NDCG":
         )
     found = measure.under(convention)
     ideal = found.ideal if has_ideal(found) else "judged"
-    if not (found.cutoff is None or isinstance(found.cutoff, int)) or found.rounding not in (None, "none") or ideal != "judged":
+    if (
+        not (found.cutoff is None or isinstance(found.cutoff, int))
+        or found.rounding not in (None, "none")
+        or ideal != "judged"
+    ):
         raise OptionError(
-            f"measure {measure}: found cutoff {found.cutoff}, ideal {ideal}, rounding {found.rounding}; expected a constant cutoff, the "
+            f"measure {measure}: found cutoff {found.cutoff}, ideal {ideal}, rounding "
+            f"{found.rounding}; expected a constant cutoff, the "
             "ideal of all judged documents, and no rounding"
         )
     if make_discount(found.discount or "log2").by_length:
-        raise OptionError(f"measure {measure}: found a discount that depends on the length of the list, expected one of the rank")
+        raise OptionError(
+            f"measure {measure}: found a discount that depends on the length of the list, "
+            f"expected one of the rank"
+        )
     return found
 
 
@@ -241,14 +262,22 @@ def has_ideal(measure: Measure) -> bool:
     return "ideal" in measure.from_convention
 
 
-def _rank_weights(judge: Qrels, run: "Run | Mapping[str, object]", measure: "DCG | NDCG", convention: Convention) -> FloatArray:
+def _rank_weights(
+    judge: Qrels, run: "Run | Mapping[str, object]", measure: "DCG | NDCG", convention: Convention
+) -> FloatArray:
     """Discount of the rank of each document of the judge in a run; 0 where it was not returned."""
     ranking = run if isinstance(run, Run) else Run(run)  # type: ignore[arg-type]
     aligned = align(judge, ranking, convention.alignment)
     found = np.zeros(judge.n_judgments)
-    weights = DCG(cutoff=measure.cutoff, gain=measure.gain, discount=measure.discount).under(convention).weights(aligned, aligned.hits)
+    weights = (
+        DCG(cutoff=measure.cutoff, gain=measure.gain, discount=measure.discount)
+        .under(convention)
+        .weights(aligned, aligned.hits)
+    )
     if weights is None or aligned.hits.document is None:
-        raise OptionError(f"measure {measure}: found no weight of a rank, expected a sum over documents")
+        raise OptionError(
+            f"measure {measure}: found no weight of a rank, expected a sum over documents"
+        )
     found[aligned.hits.document] = weights
     return found
 
@@ -273,7 +302,8 @@ class _Sample:
             row = place.get((query, document))
             if row is None:
                 raise InputError(
-                    f"human, query {decode_id(query)!r}, document {decode_id(document)!r}: found no grade of the judge, expected one for "
+                    f"human, query {decode_id(query)!r}, document {decode_id(document)!r}: "
+                    f"found no grade of the judge, expected one for "
                     "each document with a human grade"
                 )
             human[row] = grade
@@ -309,18 +339,24 @@ class _Sample:
         if queries == "sample":
             n = self.n_queries
             if n < 2:
-                raise InputError(f"queries: found {n}, expected at least 2; one query shows no variation")
+                raise InputError(
+                    f"queries: found {n}, expected at least 2; one query shows no variation"
+                )
             return math.sqrt(n / (n - 1) * float((estimator.query_parts() ** 2).sum())), n - 1
         errors, labelled = estimator.document_errors(), ~np.isnan(self.human)
         if self.stratum is None:
             chance = 1 / self.inverse[labelled]
-            return math.sqrt(float(((1 - chance) / chance**2 * errors[labelled] ** 2).sum())), max(self.n_labelled - 1, 1)
+            return math.sqrt(float(((1 - chance) / chance**2 * errors[labelled] ** 2).sum())), max(
+                self.n_labelled - 1, 1
+            )
         variance, strata = 0.0, np.unique(self.stratum)
         for code in strata:
             inside = self.stratum == code
             size, values = int(inside.sum()), errors[inside & labelled]
             if values.size < size:
-                variance += size**2 * (1 - values.size / size) * float(values.var(ddof=1)) / values.size
+                variance += (
+                    size**2 * (1 - values.size / size) * float(values.var(ddof=1)) / values.size
+                )
         return math.sqrt(variance), max(self.n_labelled - strata.size, 1)
 
 
@@ -331,13 +367,17 @@ def _inverse_shares(labelled: BoolArray, stratum: IntArray, grades: FloatArray) 
     if few.size:
         grade = grades[np.argmax(stratum == few[0])]
         raise InputError(
-            f"human: found {int(sampled[few[0]])} grades among the {sizes[few[0]]} documents with grade {grade:g} of the judge, expected "
-            "at least 2 for each grade; sample within each grade of the judge, or give the probabilities"
+            f"human: found {int(sampled[few[0]])} grades among the {sizes[few[0]]} documents "
+            f"with grade {grade:g} of the judge, expected "
+            "at least 2 for each grade; sample within each grade of the judge, or give the "
+            "probabilities"
         )
     return np.where(labelled, (sizes / np.maximum(sampled, 1))[stratum], 0.0)
 
 
-def _inverse_probabilities(labelled: BoolArray, chances: Qrels, place: Mapping[tuple[bytes, bytes], int]) -> FloatArray:
+def _inverse_probabilities(
+    labelled: BoolArray, chances: Qrels, place: Mapping[tuple[bytes, bytes], int]
+) -> FloatArray:
     given = np.full(labelled.size, np.nan)
     for query, document, chance in zip(*table_columns(chances.table), strict=True):
         row = place.get((query, document))
@@ -348,7 +388,8 @@ def _inverse_probabilities(labelled: BoolArray, chances: Qrels, place: Mapping[t
         row = int(np.argmax(wrong))
         query, document = next(pair for pair, at in place.items() if at == row)
         raise InputError(
-            f"probability, query {decode_id(query)!r}, document {decode_id(document)!r}: found {given[row]:g}, expected a number above 0 "
+            f"probability, query {decode_id(query)!r}, document {decode_id(document)!r}: "
+            f"found {given[row]:g}, expected a number above 0 "
             "and up to 1 for each document with a human grade"
         )
     return np.where(labelled, 1 / np.where(labelled, given, 1.0), 0.0)
@@ -359,11 +400,15 @@ class _Estimator:
     query.
     """
 
-    def __init__(self, sample: _Sample, weights: FloatArray, measure: "DCG | NDCG", lam: float) -> None:
+    def __init__(
+        self, sample: _Sample, weights: FloatArray, measure: "DCG | NDCG", lam: float
+    ) -> None:
         self.sample, self.weights = sample, weights
         self.labelled = ~np.isnan(sample.human)
         judge_gain = np.asarray(measure.worth(sample.judge), np.float64)
-        human_gain = np.asarray(measure.worth(np.where(self.labelled, sample.human, 0.0)), np.float64)
+        human_gain = np.asarray(
+            measure.worth(np.where(self.labelled, sample.human, 0.0)), np.float64
+        )
         if (judge_gain < 0).any() or (human_gain[self.labelled] < 0).any():
             raise OptionError(f"measure {measure}: found a gain below 0, expected gains from 0 on")
         self.base = lam * judge_gain
@@ -372,7 +417,11 @@ class _Estimator:
         self.ideal = _Ideal(measure, gains[gains > 0]) if has_ideal(measure) else None
         if self.ideal is not None:
             self.reached = lam * (judge_gain[:, None] >= self.ideal.gains)
-            self.missed = np.where(self.labelled[:, None], (human_gain[:, None] >= self.ideal.gains) - self.reached, 0.0)
+            self.missed = np.where(
+                self.labelled[:, None],
+                (human_gain[:, None] >= self.ideal.gains) - self.reached,
+                0.0,
+            )
 
     def sums(self, inverse: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """DCG and ideal DCG of each query under given weights of the sampled documents."""
@@ -385,7 +434,10 @@ class _Estimator:
     def _counts(self, inverse: FloatArray) -> FloatArray:
         """Estimated numbers of documents that reach each gain, shape (queries, gains)."""
         columns = (self.reached + inverse[:, None] * self.missed).T
-        counts = [np.asarray(np.bincount(self.sample.query, column, self.sample.n_queries), np.float64) for column in columns]
+        counts = [
+            np.asarray(np.bincount(self.sample.query, column, self.sample.n_queries), np.float64)
+            for column in columns
+        ]
         return np.stack(counts, axis=1) if counts else np.zeros((self.sample.n_queries, 0))
 
     def value(self, inverse: FloatArray | None = None) -> float:
@@ -410,7 +462,10 @@ class _Estimator:
 
 def _ratio(dcg: FloatArray, ideal: FloatArray) -> float:
     if not ideal.sum() > 0:
-        raise InputError("human: found no relevant document, so that the ideal is 0; expected some, sample more documents")
+        raise InputError(
+            "human: found no relevant document, so that the ideal is 0; expected some, sample "
+            "more documents"
+        )
     return float(dcg.sum() / ideal.sum())
 
 
@@ -428,12 +483,16 @@ class _Ideal:
         """Weight of each rank down to the cutoff, after a 0; index is the rank."""
         last = self.cutoff or max(math.ceil(float(counts.max(initial=0.0))) + 1, 1)
         ranks = np.arange(1, last + 1)
-        return np.concatenate([[0.0], np.asarray(self.discount.at(ranks, np.zeros_like(ranks)), np.float64)])
+        return np.concatenate(
+            [[0.0], np.asarray(self.discount.at(ranks, np.zeros_like(ranks)), np.float64)]
+        )
 
     def value(self, counts: FloatArray) -> FloatArray:
         """Ideal DCG of each query, from counts of shape (queries, gains)."""
         weights = self._weights(counts)
-        sums = np.interp(np.clip(counts, 0, weights.size - 1), np.arange(weights.size), np.cumsum(weights))
+        sums = np.interp(
+            np.clip(counts, 0, weights.size - 1), np.arange(weights.size), np.cumsum(weights)
+        )
         return np.asarray((sums * self.steps).sum(axis=1))
 
     def slope(self, counts: FloatArray) -> FloatArray:
@@ -442,13 +501,20 @@ class _Ideal:
         """
         weights = self._weights(counts)
         following = np.floor(np.clip(counts, 0, None)).astype(np.int64) + 1
-        return np.asarray(np.where(following < weights.size, weights[np.minimum(following, weights.size - 1)], 0.0) * self.steps)
+        return np.asarray(
+            np.where(
+                following < weights.size, weights[np.minimum(following, weights.size - 1)], 0.0
+            )
+            * self.steps
+        )
 
 
 # --- the bootstrap --------------------------------------------------------------------------------
 
 
-def _bootstrap(one: _Estimator, sample: _Sample, queries: Target, resamples: int, rng: np.random.Generator) -> float:
+def _bootstrap(
+    one: _Estimator, sample: _Sample, queries: Target, resamples: int, rng: np.random.Generator
+) -> float:
     """Standard deviation of the estimate over draws: of queries with their sampled documents, or of
     documents within strata.
     """
@@ -475,6 +541,10 @@ def _multipliers(sample: _Sample, rng: np.random.Generator) -> FloatArray:
         rows = np.flatnonzero(labelled & (sample.stratum == code))
         size = int((sample.stratum == code).sum())
         if 1 < rows.size < size:
-            drawn = rng.multinomial(rows.size - 1, np.full(rows.size, 1 / rows.size)) * rows.size / (rows.size - 1)
+            drawn = (
+                rng.multinomial(rows.size - 1, np.full(rows.size, 1 / rows.size))
+                * rows.size
+                / (rows.size - 1)
+            )
             found[rows] = 1 + math.sqrt(1 - rows.size / size) * (drawn - 1)
     return found

@@ -28,7 +28,14 @@ from idealrank.conventions import Convention
 from idealrank.data.judged import Hits
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.judging.choices import Trial, ValueRange, at_most_one, every, n_sorted, sorted_choices
+from idealrank.judging.choices import (
+    Trial,
+    ValueRange,
+    at_most_one,
+    every,
+    n_sorted,
+    sorted_choices,
+)
 from idealrank.judging.free_documents import NOWHERE, FreeDocuments
 from idealrank.judging.quotients import PrecisionList, Quotients
 from idealrank.measures.binary import AP
@@ -81,7 +88,11 @@ class Problem:
 
     def of_run(self, side: int = 0) -> Extremes:
         """Extremes of the value of one run."""
-        trial = Trial(self.free, lambda copies, grades: self._values(side, copies, grades), ValueRange(n_queries=len(self.free.queries)))
+        trial = Trial(
+            self.free,
+            lambda copies, grades: self._values(side, copies, grades),
+            ValueRange(n_queries=len(self.free.queries)),
+        )
         left = self._start(trial)
         left &= ~self._by_quotient(trial, left, (side,))
         left &= ~self._by_sum(trial, left, (side,))
@@ -91,8 +102,17 @@ class Problem:
             left &= False
         elif self._moves_up:
             left &= ~self._by_precision(trial, left, side)
-            few = left & self._are_listed & (n_sorted(self.free.sizes, self._grades.size) <= self.most)
-            trial.many(few, self._all(0.0), sorted_choices(self._grades.tolist()), order=self.free.first_rank(side))
+            few = (
+                left
+                & self._are_listed
+                & (n_sorted(self.free.sizes, self._grades.size) <= self.most)
+            )
+            trial.many(
+                few,
+                self._all(0.0),
+                sorted_choices(self._grades.tolist()),
+                order=self.free.first_rank(side),
+            )
             left &= ~few
         left &= ~self._by_all(trial, left)
         return _closed(trial.ends, left, *self._outer)
@@ -116,7 +136,9 @@ class Problem:
 
     def _values(self, side: int, copies: IntArray, grades: FloatArray) -> FloatArray:
         found = self.measure.measured(self.free.completed(side, grades, copies))
-        return found.values if found.scored is None else np.where(found.scored, found.values, np.nan)
+        return (
+            found.values if found.scored is None else np.where(found.scored, found.values, np.nan)
+        )
 
     def _start(self, trial: Trial) -> BoolArray:
         """Queries with free documents; those without have the value that they have as judged."""
@@ -149,7 +171,11 @@ class Problem:
         rounded = len(sides) > 1 and getattr(self.measure, "rounding", None) not in (None, "none")
         found = [self.measure.fraction(self.free.sides[side].judged) for side in sides]
         fractions = [one for one in found if one is not None]
-        if rounded or len(fractions) < len(sides) or (len(sides) > 1 and not all(one.shared for one in fractions)):
+        if (
+            rounded
+            or len(fractions) < len(sides)
+            or (len(sides) > 1 and not all(one.shared for one in fractions))
+        ):
             return None
         rows = [self.free.sides[side].row for side in sides]
         known = np.bincount(fractions[0].known.query, minlength=fractions[0].total.size)[rows[0]]
@@ -164,8 +190,20 @@ class Problem:
             weight += sign * self._added(side, one.weigh(self._places(side)))
             constant += sign * one.total[row]
         # The ideal of a returned list holds no document of another run.
-        inside = np.ones(self.free.query.size, np.bool_) if fractions[0].shared else self.free.returned_by(next(iter(sides)))
-        return _Program(constant=constant, weight=weight, inside=inside, fraction=fractions[0], row=rows[0], ideal=first, solvable=solvable)
+        inside = (
+            np.ones(self.free.query.size, np.bool_)
+            if fractions[0].shared
+            else self.free.returned_by(next(iter(sides)))
+        )
+        return _Program(
+            constant=constant,
+            weight=weight,
+            inside=inside,
+            fraction=fractions[0],
+            row=rows[0],
+            ideal=first,
+            solvable=solvable,
+        )
 
     def _with_few_grades(self, queries: BoolArray) -> Iterator[BoolArray]:
         """All queries at once if they have few different grades, else one by one."""
@@ -186,7 +224,8 @@ class Problem:
         known_gains = self._worth(known.grade)
         if min(float(gains.min(initial=0.0)), float(known_gains.min(initial=0.0))) < 0:
             raise OptionError(
-                f"{self.measure}: found gains below 0, expected 0 or more, for the bounds of a quotient; negative=zero makes them 0",
+                f"{self.measure}: found gains below 0, expected 0 or more, for the bounds of "
+                f"a quotient; negative=zero makes them 0",
                 switch="negative=zero",
             )
         code = np.cumsum(queries) - 1
@@ -246,7 +285,9 @@ class Problem:
         settled = first | (left & self._are_few(len(grades), n_shared))
         for ahead, behind in ((1, 0), (0, 1)):
             chosen = np.where(own[ahead] & ~own[behind], grades[-1], grades[0])
-            trial.many(first, chosen, at_most_one(grades), among=shared & self._above_relevant(ahead))
+            trial.many(
+                first, chosen, at_most_one(grades), among=shared & self._above_relevant(ahead)
+            )
             trial.many(settled & ~first, chosen, every(grades), among=shared)
         return settled
 
@@ -267,11 +308,19 @@ class Problem:
         twice; the queries that it settles.
         """
         one, measure = self.free.sides[side], cast("AP", self.measure)
-        if measure.response != "precision" or not left.any() or self.convention.alignment.duplicates == "twice":
+        if (
+            measure.response != "precision"
+            or not left.any()
+            or self.convention.alignment.duplicates == "twice"
+        ):
             return np.zeros_like(left)
         judged, relevant = one.judged, one.judged.relevant(measure.threshold)
         settled = left & ~self._tied((side,))
-        if judged.ties in ("expected", "best", "worst") and relevant.hits.tie_first is not None and relevant.hits.tie_last is not None:
+        if (
+            judged.ties in ("expected", "best", "worst")
+            and relevant.hits.tie_first is not None
+            and relevant.hits.tie_last is not None
+        ):
             tied = np.zeros(judged.n_queries, np.bool_)
             tied[relevant.hits.query[relevant.hits.tie_first < relevant.hits.tie_last]] = True
             settled &= ~tied[one.row]
@@ -286,9 +335,12 @@ class Problem:
             begin, end = np.searchsorted(relevant.hits.query, [row, row + 1]).tolist()
             found = relevant.hits.rank[begin:end]
             listed = PrecisionList(
-                found[found <= limits[row]], ranks, int(relevant.total[row]), int(limits[row]),
+                found[found <= limits[row]],
+                ranks,
+                int(relevant.total[row]),
+                int(limits[row]),
                 measure.divisor == "reachable" and measure.cutoff is not None,
-            )  # fmt: skip
+            )
             high[documents[: listed.highest()]] = self._grades[-1]
             low[documents[documents.size - listed.lowest() :]] = self._grades[-1]
         for grades in (self._all(self._grades[0]), low, high):
@@ -356,7 +408,11 @@ class Problem:
 
     @cached_property
     def _is_binary(self) -> bool:
-        return _has(self.measure, "rel") and not _has(self.measure, "gain") and self.measure.worth(np.ones(1)) is not None
+        return (
+            _has(self.measure, "rel")
+            and not _has(self.measure, "gain")
+            and self.measure.worth(np.ones(1)) is not None
+        )
 
     @property
     def _are_listed(self) -> bool:
@@ -382,12 +438,19 @@ class Problem:
         """The response of the measure, where its gains rise with the grade, and its discount falls
         with the rank.
         """
-        gain, discount = getattr(self.measure, "gain", None), getattr(self.measure, "discount", None)
+        gain, discount = (
+            getattr(self.measure, "gain", None),
+            getattr(self.measure, "discount", None),
+        )
         if gain is not None and not gain.rising:
             return "unknown"
         if getattr(self.measure, "ideal", None) == "returned" and len(self.free.sides) > 1:
             return "unknown"  # a grade that moves into the list raises the ideal, too
-        return "unknown" if discount is not None and not self._falls(discount) else self.measure.response
+        return (
+            "unknown"
+            if discount is not None and not self._falls(discount)
+            else self.measure.response
+        )
 
     def _falls(self, discount: Discount) -> bool:
         """Return whether the weights of the ranks of all lists fall, down to 0 at the lowest."""
@@ -400,7 +463,11 @@ class Problem:
         """Bounds of the measure, if the convention and the discount keep to them."""
         alignment, discount = self.convention.alignment, getattr(self.measure, "discount", None)
         kept = alignment.negative not in ("kept", "padding") and alignment.duplicates != "twice"
-        return self.measure.bounds if kept and (discount is None or self._falls(discount)) else (-np.inf, np.inf)
+        return (
+            self.measure.bounds
+            if kept and (discount is None or self._falls(discount))
+            else (-np.inf, np.inf)
+        )
 
     # --- places -----------------------------------------------------------------------------------
 
@@ -412,13 +479,19 @@ class Problem:
     def _added(self, side: int, weights: FloatArray) -> FloatArray:
         """Sum over the places of each document, shape (n_documents,)."""
         document = self.free.sides[side].document
-        return np.bincount(document, weights=weights, minlength=self.free.query.size).astype(np.float64, copy=False)
+        return np.bincount(document, weights=weights, minlength=self.free.query.size).astype(
+            np.float64, copy=False
+        )
 
     def _tied(self, sides: "tuple[int, ...]") -> BoolArray:
         """Mark queries in which a free document is tied and the order of ties is not fixed."""
         found = np.zeros(len(self.free.queries), np.bool_)
         for one in (self.free.sides[side] for side in sides):
-            if one.judged.ties in ("expected", "best", "worst") and one.places.tie_first is not None and one.places.tie_last is not None:
+            if (
+                one.judged.ties in ("expected", "best", "worst")
+                and one.places.tie_first is not None
+                and one.places.tie_last is not None
+            ):
                 found[one.places.query[one.places.tie_first < one.places.tie_last]] = True
         return found
 
@@ -428,21 +501,29 @@ class Problem:
         return np.zeros(len(self.free.queries), np.bool_) if fixed else self._tied(sides)
 
 
-def _closed(ends: ValueRange, left: BoolArray, low: "FloatArray | float", high: "FloatArray | float") -> Extremes:
+def _closed(
+    ends: ValueRange, left: BoolArray, low: "FloatArray | float", high: "FloatArray | float"
+) -> Extremes:
     """The extremes found, and outer bounds for the queries left over."""
-    return Extremes(np.where(left, low, ends.low), np.where(left, high, ends.high), ~left, ends.always)
+    return Extremes(
+        np.where(left, low, ends.low), np.where(left, high, ends.high), ~left, ends.always
+    )
 
 
 def _is_ideal(sums: FloatArray) -> BoolArray:
     """Mark queries whose ideal is above 0 for any gain above 0, or 0 for all."""
     weights = np.diff(sums, axis=1)
-    return np.asarray((weights >= 0).all(axis=1) & ((weights[:, :1] > 0).any(axis=1) | (weights == 0).all(axis=1)))
+    return np.asarray(
+        (weights >= 0).all(axis=1) & ((weights[:, :1] > 0).any(axis=1) | (weights == 0).all(axis=1))
+    )
 
 
 def _same_rows(a: FloatArray, b: FloatArray) -> BoolArray:
     """Mark rows that are equal, the last number of each going on for ever."""
     width = max(a.shape[1], b.shape[1])
-    first, second = (np.pad(one, ((0, 0), (0, width - one.shape[1])), mode="edge") for one in (a, b))
+    first, second = (
+        np.pad(one, ((0, 0), (0, width - one.shape[1])), mode="edge") for one in (a, b)
+    )
     return np.asarray((first == second).all(axis=1))
 
 

@@ -37,24 +37,37 @@ class FreeDocuments:
     sides: tuple[ListedPlaces, ...]  # The runs
 
     @classmethod
-    def of(cls, lists: Sequence[Judged], queries: Sequence[str], depth: int | None = None, deepest: int = 0) -> Self:
+    def of(
+        cls,
+        lists: Sequence[Judged],
+        queries: Sequence[str],
+        depth: int | None = None,
+        deepest: int = 0,
+    ) -> Self:
         """Documents that some run shows unjudged, down to a rank."""
         rows = [_rows(judged, queries) for judged in lists]
         unjudged = [_unjudged(judged, deepest) for judged in lists]
-        codes = [_codes(judged, row, places) for judged, row, places in zip(lists, rows, unjudged, strict=True)]
+        codes = [
+            _codes(judged, row, places)
+            for judged, row, places in zip(lists, rows, unjudged, strict=True)
+        ]
         keys = [_keys(places, code) for places, code in zip(unjudged, codes, strict=True)]
         shown = [
             np.flatnonzero((code >= 0) & _within(judged, places, depth))
             for judged, places, code in zip(lists, unjudged, codes, strict=True)
         ]
         of_query = np.concatenate([code[kept] for code, kept in zip(codes, shown, strict=True)])
-        distinct, first = distinct_keys(np.concatenate([key[kept] for key, kept in zip(keys, shown, strict=True)]))
+        distinct, first = distinct_keys(
+            np.concatenate([key[kept] for key, kept in zip(keys, shown, strict=True)])
+        )
         by_query = in_stable_order(of_query[first])
         place = np.empty(by_query.size, np.int64)
         place[by_query] = np.arange(by_query.size)
         sides = tuple(
             _side(judged, row, places, code, key, distinct=distinct, place=place)
-            for judged, row, places, code, key in zip(lists, rows, unjudged, codes, keys, strict=True)
+            for judged, row, places, code, key in zip(
+                lists, rows, unjudged, codes, keys, strict=True
+            )
         )
         return cls(queries, of_query[first][by_query], sides)
 
@@ -131,15 +144,25 @@ class _Layout(NamedTuple):
         base, codes = one.judged, one.row[copies]
         places = Ragged.of(np.searchsorted(one.places.query, np.arange(n_queries + 1)), copies)
         begins = np.concatenate(([0], np.cumsum(documents.sizes[copies])))
-        free = begins[places.copy] + one.document[places.row] - documents.offsets[copies[places.copy]]
+        free = (
+            begins[places.copy] + one.document[places.row] - documents.offsets[copies[places.copy]]
+        )
         known = Ragged.of(np.searchsorted(base.hits.query, np.arange(base.n_queries + 1)), codes)
         hits, order = _merged(base.hits, one.places, known, places)
-        judged = Ragged.of(np.searchsorted(base.judgments.query, np.arange(base.n_queries + 1)), codes)
+        judged = Ragged.of(
+            np.searchsorted(base.judgments.query, np.arange(base.n_queries + 1)), codes
+        )
         of_copy = np.concatenate((judged.copy, Ragged.of(documents.offsets, copies).copy))
         by_copy = np.argsort(of_copy, kind="stable")
         counters = base.alignments
         n_judged = counters.judged[codes] + np.bincount(places.copy, minlength=copies.size)
-        alignments = Alignments(counters.tied[codes], counters.duplicates[codes], n_judged * 0, n_judged, counters.straddling[codes])
+        alignments = Alignments(
+            counters.tied[codes],
+            counters.duplicates[codes],
+            n_judged * 0,
+            n_judged,
+            counters.straddling[codes],
+        )
         return cls(
             base=base,
             copies=copies,
@@ -157,7 +180,9 @@ class _Layout(NamedTuple):
     def with_grades(self, grades: FloatArray) -> Judged:
         """The lists with grades given to the free documents, copy after copy."""
         base, given = self.base, grades[self.free]
-        hits = replace(self.hits, grade=np.concatenate((base.hits.grade[self.known], given))[self.order])
+        hits = replace(
+            self.hits, grade=np.concatenate((base.hits.grade[self.known], given))[self.order]
+        )
         all_grades = np.concatenate((base.judgments.grade[self.judged], grades))[self.by_copy]
 
         def judgments() -> Judgments:
@@ -212,13 +237,17 @@ def _merged(old: Hits, free: Hits, known: Ragged, places: Ragged) -> tuple[Hits,
     if free.tie_first is None and old.tie_first is None:
         return Hits(query=query[order], rank=rank[order], grade=grade), order
     first, last = (
-        np.concatenate([(hits.rank if column is None else column)[rows] for hits, column, rows in parts])[order]
+        np.concatenate(
+            [(hits.rank if column is None else column)[rows] for hits, column, rows in parts]
+        )[order]
         for parts in (
             ((old, old.tie_first, known.row), (free, free.tie_first, places.row)),
             ((old, old.tie_last, known.row), (free, free.tie_last, places.row)),
         )
     )
-    return Hits(query=query[order], rank=rank[order], grade=grade, tie_first=first, tie_last=last), order
+    return Hits(
+        query=query[order], rank=rank[order], grade=grade, tie_first=first, tie_last=last
+    ), order
 
 
 def _rows(judged: Judged, queries: Sequence[str]) -> IntArray:
@@ -246,7 +275,10 @@ def _keys(unjudged: UnjudgedHits, code: IntArray) -> KeyArray:
 def _unjudged(judged: Judged, deepest: int) -> UnjudgedHits:
     """Unjudged documents down to a rank, with all documents tied with one above it."""
     if judged.unjudged is None:
-        raise InputError("found lists without their unjudged documents, expected evaluate(..., keep_unjudged=True)")
+        raise InputError(
+            "found lists without their unjudged documents, expected evaluate(..., "
+            "keep_unjudged=True)"
+        )
     return judged.unjudged.part(judged.unjudged.above(deepest))
 
 
@@ -256,11 +288,20 @@ def _within(judged: Judged, unjudged: UnjudgedHits, depth: int | None) -> BoolAr
     """
     if depth is None:
         return np.ones(unjudged.rank.size, np.bool_)
-    return (unjudged.tie_first if judged.ties in ("expected", "best", "worst") else unjudged.rank) <= depth
+    return (
+        unjudged.tie_first if judged.ties in ("expected", "best", "worst") else unjudged.rank
+    ) <= depth
 
 
 def _side(
-    judged: Judged, row: IntArray, unjudged: UnjudgedHits, code: IntArray, key: KeyArray, *, distinct: KeyArray, place: IntArray
+    judged: Judged,
+    row: IntArray,
+    unjudged: UnjudgedHits,
+    code: IntArray,
+    key: KeyArray,
+    *,
+    distinct: KeyArray,
+    place: IntArray,
 ) -> ListedPlaces:
     """Places of free documents in one run, given their sorted keys and the document of each."""
     at, found = _lookup(distinct, key)

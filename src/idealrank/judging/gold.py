@@ -41,7 +41,9 @@ class BatchAccuracy:
 
     Examples
     --------
-    >>> BatchAccuracy(batch="week 2", n=20, n_right=10, limits=(0.6, 1.0), p=0.0004, drifts=True).accuracy
+    >>> BatchAccuracy(
+    ...     batch="week 2", n=20, n_right=10, limits=(0.6, 1.0), p=0.0004, drifts=True
+    ... ).accuracy
     0.5
     """
 
@@ -79,7 +81,9 @@ class AssessorAccuracy:
 
     Examples
     --------
-    >>> one = gold_accuracy([[1, 0], [0, 0], [2, 1]], [1, 0, 2], assessors=["ann", "ben"]).assessors[1]
+    >>> one = gold_accuracy(
+    ...     [[1, 0], [0, 0], [2, 1]], [1, 0, 2], assessors=["ann", "ben"]
+    ... ).assessors[1]
     >>> one.assessor, one.n_right, round(one.interval[0], 3)
     ('ben', 1, 0.061)
     """
@@ -108,7 +112,9 @@ class GoldReport:
 
     Examples
     --------
-    >>> report = gold_accuracy([[1, 0]] * 30 + [[0, 0]] * 30, [1] * 30 + [0] * 30, assessors=["ann", "ben"], target=0.9)
+    >>> report = gold_accuracy(
+    ...     [[1, 0]] * 30 + [[0, 0]] * 30, [1] * 30 + [0] * 30, assessors=["ann", "ben"], target=0.9
+    ... )
     >>> report.to_retrain
     ('ben',)
     """
@@ -125,7 +131,9 @@ class GoldReport:
         worse = {
             one.assessor
             for one in self.assessors
-            if one.batches and one.batches[-1].drifts and one.batches[-1].accuracy < one.batches[-1].limits[0]
+            if one.batches
+            and one.batches[-1].drifts
+            and one.batches[-1].accuracy < one.batches[-1].limits[0]
         }
         return tuple(one.assessor for one in self.assessors if one.assessor in below | worse)
 
@@ -175,27 +183,38 @@ def gold_accuracy(
 
     References
     ----------
-    Wilson (1927), Probable inference, JASA 22; Shewhart (1931), Economic Control of Quality of Manufactured Product, for control charts,
-    here with limits of the beta-binomial prediction.
+    Wilson (1927), Probable inference, JASA 22; Shewhart (1931), Economic Control of Quality of
+    Manufactured Product, for control charts, here with limits of the beta-binomial prediction.
 
     Examples
     --------
     >>> ratings, gold = [[1, 1], [0, 1], [2, 2], [1, 1]], [1, 0, 2, 1]
-    >>> [(one.assessor, one.accuracy) for one in gold_accuracy(ratings, gold, assessors=["ann", "ben"]).assessors]
+    >>> [
+    ...     (one.assessor, one.accuracy)
+    ...     for one in gold_accuracy(ratings, gold, assessors=["ann", "ben"]).assessors
+    ... ]
     [('ann', 1.0), ('ben', 0.75)]
     """
     given, truth = finite_grades("ratings", ratings), finite_grades("gold", gold)
     check_confidence(confidence)
     if given.ndim != 2 or truth.shape != given.shape[:1]:
-        raise InputError(f"gold: found shape {truth.shape}, expected one grade or NaN for each row of ratings, shape {given.shape}")
+        raise InputError(
+            f"gold: found shape {truth.shape}, expected one grade or NaN for each row of "
+            f"ratings, shape {given.shape}"
+        )
     if np.isnan(truth).all():
         raise InputError("gold: found no gold grade, expected at least one")
     if target is not None and not 0 <= target <= 1:
         raise OptionError(f"target={target}: expected a share from 0 to 1")
-    names = [str(number) for number in range(given.shape[1])] if assessors is None else list(assessors)
+    names = (
+        [str(number) for number in range(given.shape[1])] if assessors is None else list(assessors)
+    )
     labels = None if batches is None else np.asarray(batches)
     if len(names) != given.shape[1] or (labels is not None and labels.shape != truth.shape):
-        raise InputError(f"assessors and batches: expected {given.shape[1]} names, and one batch for each of the {truth.size} units")
+        raise InputError(
+            f"assessors and batches: expected {given.shape[1]} names, and one batch for each "
+            f"of the {truth.size} units"
+        )
     if labels is not None:
         label_codes(labels, "batches")
     codes = None if clusters is None else cluster_codes(clusters, truth.size)
@@ -209,15 +228,26 @@ def gold_accuracy(
         chart = () if labels is None else _chart(known, right, labels)
         found.append(
             AssessorAccuracy(
-                assessor=name, n=n, n_right=n_right, accuracy=n_right / n if n else math.nan, interval=interval, bias=bias, batches=chart
+                assessor=name,
+                n=n,
+                n_right=n_right,
+                accuracy=n_right / n if n else math.nan,
+                interval=interval,
+                bias=bias,
+                batches=chart,
             )
         )
     return GoldReport(
-        assessors=tuple(found), questions=_questions(given, truth), confidence=confidence, target=math.nan if target is None else target
+        assessors=tuple(found),
+        questions=_questions(given, truth),
+        confidence=confidence,
+        target=math.nan if target is None else target,
     )
 
 
-def _interval(right: BoolArray, clusters: "IntArray | None", confidence: float) -> tuple[float, float]:
+def _interval(
+    right: BoolArray, clusters: "IntArray | None", confidence: float
+) -> tuple[float, float]:
     if not right.size:
         return math.nan, math.nan
     if clusters is None:
@@ -240,7 +270,9 @@ def wilson_interval(n_right: float, n: int, confidence: float = 0.95) -> tuple[f
     return max(middle - reach, 0.0), min(middle + reach, 1.0)
 
 
-def _chart(known: BoolArray, right: BoolArray, labels: "np.ndarray[Any, Any]") -> tuple[BatchAccuracy, ...]:
+def _chart(
+    known: BoolArray, right: BoolArray, labels: "np.ndarray[Any, Any]"
+) -> tuple[BatchAccuracy, ...]:
     """Hold each batch against the earlier ones, whose accuracy is uncertain too: by the
     beta-binomial prediction from them.
     """
@@ -250,7 +282,11 @@ def _chart(known: BoolArray, right: BoolArray, labels: "np.ndarray[Any, Any]") -
         inside = known & (labels == label)
         n, n_right = int(inside.sum()), int(right[inside].sum())
         if not before:
-            found.append(BatchAccuracy(batch=str(label), n=n, n_right=n_right, limits=(0.0, 1.0), p=1.0, drifts=False))
+            found.append(
+                BatchAccuracy(
+                    batch=str(label), n=n, n_right=n_right, limits=(0.0, 1.0), p=1.0, drifts=False
+                )
+            )
         else:
             chances = _predicted(n, right_before + 0.5, before - right_before + 0.5)
             at_most, at_least = np.cumsum(chances), np.cumsum(chances[::-1])[::-1]
@@ -258,7 +294,14 @@ def _chart(known: BoolArray, right: BoolArray, labels: "np.ndarray[Any, Any]") -
             p = min(1.0, 2 * float(min(at_most[n_right], at_least[n_right])))
             limits = (float(usual[0]), float(usual[-1]))
             found.append(
-                BatchAccuracy(batch=str(label), n=n, n_right=n_right, limits=limits, p=p, drifts=not limits[0] <= n_right / n <= limits[1])
+                BatchAccuracy(
+                    batch=str(label),
+                    n=n,
+                    n_right=n_right,
+                    limits=limits,
+                    p=p,
+                    drifts=not limits[0] <= n_right / n <= limits[1],
+                )
             )
         before, right_before = before + n, right_before + n_right
     return tuple(found)
@@ -268,7 +311,9 @@ def _predicted(n: int, right: float, wrong: float) -> FloatArray:
     """Chance of 0 to n right answers under a beta-binomial distribution."""
     counts = np.arange(n + 1)
     ways = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
-    return np.asarray(np.exp(ways + betaln(counts + right, n - counts + wrong) - betaln(right, wrong)))
+    return np.asarray(
+        np.exp(ways + betaln(counts + right, n - counts + wrong) - betaln(right, wrong))
+    )
 
 
 def _questions(given: FloatArray, truth: FloatArray) -> tuple[tuple[int, int, float], ...]:

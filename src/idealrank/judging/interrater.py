@@ -11,9 +11,24 @@ import numpy.typing as npt
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.judging.analytic import analytic_error
-from idealrank.judging.coefficients import Level, Statistic, Summand, of_coincidences, of_counts, terms
+from idealrank.judging.coefficients import (
+    Level,
+    Statistic,
+    Summand,
+    of_coincidences,
+    of_counts,
+    terms,
+)
 from idealrank.judging.quantiles import t_quantile, z_quantile
-from idealrank.judging.ratings import Ratings, Weights, categories_of, check_confidence, cluster_codes, grade_array, weight_matrix
+from idealrank.judging.ratings import (
+    Ratings,
+    Weights,
+    categories_of,
+    check_confidence,
+    cluster_codes,
+    grade_array,
+    weight_matrix,
+)
 from idealrank.measures.rules import checked
 
 Variance: TypeAlias = Literal["jackknife", "analytic"]
@@ -49,7 +64,9 @@ class Agreement:
 
     Examples
     --------
-    >>> found = agreement([[0, 0], [1, 1], [2, 1], [0, 0], [1, 1]], "cohen_kappa", weights="linear", interval=True)
+    >>> found = agreement(
+    ...     [[0, 0], [1, 1], [2, 1], [0, 0], [1, 1]], "cohen_kappa", weights="linear", interval=True
+    ... )
     >>> round(float(found), 4), found.n_clusters
     (0.7059, 5)
     """
@@ -68,22 +85,43 @@ class Agreement:
         return self.value
 
     def __str__(self) -> str:
-        ends = "no interval" if math.isnan(self.interval[0]) else f"[{self.interval[0]:.4g}, {self.interval[1]:.4g}]"
-        return f"{self.statistic} {self.value:.4g} {ends} ({100 * self.confidence:g} %, {self.n_units} units, {self.n_clusters} clusters)"
+        ends = (
+            "no interval"
+            if math.isnan(self.interval[0])
+            else f"[{self.interval[0]:.4g}, {self.interval[1]:.4g}]"
+        )
+        return (
+            f"{self.statistic} {self.value:.4g} {ends} ({100 * self.confidence:g} %, "
+            f"{self.n_units} units, {self.n_clusters} clusters)"
+        )
 
 
 @overload
 def agreement(
-    ratings: npt.ArrayLike, statistic: Statistic = ..., *, level: Level | None = ..., weights: Weights | None = ...,
-    categories: Sequence[float] | None = ..., clusters: Any = ..., interval: Literal[False] = ..., confidence: float = ...,
+    ratings: npt.ArrayLike,
+    statistic: Statistic = ...,
+    *,
+    level: Level | None = ...,
+    weights: Weights | None = ...,
+    categories: Sequence[float] | None = ...,
+    clusters: Any = ...,
+    interval: Literal[False] = ...,
+    confidence: float = ...,
     variance: Variance = ...,
-) -> float: ...  # fmt: skip
+) -> float: ...
 @overload
 def agreement(
-    ratings: npt.ArrayLike, statistic: Statistic = ..., *, level: Level | None = ..., weights: Weights | None = ...,
-    categories: Sequence[float] | None = ..., clusters: Any = ..., interval: Literal[True], confidence: float = ...,
+    ratings: npt.ArrayLike,
+    statistic: Statistic = ...,
+    *,
+    level: Level | None = ...,
+    weights: Weights | None = ...,
+    categories: Sequence[float] | None = ...,
+    clusters: Any = ...,
+    interval: Literal[True],
+    confidence: float = ...,
     variance: Variance = ...,
-) -> Agreement: ...  # fmt: skip
+) -> Agreement: ...
 def agreement(
     ratings: npt.ArrayLike,
     statistic: Statistic = "krippendorff_alpha",
@@ -149,22 +187,30 @@ def agreement(
 
     References
     ----------
-    Cohen (1960, 1968); Scott (1955); Fleiss (1971); Conger (1980); Brennan and Prediger (1981); Krippendorff (2011), Computing
-    Krippendorff's alpha-reliability; Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition.
+    Cohen (1960, 1968); Scott (1955); Fleiss (1971); Conger (1980); Brennan and Prediger (1981);
+    Krippendorff (2011), Computing Krippendorff's alpha-reliability; Gwet (2014), Handbook of
+    Inter-Rater Reliability, 4th edition.
 
     Examples
     --------
     >>> ratings = [[1, 1], [2, 2], [3, 3], [3, 2], [0, 0], [1, 2]]
-    >>> round(agreement(ratings, "cohen_kappa"), 4), round(agreement(ratings, "krippendorff_alpha", level="ordinal"), 4)
+    >>> (
+    ...     round(agreement(ratings, "cohen_kappa"), 4),
+    ...     round(agreement(ratings, "krippendorff_alpha", level="ordinal"), 4),
+    ... )
     (0.5714, 0.8318)
-    >>> found = agreement(ratings, "percent", clusters=["q1", "q1", "q2", "q2", "q3", "q3"], interval=True)
+    >>> found = agreement(
+    ...     ratings, "percent", clusters=["q1", "q1", "q2", "q2", "q3", "q3"], interval=True
+    ... )
     >>> round(found.value, 4), round(found.standard_error, 4)
     (0.6667, 0.1667)
     """
     _check_options(statistic, level, weights)
     rated = Ratings.of(ratings, categories)
     if level == "ratio" and rated.categories[0] < 0:
-        raise OptionError(f"level ratio: found the grade {rated.categories[0]:g}, expected none below 0")
+        raise OptionError(
+            f"level ratio: found the grade {rated.categories[0]:g}, expected none below 0"
+        )
     whole = list(terms(rated, statistic, weights, level))
     everything = np.zeros(rated.n_units, np.int64)
     value = _mean(np.stack([term.value(term.sums(everything, 1)) for term in whole]))[0]
@@ -176,7 +222,10 @@ def agreement(
     n_units = int(compared.sum())
     if variance == "analytic":
         if clusters is not None:
-            raise OptionError("variance analytic: found clusters, expected independent units; jackknife respects clusters")
+            raise OptionError(
+                "variance analytic: found clusters, expected independent units; jackknife "
+                "respects clusters"
+            )
         error, df = analytic_error(rated, statistic, weights, level)
         n_clusters = n_units
     else:
@@ -203,9 +252,14 @@ def _check_options(statistic: Statistic, level: Level | None, weights: Weights |
     checked("level", level, Level)
     checked("weights", weights, Weights)
     if level is not None and statistic != "krippendorff_alpha":
-        raise OptionError(f"level {level}: found the statistic {statistic}, expected krippendorff_alpha; the others take weights")
+        raise OptionError(
+            f"level {level}: found the statistic {statistic}, expected krippendorff_alpha; "
+            f"the others take weights"
+        )
     if level is not None and weights is not None:
-        raise OptionError(f"weights {weights}: found the level {level} as well, expected one of the two")
+        raise OptionError(
+            f"weights {weights}: found the level {level} as well, expected one of the two"
+        )
 
 
 def _mean(values: FloatArray) -> FloatArray:
@@ -215,7 +269,9 @@ def _mean(values: FloatArray) -> FloatArray:
     return np.where(n > 0, np.where(defined, values, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan)
 
 
-def _jackknife(whole: Sequence[Summand], cluster: IntArray, compared: BoolArray) -> tuple[float, int]:
+def _jackknife(
+    whole: Sequence[Summand], cluster: IntArray, compared: BoolArray
+) -> tuple[float, int]:
     """Standard error by leaving out one cluster at a time, and the number of clusters with a unit
     that two raters rated.
     """
@@ -224,11 +280,21 @@ def _jackknife(whole: Sequence[Summand], cluster: IntArray, compared: BoolArray)
     carries = np.bincount(cluster[compared], minlength=n_clusters) > 0
     n = int(carries.sum())
     if n < 2:
-        raise InputError(f"clusters: found {n} with ratings of two raters, expected at least 2; one cluster shows no variation")
+        raise InputError(
+            f"clusters: found {n} with ratings of two raters, expected at least 2; one "
+            f"cluster shows no variation"
+        )
     holds = np.flatnonzero(sum(np.abs(part).sum(axis=1) for part in parts) > 0)
     left = np.concatenate(
         [
-            _mean(np.stack([term.value(part.sum(axis=0) - part[block]) for term, part in zip(whole, parts, strict=True)]))
+            _mean(
+                np.stack(
+                    [
+                        term.value(part.sum(axis=0) - part[block])
+                        for term, part in zip(whole, parts, strict=True)
+                    ]
+                )
+            )
             for block in np.array_split(holds, 1 + holds.size * parts[0].shape[1] // _CELLS)
         ]
     )
@@ -236,7 +302,9 @@ def _jackknife(whole: Sequence[Summand], cluster: IntArray, compared: BoolArray)
     if not np.ptp(left) > _ALIKE:
         return math.nan, n
     strata = [one for one in (left[carries[holds]], left[~carries[holds]]) if one.size]
-    return math.sqrt(sum((one.size - 1) / one.size * float(((one - one.mean()) ** 2).sum()) for one in strata)), n
+    return math.sqrt(
+        sum((one.size - 1) / one.size * float(((one - one.mean()) ** 2).sum()) for one in strata)
+    ), n
 
 
 def agreement_of_counts(
@@ -282,13 +350,26 @@ def agreement_of_counts(
     """
     _check_options(statistic, level, weights)
     if statistic in {"cohen_kappa", "conger_kappa", "scott_pi"}:
-        raise OptionError(f"statistic {statistic}: found counts, expected ratings; it needs to know which rater chose what")
+        raise OptionError(
+            f"statistic {statistic}: found counts, expected ratings; it needs to know which "
+            f"rater chose what"
+        )
     given = grade_array("counts", counts)
     if given.ndim != 2 or not (np.isfinite(given) & (given >= 0)).all():
-        raise InputError(f"counts: found shape {given.shape}, or a count below 0, expected (units, categories) of numbers from 0 on")
-    grades = np.arange(given.shape[1], dtype=np.float64) if categories is None else np.asarray(categories, np.float64)
+        raise InputError(
+            f"counts: found shape {given.shape}, or a count below 0, expected (units, "
+            f"categories) of numbers from 0 on"
+        )
+    grades = (
+        np.arange(given.shape[1], dtype=np.float64)
+        if categories is None
+        else np.asarray(categories, np.float64)
+    )
     if grades.shape != (given.shape[1],):
-        raise OptionError(f"categories: found {grades.size}, expected one for each of the {given.shape[1]} columns")
+        raise OptionError(
+            f"categories: found {grades.size}, expected one for each of the {given.shape[1]} "
+            f"columns"
+        )
     order = np.argsort(grades)
     given, grades = given[:, order], categories_of(grades, grades.tolist())
     if not (given.sum(axis=1) >= 2).any():

@@ -225,9 +225,15 @@ def check_judge(
     """
     check_confidence(confidence)
     refuse_few_annotators("annotators", annotators)
-    table = LabelTable.of({"human": human, name: judge} if name != "human" else {"the human": human, name: judge})
+    table = LabelTable.of(
+        {"human": human, name: judge} if name != "human" else {"the human": human, name: judge}
+    )
     has = ~np.isnan(table.grades)
-    known = np.unique(table.grades[has[:, 0], 0]) if scale is None else np.unique(np.asarray(scale, np.float64))
+    known = (
+        np.unique(table.grades[has[:, 0], 0])
+        if scale is None
+        else np.unique(np.asarray(scale, np.float64))
+    )
     # no policy mends the human's
     replace(table, raters=table.raters[:1], grades=table.grades[:, :1]).in_scale(known)
     table = table.in_scale(known, outside)
@@ -235,26 +241,47 @@ def check_judge(
     n_dropped = table.outside.get(name, 0) if outside == "drop" else 0
     if n_dropped and np.isnan(table.grades[:, 1]).all():
         grades = ", ".join(f"{grade:g}" for grade in known)
-        raise InputError(f"{name}: found no grade in the scale {grades}, so that all {n_dropped:,} were dropped; expected some")
+        raise InputError(
+            f"{name}: found no grade in the scale {grades}, so that all {n_dropped:,} were "
+            f"dropped; expected some"
+        )
     pairs = _pairs(table, both, clusters)
-    found_runs = {label: one if isinstance(one, Run) else Run(one, name=label) for label, one in (runs or {}).items()}  # type: ignore[arg-type]
+    found_runs = {
+        label: one if isinstance(one, Run) else Run(one, name=label)  # type: ignore[arg-type]
+        for label, one in (runs or {}).items()
+    }
     rated = np.stack([pairs.human, pairs.judge], axis=1)
-    agreements = {str(one): one.of(rated, pairs.clusters, known.tolist(), confidence) for one in coefficients}
+    agreements = {
+        str(one): one.of(rated, pairs.clusters, known.tolist(), confidence) for one in coefficients
+    }
     cells = np.searchsorted(known, pairs.human) * known.size + np.searchsorted(known, pairs.judge)
-    of_pair, of_query = (label_worth(pairs.human, pairs.judge, pairs.clusters, by=by, confidence=confidence) for by in ("pair", "cluster"))
+    of_pair, of_query = (
+        label_worth(pairs.human, pairs.judge, pairs.clusters, by=by, confidence=confidence)
+        for by in ("pair", "cluster")
+    )
     return JudgeCheck(
-        name=name, n=int(both.sum()), n_missing=int((has[:, 0] & ~has[:, 1]).sum()), n_extra=int((~has[:, 0] & has[:, 1]).sum()),
-        n_outside=table.outside.get(name, 0), n_clusters=np.unique(pairs.clusters).size, agreement=agreements,
-        categories=tuple(known.tolist()), confusion=np.bincount(cells, minlength=known.size**2).reshape(known.size, known.size),
-        human_mean=float(pairs.human.mean()), judge_mean=float(pairs.judge.mean()), correlation=_correlation(pairs.human, pairs.judge),
-        bias=_bias(pairs, confidence), by_grade=by_grade(pairs),
+        name=name,
+        n=int(both.sum()),
+        n_missing=int((has[:, 0] & ~has[:, 1]).sum()),
+        n_extra=int((~has[:, 0] & has[:, 1]).sum()),
+        n_outside=table.outside.get(name, 0),
+        n_clusters=np.unique(pairs.clusters).size,
+        agreement=agreements,
+        categories=tuple(known.tolist()),
+        confusion=np.bincount(cells, minlength=known.size**2).reshape(known.size, known.size),
+        human_mean=float(pairs.human.mean()),
+        judge_mean=float(pairs.judge.mean()),
+        correlation=_correlation(pairs.human, pairs.judge),
+        bias=_bias(pairs, confidence),
+        by_grade=by_grade(pairs),
         by_rank=by_rank(pairs, found_runs, confidence=confidence) if found_runs else None,
         by_length=None if lengths is None else by_length(pairs, lengths, confidence=confidence),
-        worth_of_pair=of_pair, worth_of_query=of_query,
+        worth_of_pair=of_pair,
+        worth_of_query=of_query,
         systems=_orders(pairs, found_runs, measure, convention, confidence),
         alt_test=None if annotators is None else _alt_test(annotators, pairs, epsilon),
         warnings=tuple(_warnings(name, pairs, found_runs, families or {})),
-    )  # fmt: skip
+    )
 
 
 def refuse_few_annotators(where: str, annotators: LabelTable | None) -> None:
@@ -263,38 +290,52 @@ def refuse_few_annotators(where: str, annotators: LabelTable | None) -> None:
     if annotators is not None and len(names) < _PEOPLE:
         people = "one person" if len(names) == 1 else f"{len(names)} people"
         raise InputError(
-            f"{where}: found the grades of {people} ({', '.join(names)}), expected at least three, since the alternative annotator test "
+            f"{where}: found the grades of {people} ({', '.join(names)}), expected at least "
+            f"three, since the alternative annotator test "
             "compares the judge and each person with the others"
         )
 
 
-def _pairs(table: LabelTable, both: "npt.NDArray[np.bool_]", clusters: "Mapping[str, str] | None") -> Pairs:
+def _pairs(
+    table: LabelTable, both: "npt.NDArray[np.bool_]", clusters: "Mapping[str, str] | None"
+) -> Pairs:
     if not both.any():
         raise InputError(
-            f"{table.raters[1]}: found no pair of query and document with a human grade, expected some; are ids written alike?"
+            f"{table.raters[1]}: found no pair of query and document with a human grade, "
+            f"expected some; are ids written alike?"
         )
     rows = np.flatnonzero(both).tolist()
     queries = tuple(table.queries[row] for row in rows)
-    missing = next((query for query in queries if clusters is not None and query not in clusters), None)
+    missing = next(
+        (query for query in queries if clusters is not None and query not in clusters), None
+    )
     if missing is not None:
         raise InputError(f"clusters: found none for query {missing!r}, expected one for each query")
     labels = queries if clusters is None else tuple(clusters[query] for query in queries)
     if len(set(labels)) < 2:
         one = "query" if clusters is None else "cluster of queries"
         raise InputError(
-            f"{table.raters[1]}: found one {one} with grades of both the human and the judge, expected at least two, since intervals "
+            f"{table.raters[1]}: found one {one} with grades of both the human and the judge, "
+            f"expected at least two, since intervals "
             "compare them",
             hint=f"label documents of another {one}",
         )
     return Pairs(
-        queries=queries, documents=tuple(table.documents[row] for row in rows), human=table.grades[rows, 0], judge=table.grades[rows, 1],
+        queries=queries,
+        documents=tuple(table.documents[row] for row in rows),
+        human=table.grades[rows, 0],
+        judge=table.grades[rows, 1],
         clusters=cluster_codes(np.array(labels, object), len(rows)),
-    )  # fmt: skip
+    )
 
 
 def _correlation(human: FloatArray, judge: FloatArray) -> float:
     spread = float(human.std() * judge.std())
-    return float(((human - human.mean()) * (judge - judge.mean())).mean() / spread) if spread > 0 else 0.0
+    return (
+        float(((human - human.mean()) * (judge - judge.mean())).mean() / spread)
+        if spread > 0
+        else 0.0
+    )
 
 
 def _bias(pairs: Pairs, confidence: float) -> tuple[float, tuple[float, float]]:
@@ -302,14 +343,26 @@ def _bias(pairs: Pairs, confidence: float) -> tuple[float, tuple[float, float]]:
     error, n = pairs.error, np.unique(pairs.clusters).size
     mean = float(error.mean())
     if n < 2:
-        raise InputError(f"queries: found {n}, expected at least 2; one query, or cluster of queries, shows no variation")
+        raise InputError(
+            f"queries: found {n}, expected at least 2; one query, or cluster of queries, "
+            f"shows no variation"
+        )
     totals = np.bincount(pairs.clusters, error - mean)
-    reach = t_quantile(confidence, n - 1) * math.sqrt(n / (n - 1) * float((totals**2).sum())) / error.size
+    reach = (
+        t_quantile(confidence, n - 1)
+        * math.sqrt(n / (n - 1) * float((totals**2).sum()))
+        / error.size
+    )
     return mean, (mean - reach, mean + reach)
 
 
 def label_worth(
-    human: npt.ArrayLike, judge: npt.ArrayLike, clusters: Any = None, *, by: str = "pair", confidence: float = 0.95
+    human: npt.ArrayLike,
+    judge: npt.ArrayLike,
+    clusters: Any = None,
+    *,
+    by: str = "pair",
+    confidence: float = 0.95,
 ) -> LabelWorth:
     """Compute how many human labels one label of a judge is worth, from units that both labelled.
 
@@ -334,9 +387,9 @@ def label_worth(
 
     Notes
     -----
-    With variances of the residual ``human - w judge`` about its mean, of single units or of totals of clusters, the worth is
-    ``max over w in [0, 1] of 1 - V(human - w judge) / V(human)``. It is what `correct` gains per label of the judge while these are few
-    beside the human labels.
+    With variances of the residual ``human - w judge`` about its mean, of single units or of totals
+    of clusters, the worth is ``max over w in [0, 1] of 1 - V(human - w judge) / V(human)``. It is
+    what `correct` gains per label of the judge while these are few beside the human labels.
 
     Examples
     --------
@@ -349,7 +402,10 @@ def label_worth(
     y, f = (finite_values(label, given) for label, given in (("human", human), ("judge", judge)))
     check_confidence(confidence)
     if y.shape != f.shape or y.ndim != 1:
-        raise InputError(f"judge: found shape {f.shape}, expected one label for each of the human's, shape {y.shape}")
+        raise InputError(
+            f"judge: found shape {f.shape}, expected one label for each of the human's, shape "
+            f"{y.shape}"
+        )
     if by not in ("pair", "cluster"):
         raise OptionError(f"by={by!r}: expected pair or cluster")
     codes = cluster_codes(clusters, y.size)
@@ -357,9 +413,16 @@ def label_worth(
     if n < 2:
         raise InputError(f"clusters: found {n}, expected at least 2")
     group = codes % min(n, _MOST)
-    left = np.array([_explained(y[group != one], f[group != one], codes[group != one], by) for one in np.unique(group)])
+    left = np.array(
+        [
+            _explained(y[group != one], f[group != one], codes[group != one], by)
+            for one in np.unique(group)
+        ]
+    )
     m, value = left.size, _explained(y, f, codes, by)
-    reach = t_quantile(confidence, m - 1) * math.sqrt((m - 1) / m * float(((left - left.mean()) ** 2).sum()))
+    reach = t_quantile(confidence, m - 1) * math.sqrt(
+        (m - 1) / m * float(((left - left.mean()) ** 2).sum())
+    )
     return LabelWorth(value, (max(value - reach, 0.0), min(value + reach, 1.0)))
 
 
@@ -380,7 +443,11 @@ def _explained(human: FloatArray, judge: FloatArray, codes: IntArray, by: str) -
 
 
 def _orders(
-    pairs: Pairs, runs: Mapping[str, Run], measure: MeasureLike, convention: "Convention | str", confidence: float
+    pairs: Pairs,
+    runs: Mapping[str, Run],
+    measure: MeasureLike,
+    convention: "Convention | str",
+    confidence: float,
 ) -> SystemOrders | None:
     """Orders under the grades of the pairs that both graded, so that a difference is one of grades
     and not of coverage.
@@ -388,26 +455,48 @@ def _orders(
     if not runs:
         return None
     sides: tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]] = ({}, {})
-    for query, document, *grades in zip(pairs.queries, pairs.documents, pairs.human.tolist(), pairs.judge.tolist(), strict=True):
+    for query, document, *grades in zip(
+        pairs.queries, pairs.documents, pairs.human.tolist(), pairs.judge.tolist(), strict=True
+    ):
         for nested, grade in zip(sides, grades, strict=True):
             nested.setdefault(query, {})[document] = grade
-    return system_orders(*sides, runs, measure, convention=convention, alpha=round(1 - confidence, 12))
+    return system_orders(
+        *sides, runs, measure, convention=convention, alpha=round(1 - confidence, 12)
+    )
 
 
 def _alt_test(annotators: LabelTable, pairs: Pairs, epsilon: float) -> AltTest:
-    of_judge = dict(zip(zip(pairs.queries, pairs.documents, strict=True), pairs.judge.tolist(), strict=True))
-    grades = [of_judge.get(pair, math.nan) for pair in zip(annotators.queries, annotators.documents, strict=True)]
-    return alt_test(annotators.grades, grades, epsilon=epsilon, annotators=annotators.raters, clusters=annotators.query_codes)
+    of_judge = dict(
+        zip(zip(pairs.queries, pairs.documents, strict=True), pairs.judge.tolist(), strict=True)
+    )
+    grades = [
+        of_judge.get(pair, math.nan)
+        for pair in zip(annotators.queries, annotators.documents, strict=True)
+    ]
+    return alt_test(
+        annotators.grades,
+        grades,
+        epsilon=epsilon,
+        annotators=annotators.raters,
+        clusters=annotators.query_codes,
+    )
 
 
-def _warnings(name: str, pairs: Pairs, runs: Mapping[str, Run], families: Mapping[str, str]) -> "list[str]":
+def _warnings(
+    name: str, pairs: Pairs, runs: Mapping[str, Run], families: Mapping[str, str]
+) -> "list[str]":
     found = []
     if not np.ptp(pairs.judge):
-        found.append(f"{name} gives grade {pairs.judge[0]:g} to every document: it tells nothing apart")
+        found.append(
+            f"{name} gives grade {pairs.judge[0]:g} to every document: it tells nothing apart"
+        )
     own = families.get(name)
     alike = [run for run in runs if own and families.get(run) == own]
     if alike:
-        found.append(f"{name} is of the family {own}, as {', '.join(alike)}: judges tend to prefer the work of their own family")
+        found.append(
+            f"{name} is of the family {own}, as {', '.join(alike)}: judges tend to prefer the "
+            f"work of their own family"
+        )
     n = np.unique(pairs.clusters).size
     if n < 10:
         found.append(f"{n} queries, or clusters of them, carry the intervals: they are rough")

@@ -29,7 +29,9 @@ class GradeModel:
     def of(cls, levels: FloatArray, rank: IntArray, grade: FloatArray) -> Self:
         """Count the grades judged, given the best rank of each document."""
         group = _rank_group(rank)
-        nearest = np.abs(grade[:, None] - levels).argmin(axis=1) if grade.size else np.empty(0, np.int64)
+        nearest = (
+            np.abs(grade[:, None] - levels).argmin(axis=1) if grade.size else np.empty(0, np.int64)
+        )
         counts = np.zeros((64, levels.size))
         np.add.at(counts, (group, nearest), 1.0)
         start = 0.5 ** np.arange(levels.size)
@@ -78,17 +80,29 @@ class Frontier:
     if_low: FloatArray = field(init=False)
     if_value: FloatArray = field(init=False)
     if_high: FloatArray = field(init=False)
-    _foreseen: "dict[tuple[int, bytes], tuple[FloatArray, FloatArray]]" = field(init=False, default_factory=dict)
+    _foreseen: "dict[tuple[int, bytes], tuple[FloatArray, FloatArray]]" = field(
+        init=False, default_factory=dict
+    )
 
     def __post_init__(self) -> None:
         n_queries = len(self.pool.query_ids)
         self.low, self.value, self.high = (np.zeros(n_queries) for _ in range(3))
         self.if_value = np.zeros(self.tried.shape if self.sight != "labels" else (0, 0))
-        self.if_low, self.if_high = (np.zeros(self.tried.shape if self.sight == "bounds" else (0, 0)) for _ in range(2))
+        self.if_low, self.if_high = (
+            np.zeros(self.tried.shape if self.sight == "bounds" else (0, 0)) for _ in range(2)
+        )
         self._measure(np.arange(n_queries))
 
     @classmethod
-    def of(cls, states: DifferenceStates, *, sight: Sight, hidden: bool = False, seed: int = 0, known: FloatArray | None = None) -> Self:
+    def of(
+        cls,
+        states: DifferenceStates,
+        *,
+        sight: Sight,
+        hidden: bool = False,
+        seed: int = 0,
+        known: FloatArray | None = None,
+    ) -> Self:
         """Start from what is judged; with `hidden`, as if no pooled document was. `known` grades
         are the only ones tried.
         """
@@ -100,7 +114,16 @@ class Frontier:
         levels = np.unique(np.append(whole, top))
         nearest = None if known is None else np.abs(levels - known[:, None]).argmin(axis=1)
         tried = np.tile(levels, (given.size, 1)) if nearest is None else levels[nearest][:, None]
-        return cls(states=states, grades=grades, levels=levels, tried=tried, is_open=np.isnan(given), given=given, sight=sight, seed=seed)
+        return cls(
+            states=states,
+            grades=grades,
+            levels=levels,
+            tried=tried,
+            is_open=np.isnan(given),
+            given=given,
+            sight=sight,
+            seed=seed,
+        )
 
     @property
     def pool(self) -> PooledDocuments:
@@ -115,7 +138,9 @@ class Frontier:
     @property
     def bounds(self) -> tuple[float, float, float]:
         """Mean difference: the lowest, as judged, and the highest."""
-        return tuple(float(column.sum()) / self.n_queries for column in (self.low, self.value, self.high))  # type: ignore[return-value]
+        return tuple(
+            float(column.sum()) / self.n_queries for column in (self.low, self.value, self.high)
+        )  # type: ignore[return-value]
 
     @property
     def settled(self) -> bool:
@@ -168,7 +193,11 @@ class Frontier:
         """
         if self.sight != "bounds":
             found = self.states.bounds(*self._after(queries, queries[:0]))
-            self.low[queries], self.value[queries], self.high[queries] = found.low, found.value, found.high
+            self.low[queries], self.value[queries], self.high[queries] = (
+                found.low,
+                found.value,
+                found.high,
+            )
         if self.sight != "labels":
             self._look_ahead(queries)
 
@@ -176,7 +205,9 @@ class Frontier:
         columns = ((self.low, self.if_low), (self.value, self.if_value), (self.high, self.if_high))
         for query, seen in zip(queries.tolist(), self._seen(queries), strict=True):
             rows = self._open_of(np.array([query]))
-            for (now, later), one, after in zip(columns if self.sight == "bounds" else columns[1:2], *seen, strict=True):
+            for (now, later), one, after in zip(
+                columns if self.sight == "bounds" else columns[1:2], *seen, strict=True
+            ):
                 now[query], later[rows] = one, after
 
     def _seen(self, queries: IntArray) -> "list[tuple[FloatArray, FloatArray]]":
@@ -188,10 +219,17 @@ class Frontier:
         keys = [self._key(query) for query in queries.tolist()]
         new = np.flatnonzero([key not in self._foreseen for key in keys])
         if new.size:
-            rows, sizes = self._open_of(queries[new]), [self._open_of(queries[[place]]).size for place in new]
+            rows, sizes = (
+                self._open_of(queries[new]),
+                [self._open_of(queries[[place]]).size for place in new],
+            )
             states = self._after(queries[new], rows)
             found = None if self.sight == "values" else self.states.bounds(*states)
-            columns = self.states.values(*states)[None] if found is None else np.stack((found.low, found.value, found.high))
+            columns = (
+                self.states.values(*states)[None]
+                if found is None
+                else np.stack((found.low, found.value, found.high))
+            )
             later = columns[:, new.size :].reshape(columns.shape[0], rows.size, self.tried.shape[1])
             parts = np.split(later, np.cumsum(sizes)[:-1], axis=1)
             seen = zip(columns[:, : new.size].T, parts, strict=True)

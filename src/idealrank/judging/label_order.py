@@ -26,7 +26,9 @@ from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.stats.sequential_betting import SequentialSign, sequential_sign
 from idealrank.stats.special import ndtr
 
-Strategy: TypeAlias = Literal["bounds", "change", "uncertainty", "move-to-front", "depth", "random", "queries"]
+Strategy: TypeAlias = Literal[
+    "bounds", "change", "uncertainty", "move-to-front", "depth", "random", "queries"
+]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 _DEPTH = 100  # ranks pooled of a measure without a cutoff
 _BUDGET = 50  # documents chosen where no number is given or estimated
@@ -98,7 +100,11 @@ def _misses(frontier: Frontier) -> FloatArray:
         place, query = np.arange(rows.size), pool.query[rows]
         begins = np.searchsorted(query, query)
         last = np.where(frontier.given[rows] > 0, place, -1)
-        before = np.maximum(np.concatenate(([-1], np.maximum.accumulate(last)[:-1])), begins - 1) if rows.size else place
+        before = (
+            np.maximum(np.concatenate(([-1], np.maximum.accumulate(last)[:-1])), begins - 1)
+            if rows.size
+            else place
+        )
         worth[rows] = np.maximum(worth[rows], before + 1 - place)
     return worth
 
@@ -129,24 +135,53 @@ def _numbers(frontier: Frontier, *, by_query: bool) -> FloatArray:
     if by_query:
         return query_numbers(pool.query_ids, frontier.seed)[pool.query]
     return np.array(
-        [random_number(frontier.seed, pool.query_ids[int(code)], document)
-         for code, document in zip(pool.query.tolist(), pool.documents, strict=True)], np.float64,
-    )  # fmt: skip
+        [
+            random_number(frontier.seed, pool.query_ids[int(code)], document)
+            for code, document in zip(pool.query.tolist(), pool.documents, strict=True)
+        ],
+        np.float64,
+    )
 
 
 def _place_text(frontier: Frontier, document: int) -> str:
-    ranks = zip(frontier.states.names, (int(frontier.pool.rank_a[document]), int(frontier.pool.rank_b[document])), strict=True)
+    ranks = zip(
+        frontier.states.names,
+        (int(frontier.pool.rank_a[document]), int(frontier.pool.rank_b[document])),
+        strict=True,
+    )
     return " and ".join(f"rank {rank} of {run}" for run, rank in ranks if rank != UNLISTED)
 
 
 _ORDERS: dict[Strategy, LabelOrder] = {
-    "bounds": LabelOrder(worth=_narrowing, reason=lambda _, __, worth: f"moves a bound by {max(worth, 0):.4f}", sight="bounds"),
-    "change": LabelOrder(worth=_change, reason=lambda _, __, worth: f"changes the difference by {worth:.4f}", sight="values"),
-    "uncertainty": LabelOrder(worth=_uncertainty, reason=lambda f, d, _: f"relevant with probability {_relevance(f)[d]:.2f}"),
-    "move-to-front": LabelOrder(worth=_misses, reason=lambda _, __, worth: f"{abs(worth):.0f} above it since the last relevant document"),
+    "bounds": LabelOrder(
+        worth=_narrowing,
+        reason=lambda _, __, worth: f"moves a bound by {max(worth, 0):.4f}",
+        sight="bounds",
+    ),
+    "change": LabelOrder(
+        worth=_change,
+        reason=lambda _, __, worth: f"changes the difference by {worth:.4f}",
+        sight="values",
+    ),
+    "uncertainty": LabelOrder(
+        worth=_uncertainty,
+        reason=lambda f, d, _: f"relevant with probability {_relevance(f)[d]:.2f}",
+    ),
+    "move-to-front": LabelOrder(
+        worth=_misses,
+        reason=lambda _, __, worth: f"{abs(worth):.0f} above it since the last relevant document",
+    ),
     "depth": LabelOrder(worth=_depth, reason=lambda f, d, _: _place_text(f, d), fixed=True),
-    "random": LabelOrder(worth=lambda f: _numbers(f, by_query=False), reason=lambda _, __, ___: "in random order", fixed=True),
-    "queries": LabelOrder(worth=lambda f: _numbers(f, by_query=True), reason=lambda _, __, ___: "next query in random order", fixed=True),
+    "random": LabelOrder(
+        worth=lambda f: _numbers(f, by_query=False),
+        reason=lambda _, __, ___: "in random order",
+        fixed=True,
+    ),
+    "queries": LabelOrder(
+        worth=lambda f: _numbers(f, by_query=True),
+        reason=lambda _, __, ___: "next query in random order",
+        fixed=True,
+    ),
 }
 
 
@@ -240,12 +275,24 @@ class NextLabels:
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record."""
         return {
-            "a": self.a, "b": self.b, "measure": self.measure, "strategy": self.strategy, "depth": self.depth,
-            "max_grade": self.max_grade, "n_queries": self.n_queries, "n_pooled": self.n_pooled, "n_open": self.n_open,
-            "low": finite(self.low), "value": finite(self.value), "high": finite(self.high), "settled": self.settled,
-            "label_kind": self.label_kind, "stop": None if self.stop is None else self.stop.as_dict(),
-            "test": None if self.test is None else self.test.as_dict(), "labels": [asdict(one) for one in self.labels],
-        }  # fmt: skip
+            "a": self.a,
+            "b": self.b,
+            "measure": self.measure,
+            "strategy": self.strategy,
+            "depth": self.depth,
+            "max_grade": self.max_grade,
+            "n_queries": self.n_queries,
+            "n_pooled": self.n_pooled,
+            "n_open": self.n_open,
+            "low": finite(self.low),
+            "value": finite(self.value),
+            "high": finite(self.high),
+            "settled": self.settled,
+            "label_kind": self.label_kind,
+            "stop": None if self.stop is None else self.stop.as_dict(),
+            "test": None if self.test is None else self.test.as_dict(),
+            "labels": [asdict(one) for one in self.labels],
+        }
 
 
 def next_labels(
@@ -327,18 +374,19 @@ def next_labels(
 
     Notes
     -----
-    Only documents down to the depth are chosen, so that no strategy takes more labels than depth pooling. None promises never to take
-    more labels than the order of depth, which may happen to label first what matters. Worths suppose that the other documents keep their
-    labels: choose a few, label them, and choose again. Probabilities of grades come from the labels so far, by rank; see
-    `label_frontier.GradeModel`.
-    They change the order, never the bounds.
+    Only documents down to the depth are chosen, so that no strategy takes more labels than depth
+    pooling. None promises never to take more labels than the order of depth, which may happen to
+    label first what matters. Worths suppose that the other documents keep their labels: choose a
+    few, label them, and choose again. Probabilities of grades come from the labels so far, by rank;
+    see `label_frontier.GradeModel`. They change the order, never the bounds.
 
     References
     ----------
-    Carterette, Allan and Sitaraman (2006), Minimal test collections for retrieval evaluation, SIGIR. Cormack, Palmer and Clarke (1998),
-    Efficient construction of large test collections, SIGIR. Lewis and Gale (1994), A sequential algorithm for training text classifiers,
-    SIGIR. Sparck Jones and van Rijsbergen (1975), Report on the need for and provision of an "ideal" information retrieval test
-    collection, British Library Research and Development Report 5266.
+    Carterette, Allan and Sitaraman (2006), Minimal test collections for retrieval evaluation,
+    SIGIR. Cormack, Palmer and Clarke (1998), Efficient construction of large test collections,
+    SIGIR. Lewis and Gale (1994), A sequential algorithm for training text classifiers, SIGIR.
+    Sparck Jones and van Rijsbergen (1975), Report on the need for and provision of an "ideal"
+    information retrieval test collection, British Library Research and Development Report 5266.
 
     Examples
     --------
@@ -354,8 +402,14 @@ def next_labels(
     order, under = order_of(strategy), Convention.of(convention)
     n_chosen = _n_chosen(budget, stop)
     states = difference_states(
-        table, (as_run(run_a, "A"), as_run(run_b, "B")), made, depth=depth, max_grade=max_grade, queries=queries, convention=under
-    )  # fmt: skip
+        table,
+        (as_run(run_a, "A"), as_run(run_b, "B")),
+        made,
+        depth=depth,
+        max_grade=max_grade,
+        queries=queries,
+        convention=under,
+    )
     frontier = Frontier.of(states, sight=order.sight, seed=seed)
     worth = order.worth(frontier)
     low, value, high = frontier.bounds
@@ -364,12 +418,16 @@ def next_labels(
     pool = frontier.pool
     labels = tuple(
         NextLabel(
-            priority=place, query=pool.query_ids[int(pool.query[row])], document=pool.documents[int(row)],
-            rank_a=int(pool.rank_a[row]) or None, rank_b=int(pool.rank_b[row]) or None,
-            worth=float(worth[row]), reason=order.reason(frontier, row, float(worth[row])),
+            priority=place,
+            query=pool.query_ids[int(pool.query[row])],
+            document=pool.documents[int(row)],
+            rank_a=int(pool.rank_a[row]) or None,
+            rank_b=int(pool.rank_b[row]) or None,
+            worth=float(worth[row]),
+            reason=order.reason(frontier, row, float(worth[row])),
         )
         for place, row in enumerate(chosen.tolist(), 1)
-    )  # fmt: skip
+    )
     return NextLabels(
         measure=str(made),
         a=states.names[0],
@@ -419,11 +477,19 @@ def difference_states(
         cutoff = measure.under(convention).hits_needed()
         depth = int(cutoff) if cutoff else _DEPTH
     deepest = int(number_option("depth", depth, 1, 1e9))
-    highest = max(1.0, float(qrels.grades.max(initial=1.0))) if max_grade is None else number_option("max_grade", max_grade, 0, 1e6)
+    highest = (
+        max(1.0, float(qrels.grades.max(initial=1.0)))
+        if max_grade is None
+        else number_option("max_grade", max_grade, 0, 1e6)
+    )
     wanted = list(qrels.queries) if queries is None else list(dict.fromkeys(queries))
     if not wanted:
-        raise InputError(f"no query to compare: {qrels.name} has none, expected the queries to compare")
-    return DifferenceStates.of(runs, qrels, measure, deepest, highest, convention=convention, queries=wanted)
+        raise InputError(
+            f"no query to compare: {qrels.name} has none, expected the queries to compare"
+        )
+    return DifferenceStates.of(
+        runs, qrels, measure, deepest, highest, convention=convention, queries=wanted
+    )
 
 
 def best_open(frontier: Frontier, worth: FloatArray, most: int) -> IntArray:
@@ -439,10 +505,14 @@ def query_test(frontier: Frontier, alpha: float) -> SequentialSign:
     order of the queries, up to a gap.
     """
     order = np.argsort(-query_numbers(frontier.pool.query_ids, frontier.seed), kind="stable")
-    gaps = np.bincount(frontier.pool.query[frontier.is_open], minlength=frontier.n_queries)[order] > 0
+    gaps = (
+        np.bincount(frontier.pool.query[frontier.is_open], minlength=frontier.n_queries)[order] > 0
+    )
     n_full = int(np.argmax(gaps)) if gaps.any() else frontier.n_queries
     before = unlabelled_bounds(frontier)
-    return sequential_sign(frontier.value[order[:n_full]], before.low[order], before.high[order], alpha)
+    return sequential_sign(
+        frontier.value[order[:n_full]], before.low[order], before.high[order], alpha
+    )
 
 
 def unlabelled_bounds(frontier: Frontier) -> StateBounds:
@@ -452,5 +522,8 @@ def unlabelled_bounds(frontier: Frontier) -> StateBounds:
     grades[states.place] = np.nan
     found = states.bounds(np.arange(frontier.n_queries), grades)
     if not (np.isfinite(found.low).all() and np.isfinite(found.high).all()):
-        raise OptionError(f"{states.measure}: the difference has no finite bounds, which the sequential test needs")
+        raise OptionError(
+            f"{states.measure}: the difference has no finite bounds, which the sequential "
+            f"test needs"
+        )
     return found

@@ -115,7 +115,10 @@ class LabelReplay:
         >>> replay_labels(qrels, {"q": ["x", "y"]}, {"q": ["y", "x"]}, "P@1").needed("depth")
         2.0
         """
-        return next((one.median for one in self.curves if (one.strategy, one.stop) == (strategy, stop)), float("nan"))
+        return next(
+            (one.median for one in self.curves if (one.strategy, one.stop) == (strategy, stop)),
+            float("nan"),
+        )
 
     def ratio(self, curve: LabelCurve, to: str) -> float:
         """Return the labels of a curve as a share of the labels of a strategy with the stop by
@@ -127,18 +130,30 @@ class LabelReplay:
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record, without the steps of the curves."""
         return {
-            "a": self.a, "b": self.b, "measure": self.measure, "depth": self.depth, "max_grade": self.max_grade,
-            "n_queries": self.n_queries, "n_pooled": self.n_pooled, "n_unjudged": self.n_unjudged,
-            "difference": finite(self.difference), "alpha": self.alpha,
+            "a": self.a,
+            "b": self.b,
+            "measure": self.measure,
+            "depth": self.depth,
+            "max_grade": self.max_grade,
+            "n_queries": self.n_queries,
+            "n_pooled": self.n_pooled,
+            "n_unjudged": self.n_unjudged,
+            "difference": finite(self.difference),
+            "alpha": self.alpha,
             "curves": [
                 {
-                    "strategy": one.strategy, "stop": one.stop, "needed": one.median, "orders": int(one.needed.size),
-                    "share_of_pool": one.median / self.n_pooled, "ratio_to_depth": finite(self.ratio(one, "depth")),
-                    "ratio_to_random": finite(self.ratio(one, "random")), "right": float(one.right.mean()),
+                    "strategy": one.strategy,
+                    "stop": one.stop,
+                    "needed": one.median,
+                    "orders": int(one.needed.size),
+                    "share_of_pool": one.median / self.n_pooled,
+                    "ratio_to_depth": finite(self.ratio(one, "depth")),
+                    "ratio_to_random": finite(self.ratio(one, "random")),
+                    "right": float(one.right.mean()),
                 }
                 for one in self.curves
             ],
-        }  # fmt: skip
+        }
 
 
 def replay_labels(
@@ -201,10 +216,18 @@ def replay_labels(
     ([('depth', 3.0), ('oracle', 3.0)], 4)
     """
     made, table, under = parse_measure(measure), as_qrels(qrels), Convention.of(convention)
-    n_orders, n_tests = (int(number_option(name, value, 1, 1e6)) for name, value in (("orders", orders), ("test_orders", test_orders)))
+    n_orders, n_tests = (
+        int(number_option(name, value, 1, 1e6))
+        for name, value in (("orders", orders), ("test_orders", test_orders))
+    )
     states = difference_states(
-        table, (as_run(run_a, "A"), as_run(run_b, "B")), made, depth=depth, max_grade=max_grade, convention=under
-    )  # fmt: skip
+        table,
+        (as_run(run_a, "A"), as_run(run_b, "B")),
+        made,
+        depth=depth,
+        max_grade=max_grade,
+        convention=under,
+    )
     given = states.given[states.place]
     n_unjudged, truth = int(np.isnan(given).sum()), np.nan_to_num(given, nan=0.0)
     replay = _Replay(states, truth, seed)
@@ -212,7 +235,8 @@ def replay_labels(
     difference = float(values.sum()) / values.size
     if abs(difference) <= 1e-12:
         raise InputError(
-            f"{states.names[0]!r} and {states.names[1]!r} have the same mean {made}, expected a difference, since no number of labels "
+            f"{states.names[0]!r} and {states.names[1]!r} have the same mean {made}, expected "
+            f"a difference, since no number of labels "
             "settles a comparison without one"
         )
     curves: list[LabelCurve] = []
@@ -259,13 +283,23 @@ class _Replay:
         return self.states.bounds(np.arange(len(self.pool.query_ids)), grades).value
 
     def by_bounds(self, strategy: str, n_orders: int, difference: float) -> LabelCurve:
-        order, known = (self._oracle(), self.truth) if strategy == ORACLE else (order_of(strategy), None)
+        order, known = (
+            (self._oracle(), self.truth) if strategy == ORACLE else (order_of(strategy), None)
+        )
         seeds = range(self.seed, self.seed + (n_orders if strategy in ("random", "queries") else 1))
         paths = [self._path(order, seed, known) for seed in seeds]
         needed = np.array([path.shape[0] - 1 for path in paths], np.int64)
         right = np.array([_sign(path[-1]) == np.sign(difference) for path in paths], np.bool_)
         low, value, high = paths[0].T
-        return LabelCurve(strategy=strategy, stop="bounds", needed=needed, right=right, low=low, value=value, high=high)
+        return LabelCurve(
+            strategy=strategy,
+            stop="bounds",
+            needed=needed,
+            right=right,
+            low=low,
+            value=value,
+            high=high,
+        )
 
     def by_test(self, n_tests: int, difference: float, alpha: float) -> LabelCurve:
         """Whole queries in random order, until the test stops; all labels where it never does."""
@@ -273,12 +307,22 @@ class _Replay:
         sizes = np.diff(self.pool.offsets)
         needed, right = np.zeros(n_tests, np.int64), np.zeros(n_tests, np.bool_)
         for place in range(n_tests):
-            order = np.argsort(-query_numbers(self.pool.query_ids, self.seed + place), kind="stable")
+            order = np.argsort(
+                -query_numbers(self.pool.query_ids, self.seed + place), kind="stable"
+            )
             found = sequential_sign(values[order], before.low[order], before.high[order], alpha)
             needed[place] = sizes[order[: found.stopped_at]].sum()
             right[place] = found.stopped_at is None or found.sign == np.sign(difference)
         empty = np.empty(0)
-        return LabelCurve(strategy="queries", stop="test", needed=needed, right=right, low=empty, value=empty, high=empty)
+        return LabelCurve(
+            strategy="queries",
+            stop="test",
+            needed=needed,
+            right=right,
+            low=empty,
+            value=empty,
+            high=empty,
+        )
 
     def _path(self, order: LabelOrder, seed: int, known: FloatArray | None) -> FloatArray:
         """Mean bounds after each label, shape (n_labels + 1, 3)."""

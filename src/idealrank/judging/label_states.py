@@ -38,12 +38,23 @@ class PooledDocuments:
     depth: int  # Deepest rank pooled
 
     @classmethod
-    def of(cls, run_a: Run, run_b: Run, depth: int, convention: Convention, queries: Sequence[str] | None = None) -> Self:
+    def of(
+        cls,
+        run_a: Run,
+        run_b: Run,
+        depth: int,
+        convention: Convention,
+        queries: Sequence[str] | None = None,
+    ) -> Self:
         """Pool two runs."""
         lists = [_rankings(run, convention) for run in (run_a, run_b)]
         wanted = list(dict.fromkeys((*lists[0], *lists[1]))) if queries is None else list(queries)
         if not any(query in one for query in wanted for one in lists):
-            said = "do not answer the query" if len(wanted) == 1 else f"answer none of the {len(wanted):,} queries"
+            said = (
+                "do not answer the query"
+                if len(wanted) == 1
+                else f"answer none of the {len(wanted):,} queries"
+            )
             raise InputError(f"no query to compare: runs {run_a.name!r} and {run_b.name!r} {said}")
         code: list[int] = []
         documents: list[str] = []
@@ -51,8 +62,20 @@ class PooledDocuments:
         tied = _tied(convention)
         for place, query in enumerate(wanted):
             found = [_ranks(one.get(query), tied=tied) for one in lists]
-            within = {document for ranked in found for document, (_, first) in ranked.items() if first <= depth}
-            pooled = [(found[0].get(document, (UNLISTED, 0))[0], found[1].get(document, (UNLISTED, 0))[0], document) for document in within]
+            within = {
+                document
+                for ranked in found
+                for document, (_, first) in ranked.items()
+                if first <= depth
+            }
+            pooled = [
+                (
+                    found[0].get(document, (UNLISTED, 0))[0],
+                    found[1].get(document, (UNLISTED, 0))[0],
+                    document,
+                )
+                for document in within
+            ]
             pooled.sort(key=_by_best_rank)
             code += [place] * len(pooled)
             documents += [document for _, _, document in pooled]
@@ -76,7 +99,10 @@ class PooledDocuments:
     def best_rank(self) -> IntArray:
         """Highest place in either run, as a rank from 1."""
         far = np.iinfo(np.int64).max
-        return np.minimum(np.where(self.rank_a == UNLISTED, far, self.rank_a), np.where(self.rank_b == UNLISTED, far, self.rank_b))
+        return np.minimum(
+            np.where(self.rank_a == UNLISTED, far, self.rank_a),
+            np.where(self.rank_b == UNLISTED, far, self.rank_b),
+        )
 
     @cached_property
     def listed(self) -> tuple[IntArray, IntArray]:
@@ -117,7 +143,10 @@ def _ranks(ranking: Ranking | None, *, tied: bool) -> dict[str, tuple[int, int]]
     if ranking is None:
         return {}
     first = ranking.first.tolist()
-    return {document: (rank, first[rank - 1] if tied else rank) for rank, document in enumerate(ranking.documents, 1)}
+    return {
+        document: (rank, first[rank - 1] if tied else rank)
+        for rank, document in enumerate(ranking.documents, 1)
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,17 +189,28 @@ class DifferenceStates:
         queries: Sequence[str] | None = None,
     ) -> Self:
         """Rank both runs once."""
-        pool, made = PooledDocuments.of(*runs, depth, convention, queries), measure.under(convention)
+        pool, made = (
+            PooledDocuments.of(*runs, depth, convention, queries),
+            measure.under(convention),
+        )
         empty = Ranking([], np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
-        by_query = [[one.get(query, empty) for query in pool.query_ids] for one in (_rankings(run, convention) for run in runs)]
+        by_query = [
+            [one.get(query, empty) for query in pool.query_ids]
+            for one in (_rankings(run, convention) for run in runs)
+        ]
         needed = made.hits_needed()
         deepest = max(needed, depth) if needed else _WHOLE
         # lower documents move up
         lists_change = convention.alignment.negative in ("removed", "padding")
-        shown = [[_shown(one, _WHOLE if lists_change else deepest) for one in lists] for lists in by_query]
+        shown = [
+            [_shown(one, _WHOLE if lists_change else deepest) for one in lists]
+            for lists in by_query
+        ]
         grades = _grades(pool, shown, qrels, None if lists_change else made.ideal_size)
         given = np.array([grade for one in grades.values() for grade in one.values()], np.float64)
-        documents = Qrels({query: dict.fromkeys(one, 0.0) for query, one in grades.items()}, name=qrels.name)
+        documents = Qrels(
+            {query: dict.fromkeys(one, 0.0) for query, one in grades.items()}, name=qrels.name
+        )
         return cls(
             pool=pool,
             measure=measure,
@@ -192,12 +232,26 @@ class DifferenceStates:
         """Row of each pooled document in `documents`."""
         offsets, table = self.documents.offsets, self.documents.table
         query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets)).tolist()
-        rows = {pair: row for row, pair in enumerate(zip(query, _texts(table.document_ids(np.arange(len(query)))), strict=True))}
-        return np.array([rows[pair] for pair in zip(self.pool.query.tolist(), self.pool.documents, strict=True)], np.int64)
+        rows = {
+            pair: row
+            for row, pair in enumerate(
+                zip(query, _texts(table.document_ids(np.arange(len(query)))), strict=True)
+            )
+        }
+        return np.array(
+            [
+                rows[pair]
+                for pair in zip(self.pool.query.tolist(), self.pool.documents, strict=True)
+            ],
+            np.int64,
+        )
 
     @cached_property
     def _ranked(self) -> "tuple[RankedPlaces, RankedPlaces]":
-        a, b = (RankedPlaces.of(self.documents, run, self.measure, self.convention, self.pool.depth) for run in self.runs)
+        a, b = (
+            RankedPlaces.of(self.documents, run, self.measure, self.convention, self.pool.depth)
+            for run in self.runs
+        )
         return a, b
 
     def values(self, query: IntArray, grades: FloatArray) -> FloatArray:
@@ -208,7 +262,9 @@ class DifferenceStates:
         for begin, states in self._parts(query, grades):
             kept, a, b = self._lists(states)
             if kept.size:
-                found[begin + kept] = np.nan_to_num(scored_values(measure, b) - scored_values(measure, a), nan=0.0)
+                found[begin + kept] = np.nan_to_num(
+                    scored_values(measure, b) - scored_values(measure, a), nan=0.0
+                )
         return found
 
     def bounds(self, query: IntArray, grades: FloatArray) -> StateBounds:
@@ -219,9 +275,19 @@ class DifferenceStates:
             if not kept.size:
                 continue
             ends = difference_bounds_of(
-                a, b, self.measure, self.max_grade, self.pool.depth, convention=self.convention, queries=a.queries
-            )  # fmt: skip
-            for column, values in ((found.low, ends.low), (found.value, ends.value), (found.high, ends.high)):
+                a,
+                b,
+                self.measure,
+                self.max_grade,
+                self.pool.depth,
+                convention=self.convention,
+                queries=a.queries,
+            )
+            for column, values in (
+                (found.low, ends.low),
+                (found.value, ends.value),
+                (found.high, ends.high),
+            ):
                 column[begin + kept] = np.nan_to_num(values, nan=0.0)
         return found
 
@@ -230,7 +296,10 @@ class DifferenceStates:
         ends = np.cumsum(np.diff(self.documents.offsets)[query])
         for begin, end in zip(*_runs_of(ends // _ROWS), strict=True):
             inside = slice(int(ends[begin - 1]) if begin else 0, int(ends[end - 1]))
-            yield begin, JudgedStates.of(self.documents, query[begin:end], grades[inside], self.convention)
+            yield (
+                begin,
+                JudgedStates.of(self.documents, query[begin:end], grades[inside], self.convention),
+            )
 
     def _lists(self, states: JudgedStates) -> tuple[IntArray, Judged, Judged]:
         """States that count, and the lists of both runs in each of them."""
@@ -243,16 +312,24 @@ class DifferenceStates:
 
     def _realigned(self, states: JudgedStates) -> tuple[IntArray, Judged, Judged]:
         """Do the same by an alignment, for conventions in which judgments change the lists."""
-        answered = np.array([all(one[query].documents for one in self.lists) for query in states.query.tolist()], np.bool_)
+        answered = np.array(
+            [all(one[query].documents for one in self.lists) for query in states.query.tolist()],
+            np.bool_,
+        )
         counts = answered | (self.convention.alignment.missing != "left-out")
         states = states.part(counts)
         known = np.flatnonzero(~np.isnan(states.given))
         grades: dict[str, dict[str, float]] = {str(place): {} for place in range(states.query.size)}
         documents = _texts(self.documents.table.document_ids(states.rows.row[known]))
-        for place, document, grade in zip(states.rows.copy[known].tolist(), documents, states.given[known].tolist(), strict=True):
+        for place, document, grade in zip(
+            states.rows.copy[known].tolist(), documents, states.given[known].tolist(), strict=True
+        ):
             grades[str(place)][document] = grade
         runs = [self._repeated(side, states.query.tolist(), list(grades)) for side in (0, 1)]
-        a, b = (aligned(Qrels(grades), run, [self.measure], self.convention, self.pool.depth, threads=1) for run in runs)
+        a, b = (
+            aligned(Qrels(grades), run, [self.measure], self.convention, self.pool.depth, threads=1)
+            for run in runs
+        )
         return np.flatnonzero(counts), a, b
 
     def _repeated(self, side: int, queries: Sequence[int], names: Sequence[str]) -> Run:
@@ -260,10 +337,18 @@ class DifferenceStates:
         order.
         """
         lists = [self.lists[side][query] for query in queries]
-        scores = [one.scores if _tied(self.convention) else -np.arange(1.0, len(one.documents) + 1) for one in lists]
+        scores = [
+            one.scores if _tied(self.convention) else -np.arange(1.0, len(one.documents) + 1)
+            for one in lists
+        ]
         ids = [name for name, one in zip(names, lists, strict=True) for _ in one.documents]
         documents = [document for one in lists for document in one.documents]
-        return Run.from_columns(ids, documents, np.concatenate(scores) if scores else np.empty(0), name=self.runs[side].name)
+        return Run.from_columns(
+            ids,
+            documents,
+            np.concatenate(scores) if scores else np.empty(0),
+            name=self.runs[side].name,
+        )
 
 
 def _texts(raw: Sequence[bytes]) -> list[str]:
@@ -271,7 +356,10 @@ def _texts(raw: Sequence[bytes]) -> list[str]:
 
 
 def _grades(
-    pool: PooledDocuments, shown: Sequence[Sequence[Sequence[str]]], qrels: Qrels, outside: int | None
+    pool: PooledDocuments,
+    shown: Sequence[Sequence[Sequence[str]]],
+    qrels: Qrels,
+    outside: int | None,
 ) -> dict[str, dict[str, float]]:
     """Grade of each document that may be judged, by query; NaN for one that is not judged.
 
@@ -283,9 +371,17 @@ def _grades(
         pooled = pool.documents[pool.offsets[code] : pool.offsets[code + 1]]
         found[query] = dict.fromkeys([*pooled, *shown[0][code], *shown[1][code]], np.nan)
         judged = qrels[query] if query in qrels else {}  # noqa: SIM401  (Qrels has no get)
-        others = sorted((one for one in judged if one not in found[query]), key=judged.__getitem__, reverse=True)
-        kept = others if outside is None else [*others[:outside], *{judged[one]: one for one in others[outside:]}.values()]
-        found[query].update((one, judged[one]) for one in (*(found[query].keys() & judged.keys()), *kept))
+        others = sorted(
+            (one for one in judged if one not in found[query]), key=judged.__getitem__, reverse=True
+        )
+        kept = (
+            others
+            if outside is None
+            else [*others[:outside], *{judged[one]: one for one in others[outside:]}.values()]
+        )
+        found[query].update(
+            (one, judged[one]) for one in (*(found[query].keys() & judged.keys()), *kept)
+        )
     return found
 
 

@@ -45,7 +45,9 @@ class LabelTable:
     outside: Mapping[str, int]
 
     @classmethod
-    def of(cls, judgments: "Mapping[str, Qrels | Mapping[str, Mapping[str, float]]] | AssessorQrels") -> "LabelTable":
+    def of(
+        cls, judgments: "Mapping[str, Qrels | Mapping[str, Mapping[str, float]]] | AssessorQrels"
+    ) -> "LabelTable":
         """Join the grades of several raters by query and document, whatever the order of their
         rows.
 
@@ -61,7 +63,12 @@ class LabelTable:
         """
         if isinstance(judgments, AssessorQrels):
             return cls._joined({name: judgments.of(name) for name in judgments.assessors})
-        return cls._joined({name: one if isinstance(one, Qrels) else Qrels(one, name=name) for name, one in judgments.items()})
+        return cls._joined(
+            {
+                name: one if isinstance(one, Qrels) else Qrels(one, name=name)
+                for name, one in judgments.items()
+            }
+        )
 
     @classmethod
     def _joined(cls, judgments: Mapping[str, Qrels]) -> "LabelTable":
@@ -71,7 +78,10 @@ class LabelTable:
         columns: list[tuple[IntArray, FloatArray]] = []
         for qrels in judgments.values():
             queries, documents, grades = table_columns(qrels.table)
-            found = [places.setdefault(pair, len(places)) for pair in zip(queries, documents, strict=True)]
+            found = [
+                places.setdefault(pair, len(places))
+                for pair in zip(queries, documents, strict=True)
+            ]
             columns.append((np.array(found, np.int64), grades))
         joined = np.full((len(places), len(columns)), np.nan)
         for rater, (rows, grades) in enumerate(columns):
@@ -90,9 +100,13 @@ class LabelTable:
     def query_codes(self) -> IntArray:
         """Query of each pair as a number, in order of first appearance."""
         numbers: dict[str, int] = {}
-        return np.array([numbers.setdefault(query, len(numbers)) for query in self.queries], np.int64)
+        return np.array(
+            [numbers.setdefault(query, len(numbers)) for query in self.queries], np.int64
+        )
 
-    def in_scale(self, scale: "Sequence[float] | FloatArray", policy: OutsidePolicy = "error") -> "LabelTable":
+    def in_scale(
+        self, scale: "Sequence[float] | FloatArray", policy: OutsidePolicy = "error"
+    ) -> "LabelTable":
         """Return the table with grades of the scale alone.
 
         Parameters
@@ -119,7 +133,9 @@ class LabelTable:
         if not known.size:
             raise OptionError("scale: found no grade, expected at least one")
         if not np.isfinite(known).all():
-            raise OptionError(f"scale: found {known[~np.isfinite(known)][0]:g}, expected finite grades")
+            raise OptionError(
+                f"scale: found {known[~np.isfinite(known)][0]:g}, expected finite grades"
+            )
         present = ~np.isnan(self.grades)
         outside = present & ~np.isin(self.grades, known)
         if not outside.any():
@@ -132,17 +148,30 @@ class LabelTable:
         left = ~np.isnan(kept) & ~np.isin(kept, known)
         if left.any():
             raise self._outside_error(left, known, policy)
-        counts = {rater: int(n) for rater, n in zip(self.raters, outside.sum(axis=0), strict=True) if n}
+        counts = {
+            rater: int(n) for rater, n in zip(self.raters, outside.sum(axis=0), strict=True) if n
+        }
         return replace(self, grades=kept, outside=counts)
 
     def _outside_error(self, left: Any, known: FloatArray, policy: OutsidePolicy) -> InputError:
         pair, rater = (int(places[0]) for places in np.nonzero(left))
         n = int(left.sum())
         others = f", and {n - 1:,} more outside the scale" if n > 1 else ""
-        hint = "drop them with outside='drop'" if policy == "clip" else "declare the scale, or name a policy: outside='clip' or 'drop'"
-        command = "drop them with --outside drop" if policy == "clip" else "declare the --scale, or name a policy: --outside clip or drop"
+        hint = (
+            "drop them with outside='drop'"
+            if policy == "clip"
+            else "declare the scale, or name a policy: outside='clip' or 'drop'"
+        )
+        command = (
+            "drop them with --outside drop"
+            if policy == "clip"
+            else "declare the --scale, or name a policy: --outside clip or drop"
+        )
         return InputError(
-            f"{self.raters[rater]}, query {self.queries[pair]!r}, document {self.documents[pair]!r}: found grade "
-            f"{self.grades[pair, rater]:g}{others}, expected one of {', '.join(f'{grade:g}' for grade in known)}",
-            hint=hint, command_hint=command,
-        )  # fmt: skip
+            f"{self.raters[rater]}, query {self.queries[pair]!r}, document "
+            f"{self.documents[pair]!r}: found grade "
+            f"{self.grades[pair, rater]:g}{others}, expected one of "
+            f"{', '.join(f'{grade:g}' for grade in known)}",
+            hint=hint,
+            command_hint=command,
+        )

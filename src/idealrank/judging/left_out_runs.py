@@ -41,7 +41,16 @@ class RunLeftOut:
 
     Examples
     --------
-    >>> RunLeftOut(run="a", group="a", unique=10, unique_relevant=2, value=0.5, value_without=0.4, rank=1, rank_without=3).rank_change
+    >>> RunLeftOut(
+    ...     run="a",
+    ...     group="a",
+    ...     unique=10,
+    ...     unique_relevant=2,
+    ...     value=0.5,
+    ...     value_without=0.4,
+    ...     rank=1,
+    ...     rank_without=3,
+    ... ).rank_change
     2
     """
 
@@ -112,10 +121,14 @@ class Reusability:
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record."""
         return {
-            "measure": self.measure, "depth": self.depth, "verdict": self.verdict, "tau": finite(self.tau),
-            "largest_rank_change": self.largest_change, "largest_fall": self.largest_fall,
+            "measure": self.measure,
+            "depth": self.depth,
+            "verdict": self.verdict,
+            "tau": finite(self.tau),
+            "largest_rank_change": self.largest_change,
+            "largest_fall": self.largest_fall,
             "runs": [asdict(one) | {"rank_change": one.rank_change} for one in self.runs],
-        }  # fmt: skip
+        }
 
 
 def reusability(
@@ -160,19 +173,25 @@ def reusability(
 
     Notes
     -----
-    The test is about systems like these runs. A system of another kind may return more unjudged documents than any of them: see its
-    unjudged share, and `bounds`.
+    The test is about systems like these runs. A system of another kind may return more unjudged
+    documents than any of them: see its unjudged share, and `bounds`.
 
     References
     ----------
-    Zobel (1998), How reliable are the results of large-scale information retrieval experiments? SIGIR, for the test. Voorhees (2000),
-    Variations in relevance judgments and the measurement of retrieval effectiveness, for the limit of 0.9. Buckley, Dimmick, Soboroff and
-    Voorhees (2007), Bias and the limits of pooling for large collections, for groups.
+    Zobel (1998), How reliable are the results of large-scale information retrieval experiments?
+    SIGIR, for the test. Voorhees (2000), Variations in relevance judgments and the measurement of
+    retrieval effectiveness, for the limit of 0.9. Buckley, Dimmick, Soboroff and Voorhees (2007),
+    Bias and the limits of pooling for large collections, for groups.
 
     Examples
     --------
     >>> qrels = {"q": {"x": 1, "y": 1}}
-    >>> found = reusability(qrels, {"a": {"q": ["x", "z"]}, "b": {"q": ["y", "x"]}, "c": {"q": ["z"]}}, "P@2", depth=2)
+    >>> found = reusability(
+    ...     qrels,
+    ...     {"a": {"q": ["x", "z"]}, "b": {"q": ["y", "x"]}, "c": {"q": ["z"]}},
+    ...     "P@2",
+    ...     depth=2,
+    ... )
     >>> [(one.run, one.unique_relevant, one.value, one.value_without) for one in found.runs]
     [('b', 1, 1.0, 0.5), ('a', 0, 0.5, 0.5), ('c', 0, 0.0, 0.0)]
     >>> found.verdict
@@ -195,7 +214,11 @@ def reusability(
     without, rows = np.empty(len(names)), []
     reduced: dict[str, FloatArray] = {}
     for place, name in enumerate(names):
-        own = [(query, document) for (query, document), by in returned.items() if by == {group[name]} and document in grades.get(query, {})]
+        own = [
+            (query, document)
+            for (query, document), by in returned.items()
+            if by == {group[name]} and document in grades.get(query, {})
+        ]
         if group[name] not in reduced:
             reduced[group[name]] = _means(_less(grades, own), listed, made, under) if own else full
         values = reduced[group[name]]
@@ -215,16 +238,28 @@ def reusability(
                 rank_without=later,
             )
         )
-    kendall = float(tau(np.zeros(len(names), np.int64), full, without, 1, "b")[0]) if len(names) > 1 else float("nan")
+    kendall = (
+        float(tau(np.zeros(len(names), np.int64), full, without, 1, "b")[0])
+        if len(names) > 1
+        else float("nan")
+    )
     return Reusability(
-        measure=str(made), depth=deepest, runs=tuple(sorted(rows, key=lambda one: (one.rank, one.run))), tau=kendall, convention=under
+        measure=str(made),
+        depth=deepest,
+        runs=tuple(sorted(rows, key=lambda one: (one.rank, one.run))),
+        tau=kendall,
+        convention=under,
     )
 
 
 def _top(run: Run, convention: Convention, depth: int) -> set[tuple[str, str]]:
     held = run.in_memory()
     queries = [decode_id(query) for query in held.source.query_ids()]  # type: ignore[union-attr]
-    return {(query, document) for query in queries for document in held.ranking(query, convention.alignment, depth=depth).documents}
+    return {
+        (query, document)
+        for query in queries
+        for document in held.ranking(query, convention.alignment, depth=depth).documents
+    }
 
 
 def _less(grades: Mapping[str, Mapping[str, float]], removed: "list[tuple[str, str]]") -> Qrels:
@@ -235,9 +270,17 @@ def _less(grades: Mapping[str, Mapping[str, float]], removed: "list[tuple[str, s
     return Qrels(found)
 
 
-def _means(qrels: Qrels, runs: Mapping[str, Run], measure: Measure, convention: Convention) -> FloatArray:
+def _means(
+    qrels: Qrels, runs: Mapping[str, Run], measure: Measure, convention: Convention
+) -> FloatArray:
     text = str(measure)
-    return np.array([evaluate(qrels, run, [measure], convention=convention).mean()[text] for run in runs.values()], np.float64)
+    return np.array(
+        [
+            evaluate(qrels, run, [measure], convention=convention).mean()[text]
+            for run in runs.values()
+        ],
+        np.float64,
+    )
 
 
 def _ranks(values: FloatArray) -> IntArray:

@@ -70,7 +70,12 @@ class Leniency:
 
     Examples
     --------
-    >>> Leniency(groups=(), contrast="ranks 1 to 10 less the others", difference=0.1, interval=(0.02, 0.18)).difference
+    >>> Leniency(
+    ...     groups=(),
+    ...     contrast="ranks 1 to 10 less the others",
+    ...     difference=0.1,
+    ...     interval=(0.02, 0.18),
+    ... ).difference
     0.1
     """
 
@@ -104,16 +109,26 @@ class Pairs:
     def group(self, name: str, rows: "BoolArray | IntArray") -> GroupError:
         """The errors of some pairs, which may come several times."""
         human, judge, error, beyond_grade = (
-            float(column[rows].mean()) for column in (self.human, self.judge, self.error, self.beyond_grade)
+            float(column[rows].mean())
+            for column in (self.human, self.judge, self.error, self.beyond_grade)
         )
-        return GroupError(group=name, n=int(self.human[rows].size), human=human, judge=judge, error=error, beyond_grade=beyond_grade)
+        return GroupError(
+            group=name,
+            n=int(self.human[rows].size),
+            human=human,
+            judge=judge,
+            error=error,
+            beyond_grade=beyond_grade,
+        )
 
 
 def by_grade(pairs: Pairs) -> Leniency:
     """Errors by human grade; the contrast is that of the lowest and the highest grade, without an
     interval.
     """
-    groups = tuple(pairs.group(f"grade {grade:g}", pairs.human == grade) for grade in np.unique(pairs.human))
+    groups = tuple(
+        pairs.group(f"grade {grade:g}", pairs.human == grade) for grade in np.unique(pairs.human)
+    )
     return Leniency(groups=groups, contrast="", difference=math.nan, interval=(math.nan, math.nan))
 
 
@@ -124,9 +139,18 @@ def by_rank(pairs: Pairs, runs: Mapping[str, Run], *, confidence: float = 0.95) 
     for first, last in RANKS:
         inside = (rank >= first) & ((rank <= last) | (last == 0))
         if inside.any():
-            groups.append(pairs.group(f"ranks {first} to {last}" if last else f"ranks from {first}", row[inside]))
+            groups.append(
+                pairs.group(
+                    f"ranks {first} to {last}" if last else f"ranks from {first}", row[inside]
+                )
+            )
     difference, interval = _contrast(pairs, row[rank <= 10], row[rank > 10], confidence)
-    return Leniency(groups=tuple(groups), contrast="ranks 1 to 10 less later ranks", difference=difference, interval=interval)
+    return Leniency(
+        groups=tuple(groups),
+        contrast="ranks 1 to 10 less later ranks",
+        difference=difference,
+        interval=interval,
+    )
 
 
 def _ranks(pairs: Pairs, runs: Mapping[str, Run]) -> tuple[IntArray, IntArray]:
@@ -153,15 +177,31 @@ def by_length(pairs: Pairs, lengths: Mapping[str, float], *, confidence: float =
     known = np.array([lengths.get(document, math.nan) for document in pairs.documents], np.float64)
     rows = np.flatnonzero(~np.isnan(known))
     if rows.size < 4:
-        return Leniency(groups=(), contrast="longest less shortest quarter", difference=math.nan, interval=(math.nan, math.nan))
+        return Leniency(
+            groups=(),
+            contrast="longest less shortest quarter",
+            difference=math.nan,
+            interval=(math.nan, math.nan),
+        )
     quarter = np.searchsorted(np.quantile(known[rows], [0.25, 0.5, 0.75]), known[rows], side="left")
     names = ("shortest quarter", "second quarter", "third quarter", "longest quarter")
-    groups = tuple(pairs.group(name, rows[quarter == place]) for place, name in enumerate(names) if (quarter == place).any())
+    groups = tuple(
+        pairs.group(name, rows[quarter == place])
+        for place, name in enumerate(names)
+        if (quarter == place).any()
+    )
     difference, interval = _contrast(pairs, rows[quarter == 3], rows[quarter == 0], confidence)
-    return Leniency(groups=groups, contrast="longest less shortest quarter", difference=difference, interval=interval)
+    return Leniency(
+        groups=groups,
+        contrast="longest less shortest quarter",
+        difference=difference,
+        interval=interval,
+    )
 
 
-def _contrast(pairs: Pairs, first: IntArray, second: IntArray, confidence: float) -> tuple[float, tuple[float, float]]:
+def _contrast(
+    pairs: Pairs, first: IntArray, second: IntArray, confidence: float
+) -> tuple[float, tuple[float, float]]:
     """Mean error beyond the grade of some pairs less that of others, leaving out one cluster at a
     time.
     """
@@ -170,7 +210,9 @@ def _contrast(pairs: Pairs, first: IntArray, second: IntArray, confidence: float
         return math.nan, nothing
     n_clusters, beyond = int(pairs.clusters.max()) + 1, pairs.beyond_grade
     sums = [
-        np.bincount(pairs.clusters[rows], weights, n_clusters) for rows in (first, second) for weights in (beyond[rows], np.ones(rows.size))
+        np.bincount(pairs.clusters[rows], weights, n_clusters)
+        for rows in (first, second)
+        for weights in (beyond[rows], np.ones(rows.size))
     ]
     totals = [float(one.sum()) for one in sums]
     difference = totals[0] / totals[1] - totals[2] / totals[3]
@@ -180,5 +222,7 @@ def _contrast(pairs: Pairs, first: IntArray, second: IntArray, confidence: float
     if n < 2 or not (left[1] > 0).all() or not (left[3] > 0).all():
         return difference, nothing
     values = left[0] / left[1] - left[2] / left[3]
-    reach = t_quantile(confidence, n - 1) * math.sqrt((n - 1) / n * float(((values - values.mean()) ** 2).sum()))
+    reach = t_quantile(confidence, n - 1) * math.sqrt(
+        (n - 1) / n * float(((values - values.mean()) ** 2).sum())
+    )
     return difference, (difference - reach, difference + reach)

@@ -22,7 +22,12 @@ IMPORTANCE: Mapping[str, float] = {"vital": 2.0, "okay": 1.0, "failed": 0.0}
 """Words for the importance of a nugget, with a number each for fingerprints; failed if the model
 that was asked gave no word.
 """
-SUPPORT: Mapping[str, float] = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0, "failed": 0.0}
+SUPPORT: Mapping[str, float] = {
+    "support": 1.0,
+    "partial_support": 0.5,
+    "not_support": 0.0,
+    "failed": 0.0,
+}
 """Words for an assignment, with the credit of each."""
 
 _OKAY_WEIGHT = 0.5
@@ -64,14 +69,17 @@ class NuggetScore(Measure):
 
     References
     ----------
-    Pradeep et al. (2025), The Great Nugget Recall: Automating Fact Extraction and RAG Evaluation with Large Language Models. SIGIR;
-    arXiv 2504.15068. nuggetizer, ``calculate_nugget_scores``: strict_vital_score is V_strict, vital_score V, strict_all_score A_strict,
-    all_score A.
+    Pradeep et al. (2025), The Great Nugget Recall: Automating Fact Extraction and RAG Evaluation
+    with Large Language Models. SIGIR; arXiv 2504.15068. nuggetizer, ``calculate_nugget_scores``:
+    strict_vital_score is V_strict, vital_score V, strict_all_score A_strict, all_score A.
 
     Examples
     --------
     >>> nuggets = [Nugget("a", "vital", "support"), Nugget("b", "okay", "partial_support")]
-    >>> [score.value(nuggets) for score in (VitalStrict(), AllStrict(), AllNuggets(), WeightedNuggets())]
+    >>> [
+    ...     score.value(nuggets)
+    ...     for score in (VitalStrict(), AllStrict(), AllNuggets(), WeightedNuggets())
+    ... ]
     [1.0, 0.5, 0.75, 0.8333333333333334]
     """
 
@@ -103,7 +111,10 @@ class NuggetScore(Measure):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Refuse runs: the scores measure answers."""
-        raise OptionError(f"{self.name}: found a run, expected assignments of nuggets; use idealrank.evaluate_answers")
+        raise OptionError(
+            f"{self.name}: found a run, expected assignments of nuggets; use "
+            f"idealrank.evaluate_answers"
+        )
 
 
 class VitalStrict(NuggetScore):
@@ -163,11 +174,21 @@ class WeightedNuggets(NuggetScore):
     name: ClassVar[str] = "W"
     counted: ClassVar[Counted] = "weighted"
     strict: ClassVar[bool] = False
-    summary: ClassVar[str] = "Weighted share of nuggets that are supported: vital 1, okay 1/2; half for partial support"
+    summary: ClassVar[str] = (
+        "Weighted share of nuggets that are supported: vital 1, okay 1/2; half for partial support"
+    )
 
 
 NUGGET_SCORES: Mapping[str, NuggetScore] = {
-    score.name: score for score in (VitalStrict(), VitalNuggets(), AllStrict(), AllNuggets(), WeightedStrict(), WeightedNuggets())
+    score.name: score
+    for score in (
+        VitalStrict(),
+        VitalNuggets(),
+        AllStrict(),
+        AllNuggets(),
+        WeightedStrict(),
+        WeightedNuggets(),
+    )
 }
 """The six scores by name."""
 DEFAULT_SCORES = ("V_strict", "V", "A_strict", "A")
@@ -191,7 +212,10 @@ def nugget_scores(names: Sequence[str]) -> tuple[NuggetScore, ...]:
         if name not in NUGGET_SCORES:
             near = near_ids(name, NUGGET_SCORES, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise OptionError(f"{shown(name)}: found no score of that name, expected one of {', '.join(NUGGET_SCORES)}{hint}")
+            raise OptionError(
+                f"{shown(name)}: found no score of that name, expected one of "
+                f"{', '.join(NUGGET_SCORES)}{hint}"
+            )
     return tuple(NUGGET_SCORES[name] for name in dict.fromkeys(names))
 
 
@@ -213,7 +237,11 @@ class AssignedAnswers:
     @property
     def n_failed(self) -> int:
         """Number of nuggets that the model which was asked did not rate or assign."""
-        return sum("failed" in (one.importance, one.assignment) for nuggets in self.answers.values() for one in nuggets)
+        return sum(
+            "failed" in (one.importance, one.assignment)
+            for nuggets in self.answers.values()
+            for one in nuggets
+        )
 
     def completed(self, nuggets: Mapping[str, Sequence[Nugget]]) -> "AssignedAnswers":
         """Return the answers with every query of a list of nuggets; a query without an answer
@@ -227,26 +255,43 @@ class AssignedAnswers:
         Examples
         --------
         >>> answers = AssignedAnswers("a", {"q1": [Nugget("x", "vital", "support")]})
-        >>> whole = answers.completed({"q1": [Nugget("x", "vital", "")], "q2": [Nugget("y", "okay", "")]})
+        >>> whole = answers.completed(
+        ...     {"q1": [Nugget("x", "vital", "")], "q2": [Nugget("y", "okay", "")]}
+        ... )
         >>> whole.answers["q2"]
         [Nugget(text='y', importance='okay', assignment='not_support')]
         """
         found: dict[str, Sequence[Nugget]] = {}
         for query, listed in nuggets.items():
             given = self.answers.get(query)
-            if given is not None and sorted(one[:2] for one in given) != sorted(one[:2] for one in listed):
-                extra = next((one.text for one in given if one[:2] not in {other[:2] for other in listed}), "a nugget fewer")
+            if given is not None and sorted(one[:2] for one in given) != sorted(
+                one[:2] for one in listed
+            ):
+                extra = next(
+                    (one.text for one in given if one[:2] not in {other[:2] for other in listed}),
+                    "a nugget fewer",
+                )
                 raise InputError(
-                    f"{self.name}: query {shown(repr(query))}: found {shown(repr(extra))}, expected the {len(listed)} nuggets of the list "
+                    f"{self.name}: query {shown(repr(query))}: found {shown(repr(extra))}, "
+                    f"expected the {len(listed)} nuggets of the list "
                     "with their importance"
                 )
-            found[query] = [one._replace(assignment="not_support") for one in listed] if given is None else given
+            found[query] = (
+                [one._replace(assignment="not_support") for one in listed]
+                if given is None
+                else given
+            )
         unknown = next((query for query in self.answers if query not in nuggets), None)
         if unknown is not None:
-            raise InputError(f"{self.name}: found query {shown(repr(unknown))}, expected one of the {len(nuggets)} queries of the nuggets")
+            raise InputError(
+                f"{self.name}: found query {shown(repr(unknown))}, expected one of the "
+                f"{len(nuggets)} queries of the nuggets"
+            )
         return AssignedAnswers(self.name, found)
 
-    def evaluated(self, scores: Sequence[NuggetScore], *, inputs: Sequence[InputRecord] = (), path: str = "") -> Evaluation:
+    def evaluated(
+        self, scores: Sequence[NuggetScore], *, inputs: Sequence[InputRecord] = (), path: str = ""
+    ) -> Evaluation:
         """Return the scores of every answer as an `Evaluation`, which `compare`, `intervals`,
         stores and reports take.
 
@@ -255,14 +300,17 @@ class AssignedAnswers:
 
         Examples
         --------
-        >>> answers = AssignedAnswers("a", {"q1": [Nugget("x", "vital", "support"), Nugget("y", "okay", "not_support")]})
+        >>> answers = AssignedAnswers(
+        ...     "a", {"q1": [Nugget("x", "vital", "support"), Nugget("y", "okay", "not_support")]}
+        ... )
         >>> answers.evaluated(nugget_scores(["V_strict", "A"])).mean()
         {'V_strict': 1.0, 'A': 0.5}
         """
         queries = list(self.answers)
-        values: FloatArray = np.array([[score.value(self.answers[query]) for score in scores] for query in queries], np.float64).reshape(
-            len(queries), len(scores)
-        )
+        values: FloatArray = np.array(
+            [[score.value(self.answers[query]) for score in scores] for query in queries],
+            np.float64,
+        ).reshape(len(queries), len(scores))
         return Evaluation(
             name=self.name,
             queries=queries,
@@ -282,16 +330,36 @@ class AssignedAnswers:
 
     def _coverage(self) -> Coverage:
         n_nuggets = sum(map(len, self.answers.values()))
-        no_vital = sum(not any(one.importance == "vital" for one in nuggets) for nuggets in self.answers.values())
+        no_vital = sum(
+            not any(one.importance == "vital" for one in nuggets)
+            for nuggets in self.answers.values()
+        )
         return Coverage(
-            queries_in_qrels=len(self.answers), queries_in_run=len(self.answers), missing=0, without_judgments=0, scored=len(self.answers),
-            no_relevant=no_vital, unjudged=0, considered=n_nuggets, judged=n_nuggets, unjudged_cutoff=0, tied_queries=0, tied_documents=0,
-            duplicates=0, truncated_grades=0, out_of_range=0, best_grade=IMPORTANCE["vital"],
-        )  # fmt: skip
+            queries_in_qrels=len(self.answers),
+            queries_in_run=len(self.answers),
+            missing=0,
+            without_judgments=0,
+            scored=len(self.answers),
+            no_relevant=no_vital,
+            unjudged=0,
+            considered=n_nuggets,
+            judged=n_nuggets,
+            unjudged_cutoff=0,
+            tied_queries=0,
+            tied_documents=0,
+            duplicates=0,
+            truncated_grades=0,
+            out_of_range=0,
+            best_grade=IMPORTANCE["vital"],
+        )
 
     def _fingerprint(self) -> str:
         rows = (
-            ((encode_id(query), b"", 0), one.text.encode("utf-8", "surrogatepass"), IMPORTANCE[one.importance])
+            (
+                (encode_id(query), b"", 0),
+                one.text.encode("utf-8", "surrogatepass"),
+                IMPORTANCE[one.importance],
+            )
             for query, nuggets in self.answers.items()
             for one in nuggets
         )

@@ -81,14 +81,30 @@ class Pool:
     def rows(self) -> "list[dict[str, Any]]":
         """Return a record for each document."""
         columns = (
-            self.query.tolist(), self.documents, self.best_rank.tolist(), self.n_runs.tolist(), self.score.tolist(), self.stratum.tolist(),
-            self.probability.tolist(), self.sampled.tolist(),
-        )  # fmt: skip
+            self.query.tolist(),
+            self.documents,
+            self.best_rank.tolist(),
+            self.n_runs.tolist(),
+            self.score.tolist(),
+            self.stratum.tolist(),
+            self.probability.tolist(),
+            self.sampled.tolist(),
+        )
         return [
-            {"query": self.query_ids[code], "document": document, "best_rank": rank, "runs": runs, "score": score, "stratum": stratum,
-             "probability": probability, "sampled": sampled}
-            for code, document, rank, runs, score, stratum, probability, sampled in zip(*columns, strict=True)
-        ]  # fmt: skip
+            {
+                "query": self.query_ids[code],
+                "document": document,
+                "best_rank": rank,
+                "runs": runs,
+                "score": score,
+                "stratum": stratum,
+                "probability": probability,
+                "sampled": sampled,
+            }
+            for code, document, rank, runs, score, stratum, probability, sampled in zip(
+                *columns, strict=True
+            )
+        ]
 
 
 @dataclass(frozen=True)
@@ -127,11 +143,18 @@ class Strata:
                 depths.append(int(depth))
                 shares.append(float(share))
             except ValueError:
-                raise OptionError(f"strata {text!r}: found {part!r}, expected a depth and a share, as in 10:1,100:0.1") from None
+                raise OptionError(
+                    f"strata {text!r}: found {part!r}, expected a depth and a share, as in "
+                    f"10:1,100:0.1"
+                ) from None
         if depths != sorted(set(depths)) or depths[0] < 1:
-            raise OptionError(f"strata {text!r}: expected depths that rise from 1 on, as in 10:1,100:0.1")
+            raise OptionError(
+                f"strata {text!r}: expected depths that rise from 1 on, as in 10:1,100:0.1"
+            )
         if not all(0 < share <= 1 for share in shares):
-            raise OptionError(f"strata {text!r}: expected shares above 0 and up to 1, as in 10:1,100:0.1")
+            raise OptionError(
+                f"strata {text!r}: expected shares above 0 and up to 1, as in 10:1,100:0.1"
+            )
         return cls(tuple(depths), tuple(shares))
 
 
@@ -185,9 +208,11 @@ def pool(
 
     References
     ----------
-    Spärck Jones and van Rijsbergen (1975), Report on the need for and provision of an ideal information retrieval test collection. Cormack,
-    Clarke and Buettcher (2009), Reciprocal rank fusion, SIGIR. Fox and Shaw (1994), Combination of multiple searches, TREC-2, for CombMNZ.
-    Yilmaz, Kanoulas and Aslam (2008), A simple and efficient sampling method for estimating AP and NDCG, SIGIR, for strata.
+    Spärck Jones and van Rijsbergen (1975), Report on the need for and provision of an ideal
+    information retrieval test collection. Cormack, Clarke and Buettcher (2009), Reciprocal rank
+    fusion, SIGIR. Fox and Shaw (1994), Combination of multiple searches, TREC-2, for CombMNZ.
+    Yilmaz, Kanoulas and Aslam (2008), A simple and efficient sampling method for estimating AP and
+    NDCG, SIGIR, for strata.
 
     Examples
     --------
@@ -199,30 +224,50 @@ def pool(
     if order not in POOL_ORDERS:
         raise OptionError(f"order={order!r}: expected one of {', '.join(POOL_ORDERS)}")
     if budget is not None and strata is not None:
-        raise OptionError("found a budget and strata, expected one of them: the shares of strata say how many documents are sampled")
+        raise OptionError(
+            "found a budget and strata, expected one of them: the shares of strata say how "
+            "many documents are sampled"
+        )
     parts = Strata.of(strata) if isinstance(strata, str) else strata
     deepest = int(number_option("depth", depth, 1, 1e9))
     if parts is not None:
         deepest = parts.depths[-1]
-    named = list(runs.items()) if isinstance(runs, Mapping) else [(f"run {place}", one) for place, one in enumerate(runs, 1)]
+    named = (
+        list(runs.items())
+        if isinstance(runs, Mapping)
+        else [(f"run {place}", one) for place, one in enumerate(runs, 1)]
+    )
     if not named:
         raise InputError("runs: found none, expected at least one")
     lists = [_ranked(as_run(one, name), under, deepest) for name, one in named]
-    wanted = list(dict.fromkeys(query for one in lists for query in one)) if queries is None else list(queries)
+    wanted = (
+        list(dict.fromkeys(query for one in lists for query in one))
+        if queries is None
+        else list(queries)
+    )
     if not wanted:
         found = "the runs have no results" if queries is None else "`queries` is empty"
         raise InputError(f"no query to pool: {found}, expected at least one")
     if not any(query in one for query in wanted for one in lists):
-        said = "do not answer the query" if len(wanted) == 1 else f"answer none of the {len(wanted):,} queries"
+        said = (
+            "do not answer the query"
+            if len(wanted) == 1
+            else f"answer none of the {len(wanted):,} queries"
+        )
         raise InputError(f"no query to pool: the runs {said}")
     rows: list[tuple[int, str, int, int, float]] = []
     for place, query in enumerate(wanted):
-        rows += [(place, *row) for row in _of_query([one.get(query, []) for one in lists], order, deepest)]
+        rows += [
+            (place, *row)
+            for row in _of_query([one.get(query, []) for one in lists], order, deepest)
+        ]
     if budget is not None:
         rows = _within(rows, int(number_option("budget", budget, 1, 1e12)))
     columns = list(zip(*rows, strict=True))
     code, best = (np.array(columns[place], np.int64) for place in (0, 2))
-    stratum, probability, sampled = _drawn(queries=wanted, code=code, documents=columns[1], best=best, strata=parts, seed=seed)
+    stratum, probability, sampled = _drawn(
+        queries=wanted, code=code, documents=columns[1], best=best, strata=parts, seed=seed
+    )
     return Pool(
         query_ids=wanted,
         query=code,
@@ -249,7 +294,9 @@ def _ranked(run: Run, convention: Convention, depth: int) -> "dict[str, list[tup
     return found
 
 
-def _of_query(lists: "Sequence[Sequence[tuple[str, float]]]", order: str, depth: int) -> "list[tuple[str, int, int, float]]":
+def _of_query(
+    lists: "Sequence[Sequence[tuple[str, float]]]", order: str, depth: int
+) -> "list[tuple[str, int, int, float]]":
     """Documents of one query in the order of the pool, each with its best rank, its number of runs
     and its score.
     """
@@ -262,7 +309,11 @@ def _of_query(lists: "Sequence[Sequence[tuple[str, float]]]", order: str, depth:
         for rank, (document, value) in enumerate(listed, 1):
             best[document] = min(best.get(document, rank), rank)
             count[document] = count.get(document, 0) + 1
-            worth = {"rrf": 1 / (_RRF + rank), "borda": depth + 1.0 - rank, "combmnz": (value - low) / (high - low) if high > low else 1.0}
+            worth = {
+                "rrf": 1 / (_RRF + rank),
+                "borda": depth + 1.0 - rank,
+                "combmnz": (value - low) / (high - low) if high > low else 1.0,
+            }
             score[document] = score.get(document, 0.0) + worth.get(order, 0.0)
     final = score
     if order == "depth":
@@ -273,7 +324,9 @@ def _of_query(lists: "Sequence[Sequence[tuple[str, float]]]", order: str, depth:
     return [(document, best[document], count[document], final[document]) for document in ordered]
 
 
-def _within(rows: "list[tuple[int, str, int, int, float]]", budget: int) -> "list[tuple[int, str, int, int, float]]":
+def _within(
+    rows: "list[tuple[int, str, int, int, float]]", budget: int
+) -> "list[tuple[int, str, int, int, float]]":
     """First documents of each query, level by level."""
     place: dict[int, int] = {}
     levels = []
@@ -285,17 +338,29 @@ def _within(rows: "list[tuple[int, str, int, int, float]]", budget: int) -> "lis
 
 
 def _drawn(
-    queries: Sequence[str], code: IntArray, documents: Sequence[str], best: IntArray, strata: "Strata | None", seed: int
+    queries: Sequence[str],
+    code: IntArray,
+    documents: Sequence[str],
+    best: IntArray,
+    strata: "Strata | None",
+    seed: int,
 ) -> tuple[IntArray, FloatArray, BoolArray]:
     """Stratum and inclusion probability of each document, and whether it was drawn."""
     if strata is None:
         return np.ones(code.size, np.int64), np.ones(code.size), np.ones(code.size, np.bool_)
     stratum = np.searchsorted(np.array(strata.depths), best) + 1
     probability, sampled = np.ones(code.size), np.zeros(code.size, np.bool_)
-    number = np.array([random_number(seed, queries[int(at)], document) for at, document in zip(code.tolist(), documents, strict=True)])
+    number = np.array(
+        [
+            random_number(seed, queries[int(at)], document)
+            for at, document in zip(code.tolist(), documents, strict=True)
+        ]
+    )
     for group in np.unique(np.stack((code, stratum)), axis=1).T:
         rows = np.flatnonzero((code == group[0]) & (stratum == group[1]))
-        wanted = min(rows.size, max(_LEAST, math.ceil(strata.shares[int(group[1]) - 1] * rows.size - 1e-9)))
+        wanted = min(
+            rows.size, max(_LEAST, math.ceil(strata.shares[int(group[1]) - 1] * rows.size - 1e-9))
+        )
         probability[rows] = wanted / rows.size
         sampled[rows[np.argsort(number[rows], kind="stable")[:wanted]]] = True
     return stratum, probability, sampled

@@ -101,8 +101,8 @@ def corrected_share(
 
     References
     ----------
-    Rogan and Gladen (1978), Estimating prevalence from the results of a screening test, American Journal of Epidemiology 107; Lee et al.
-    (2025), arXiv 2511.21140, for the smoothed interval.
+    Rogan and Gladen (1978), Estimating prevalence from the results of a screening test, American
+    Journal of Epidemiology 107; Lee et al. (2025), arXiv 2511.21140, for the smoothed interval.
 
     Examples
     --------
@@ -111,18 +111,35 @@ def corrected_share(
     >>> round(found.estimate, 4), [round(end, 3) for end in found.interval]
     (0.2857, [0.027, 0.483])
     """
-    y, f, other = (_labels(name, given) for name, given in (("human", human), ("judge", judge), ("judge_only", judge_only)))
+    y, f, other = (
+        _labels(name, given)
+        for name, given in (("human", human), ("judge", judge), ("judge_only", judge_only))
+    )
     if y.size != f.size:
-        raise InputError(f"judge: found {f.size} labels, expected one for each of the {y.size} human labels")
+        raise InputError(
+            f"judge: found {f.size} labels, expected one for each of the {y.size} human labels"
+        )
     if not other.size:
-        raise InputError("judge_only: found no label, expected the units of which the share is wanted")
+        raise InputError(
+            "judge_only: found no label, expected the units of which the share is wanted"
+        )
     checked("interval", interval, ShareInterval)
     check_confidence(confidence)
     sums = np.array(
-        [((y == 0) & (f == 0)).sum(), (y == 0).sum(), ((y == 1) & (f == 1)).sum(), (y == 1).sum(), other.sum(), other.size], float
+        [
+            ((y == 0) & (f == 0)).sum(),
+            (y == 0).sum(),
+            ((y == 1) & (f == 1)).sum(),
+            (y == 1).sum(),
+            other.sum(),
+            other.size,
+        ],
+        float,
     )
     if not sums[1] or not sums[3]:
-        raise InputError(f"human: found {int(sums[3])} labels 1 and {int(sums[1])} labels 0, expected both kinds")
+        raise InputError(
+            f"human: found {int(sums[3])} labels 1 and {int(sums[1])} labels 0, expected both kinds"
+        )
     q0, q1, p = (sums[0::2] / sums[1::2]).tolist()
     _refuse_coin(q0, q1)
     estimate = (p + q0 - 1) / (q0 + q1 - 1)
@@ -160,7 +177,8 @@ def _labels(name: str, given: npt.ArrayLike) -> FloatArray:
 def _refuse_coin(specificity: float, sensitivity: float) -> None:
     if specificity + sensitivity <= 1:
         raise InputError(
-            f"judge: found specificity {specificity:.3g} and sensitivity {sensitivity:.3g}, which add up to 1 or less; expected a judge "
+            f"judge: found specificity {specificity:.3g} and sensitivity {sensitivity:.3g}, "
+            f"which add up to 1 or less; expected a judge "
             "that knows more than a coin"
         )
 
@@ -169,7 +187,11 @@ def _error(sums: FloatArray, estimate: float) -> float:
     """Standard error by the delta method."""
     true_no, no, true_yes, yes, said_yes, n = sums
     q0, q1, p = true_no / no, true_yes / yes, said_yes / n
-    variance = p * (1 - p) / n + (1 - estimate) ** 2 * q0 * (1 - q0) / no + estimate**2 * q1 * (1 - q1) / yes
+    variance = (
+        p * (1 - p) / n
+        + (1 - estimate) ** 2 * q0 * (1 - q0) / no
+        + estimate**2 * q1 * (1 - q1) / yes
+    )
     return float(np.sqrt(variance) / (q0 + q1 - 1))
 
 
@@ -182,29 +204,49 @@ def _smoothed(sums: FloatArray, z: float) -> tuple[float, FloatArray]:
     _refuse_coin(q0, q1)
     estimate = (p + q0 - 1) / (q0 + q1 - 1)
     error = _error(counts, estimate)
-    shift = 2 * z**2 * (estimate * q1 * (1 - q1) / counts[3] - (1 - estimate) * q0 * (1 - q0) / counts[1])
+    shift = (
+        2
+        * z**2
+        * (estimate * q1 * (1 - q1) / counts[3] - (1 - estimate) * q0 * (1 - q0) / counts[1])
+    )
     return error, estimate + shift + np.array([-1, 1]) * z * error
 
 
-def _left_out(human: FloatArray, judge: FloatArray, other: FloatArray, clusters: Any) -> tuple[float, int]:
+def _left_out(
+    human: FloatArray, judge: FloatArray, other: FloatArray, clusters: Any
+) -> tuple[float, int]:
     """Standard error by leaving out one cluster at a time, and the degrees of freedom."""
     if not isinstance(clusters, (tuple, list)) or len(clusters) != 2:
-        raise InputError("clusters: expected a pair of arrays, with a label for each unit of the calibration and for each other unit")
+        raise InputError(
+            "clusters: expected a pair of arrays, with a label for each unit of the "
+            "calibration and for each other unit"
+        )
     labelled, rest = (np.asarray(part) for part in clusters)
     if labelled.shape != human.shape or rest.shape != other.shape:
-        raise InputError(f"clusters: found sizes {labelled.size} and {rest.size}, expected {human.size} and {other.size}")
+        raise InputError(
+            f"clusters: found sizes {labelled.size} and {rest.size}, expected {human.size} "
+            f"and {other.size}"
+        )
     codes: IntArray = label_codes(np.concatenate([labelled, rest]))
     n, first, second = int(codes.max()) + 1, codes[: human.size], codes[human.size :]
     if n < 2:
         raise InputError("clusters: found one, expected at least 2; one cluster shows no variation")
     columns = [(human == 0) & (judge == 0), human == 0, (human == 1) & (judge == 1), human == 1]
     sums = np.stack(
-        [*(np.bincount(first, column, n) for column in columns), np.bincount(second, other, n), np.bincount(second, minlength=n)], axis=1
+        [
+            *(np.bincount(first, column, n) for column in columns),
+            np.bincount(second, other, n),
+            np.bincount(second, minlength=n),
+        ],
+        axis=1,
     )
     left = sums.sum(axis=0) - sums
     with np.errstate(invalid="ignore", divide="ignore"):
         q0, q1, p = left[:, 0] / left[:, 1], left[:, 2] / left[:, 3], left[:, 4] / left[:, 5]
         values = (p + q0 - 1) / (q0 + q1 - 1)
     if not np.isfinite(values).all() or (q0 + q1 <= 1).any():
-        raise InputError("clusters: found one without which the judge knows no more than a coin, expected the errors to rest on several")
+        raise InputError(
+            "clusters: found one without which the judge knows no more than a coin, expected "
+            "the errors to rest on several"
+        )
     return float(np.sqrt((n - 1) / n * ((values - values.mean()) ** 2).sum())), n - 1

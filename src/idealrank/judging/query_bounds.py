@@ -99,24 +99,39 @@ class Bounds:
         Examples
         --------
         >>> from idealrank.judging import bounds
-        >>> parts = [bounds({query: {"a": 1}}, {query: ["x", "a"]}, "RR", 1) for query in ("p", "q")]
+        >>> parts = [
+        ...     bounds({query: {"a": 1}}, {query: ["x", "a"]}, "RR", 1) for query in ("p", "q")
+        ... ]
         >>> merged = parts[0].merge(parts[1])
         >>> merged.query_ids, merged.mean, merged.mean_high
         (['p', 'q'], 0.5, 1.0)
         """
         _refuse_unlike(self, other, self.measured == other.measured)
-        low, high, always = (np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("low", "high", "always"))
-        value, counts = np.concatenate([self.value, other.value]), (self.counts[0] + other.counts[0], self.counts[1] + other.counts[1])
+        low, high, always = (
+            np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("low", "high", "always")
+        )
+        value, counts = (
+            np.concatenate([self.value, other.value]),
+            (self.counts[0] + other.counts[0], self.counts[1] + other.counts[1]),
+        )
         return replace(
-            self, name=self.name if self.name == other.name else f"{self.name}+{other.name}",
-            query_ids=[*self.query_ids, *other.query_ids], low=low, value=value, high=high, always=always, counts=counts,
+            self,
+            name=self.name if self.name == other.name else f"{self.name}+{other.name}",
+            query_ids=[*self.query_ids, *other.query_ids],
+            low=low,
+            value=value,
+            high=high,
+            always=always,
+            counts=counts,
             exact_queries=np.concatenate([self.exact_queries, other.exact_queries]),
             unjudged_ranks=[*self.unjudged_ranks, *other.unjudged_ranks],
             judged_share=np.concatenate([self.judged_share, other.judged_share]),
             unjudged_share=counts[0] / counts[1] if counts[1] else 0.0,
-            mean_low=extreme_mean(self.measured, low, always, lowest=True), mean=aggregate(self.measured, value, ~np.isnan(value)),
+            mean_low=extreme_mean(self.measured, low, always, lowest=True),
+            mean=aggregate(self.measured, value, ~np.isnan(value)),
             mean_high=extreme_mean(self.measured, high, always, lowest=False),
-        )  # fmt: skip
+        )
 
     @property
     def exact(self) -> bool:
@@ -141,19 +156,38 @@ class Bounds:
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record: means and settings, and the queries."""
         rows = zip(
-            self.query_ids, self.low.tolist(), self.value.tolist(), self.high.tolist(), self.exact_queries.tolist(),
-            self.judged_share.tolist(), self.unjudged_ranks, strict=True,
-        )  # fmt: skip
+            self.query_ids,
+            self.low.tolist(),
+            self.value.tolist(),
+            self.high.tolist(),
+            self.exact_queries.tolist(),
+            self.judged_share.tolist(),
+            self.unjudged_ranks,
+            strict=True,
+        )
         queries = {
-            query: {"low": finite(low), "value": finite(value), "high": finite(high), "exact": exact, "judged": judged,
-                    "unjudged_ranks": ranks.tolist()}
+            query: {
+                "low": finite(low),
+                "value": finite(value),
+                "high": finite(high),
+                "exact": exact,
+                "judged": judged,
+                "unjudged_ranks": ranks.tolist(),
+            }
             for query, low, value, high, exact, judged, ranks in rows
-        }  # fmt: skip
+        }
         return {
-            "run": self.name, "measure": self.measure, "max_grade": self.max_grade, "depth": self.depth, "exact": self.exact,
+            "run": self.name,
+            "measure": self.measure,
+            "max_grade": self.max_grade,
+            "depth": self.depth,
+            "exact": self.exact,
             "unjudged_share": self.unjudged_share,
-            "low": finite(self.mean_low), "value": finite(self.mean), "high": finite(self.mean_high), "queries": queries,
-        }  # fmt: skip
+            "low": finite(self.mean_low),
+            "value": finite(self.mean),
+            "high": finite(self.mean_high),
+            "queries": queries,
+        }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -185,7 +219,8 @@ class DifferenceBounds:
 
     Examples
     --------
-    The first document is returned by both runs at the same rank, so that its grade changes the difference little.
+    The first document is returned by both runs at the same rank, so that its grade changes the
+    difference little.
 
     >>> from idealrank.judging import difference_bounds
     >>> qrels = {"q": {"a": 1, "b": 0}}
@@ -223,18 +258,35 @@ class DifferenceBounds:
         Examples
         --------
         >>> from idealrank.judging import difference_bounds
-        >>> parts = [difference_bounds({query: {"a": 1}}, {query: ["x", "a"]}, {query: ["x"]}, "RR", 1) for query in ("p", "q")]
+        >>> parts = [
+        ...     difference_bounds({query: {"a": 1}}, {query: ["x", "a"]}, {query: ["x"]}, "RR", 1)
+        ...     for query in ("p", "q")
+        ... ]
         >>> parts[0].merge(parts[1]).mean
         -0.5
         """
         _refuse_unlike(self, other, self.measure == other.measure)
-        names = ("low", "value", "high", "exact_queries", "unjudged_a", "unjudged_b", "unjudged_both", "always")
-        columns: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
+        names = (
+            "low",
+            "value",
+            "high",
+            "exact_queries",
+            "unjudged_a",
+            "unjudged_b",
+            "unjudged_both",
+            "always",
+        )
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names
+        }
         return replace(
-            self, query_ids=[*self.query_ids, *other.query_ids], **columns,
-            mean_low=optional_mean(columns["low"], columns["always"], lowest=True), mean=known_mean(columns["value"]),
+            self,
+            query_ids=[*self.query_ids, *other.query_ids],
+            **columns,
+            mean_low=optional_mean(columns["low"], columns["always"], lowest=True),
+            mean=known_mean(columns["value"]),
             mean_high=optional_mean(columns["high"], columns["always"], lowest=False),
-        )  # fmt: skip
+        )
 
     @property
     def exact(self) -> bool:
@@ -248,18 +300,47 @@ class DifferenceBounds:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record: means and settings, and the queries."""
-        columns = (self.low, self.value, self.high, self.exact_queries, self.unjudged_a, self.unjudged_b, self.unjudged_both, self.flips)
-        names = ("low", "value", "high", "exact", "unjudged_a", "unjudged_b", "unjudged_both", "flips")
+        columns = (
+            self.low,
+            self.value,
+            self.high,
+            self.exact_queries,
+            self.unjudged_a,
+            self.unjudged_b,
+            self.unjudged_both,
+            self.flips,
+        )
+        names = (
+            "low",
+            "value",
+            "high",
+            "exact",
+            "unjudged_a",
+            "unjudged_b",
+            "unjudged_both",
+            "flips",
+        )
         rows = zip(self.query_ids, *(column.tolist() for column in columns), strict=True)
         queries = {
-            query: {name: finite(value) if isinstance(value, float) else value for name, value in zip(names, row, strict=True)}
+            query: {
+                name: finite(value) if isinstance(value, float) else value
+                for name, value in zip(names, row, strict=True)
+            }
             for query, *row in rows
         }
         return {
-            "a": self.a, "b": self.b, "measure": self.measure, "max_grade": self.max_grade, "depth": self.depth, "exact": self.exact,
-            "low": finite(self.mean_low), "value": finite(self.mean), "high": finite(self.mean_high), "flips": int(self.flips.sum()),
+            "a": self.a,
+            "b": self.b,
+            "measure": self.measure,
+            "max_grade": self.max_grade,
+            "depth": self.depth,
+            "exact": self.exact,
+            "low": finite(self.mean_low),
+            "value": finite(self.mean),
+            "high": finite(self.mean_high),
+            "flips": int(self.flips.sum()),
             "queries": queries,
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -319,10 +400,22 @@ def optional_mean(values: FloatArray, always: BoolArray, *, lowest: bool) -> flo
     return math.fsum(fixed) / len(fixed) if fixed else math.nan
 
 
-def _refuse_unlike(one: "Bounds | DifferenceBounds", other: "Bounds | DifferenceBounds", same_measure: bool) -> None:  # noqa: FBT001
+def _refuse_unlike(
+    one: "Bounds | DifferenceBounds",
+    other: "Bounds | DifferenceBounds",
+    same_measure: bool,  # noqa: FBT001
+) -> None:
     """Refuse parts whose bounds mean different things, or that share a query."""
-    ours, theirs = (f"{part.measure}, max_grade={part.max_grade:g}, depth={part.depth}" for part in (one, other))
+    ours, theirs = (
+        f"{part.measure}, max_grade={part.max_grade:g}, depth={part.depth}" for part in (one, other)
+    )
     if ours != theirs or not same_measure:
-        raise IncompatibleError(f"found bounds of {ours} and of {theirs}; expected the same for all parts; name max_grade for each")
+        raise IncompatibleError(
+            f"found bounds of {ours} and of {theirs}; expected the same for all parts; name "
+            f"max_grade for each"
+        )
     if shared := set(one.query_ids) & set(other.query_ids):
-        raise IncompatibleError(f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query in one part")
+        raise IncompatibleError(
+            f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query "
+            f"in one part"
+        )

@@ -139,7 +139,9 @@ class QuerySample:
             inside = (codes == code) & ~certain
             m = int(inside.sum())
             if m == 1:
-                return replace(found, low=-math.inf, high=math.inf, note="one drawn query shows no variance")
+                return replace(
+                    found, low=-math.inf, high=math.inf, note="one drawn query shows no variance"
+                )
             if m > 1:
                 about = float((left[inside] * given[inside]).sum() / left[inside].sum())
                 errors = self.weight[inside] / self.weight.sum() * (given[inside] - about)
@@ -154,7 +156,11 @@ class QuerySample:
 
     def design(self) -> Design:
         """Return weights and strata for intervals, tests and power."""
-        return Design.of(self.weight.size, weights=self.weight, strata=self._joined(np.ones(self.weight.size, np.bool_)).tolist())
+        return Design.of(
+            self.weight.size,
+            weights=self.weight,
+            strata=self._joined(np.ones(self.weight.size, np.bool_)).tolist(),
+        )
 
     def _joined(self, counted: BoolArray) -> IntArray:
         """Code of each query's stratum; strata with a single counted query are joined with the next
@@ -172,22 +178,33 @@ class QuerySample:
     def _checked(self, values: npt.ArrayLike) -> FloatArray:
         given = np.asarray(values, np.float64)
         if given.shape != self.weight.shape:
-            raise InputError(f"values: found shape {given.shape}, expected one for each of the {self.weight.size} sampled queries")
+            raise InputError(
+                f"values: found shape {given.shape}, expected one for each of the "
+                f"{self.weight.size} sampled queries"
+            )
         return given
 
     def rows(self) -> "list[dict[str, Any]]":
         """Return a record for each query."""
-        columns = (self.query_ids, self.stratum, self.traffic.tolist(), self.probability.tolist(), self.weight.tolist())
+        columns = (
+            self.query_ids,
+            self.stratum,
+            self.traffic.tolist(),
+            self.probability.tolist(),
+            self.weight.tolist(),
+        )
         names = ("query", "stratum", "requests", "probability", "weight")
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record."""
         return {
-            "traffic": self.traffic_total, "design_effect": self.design_effect, "sampling_effect": self.sampling_effect,
+            "traffic": self.traffic_total,
+            "design_effect": self.design_effect,
+            "sampling_effect": self.sampling_effect,
             "strata": [asdict(one) for one in self.strata],
             "queries": self.rows(),
-        }  # fmt: skip
+        }
 
 
 def sample_queries(
@@ -242,31 +259,44 @@ def sample_queries(
 
     Notes
     -----
-    The weight of a query is its traffic over its probability: the weighted mean is unbiased for the mean over all traffic, for every
-    measure, since the weights of every sample sum to the whole traffic. Oversampled strata weigh less: they are seen in detail and change
-    no mean. For the mean over distinct queries instead, weigh by ``1 / probability``.
+    The weight of a query is its traffic over its probability: the weighted mean is unbiased for the
+    mean over all traffic, for every measure, since the weights of every sample sum to the whole
+    traffic. Oversampled strata weigh less: they are seen in detail and change no mean. For the mean
+    over distinct queries instead, weigh by ``1 / probability``.
 
     References
     ----------
-    Cochran (1977), Sampling Techniques, 3rd edition, sections 5.5 and 9A.9; Madow (1949), On the theory of systematic sampling II, Annals
-    of Mathematical Statistics 20; Kish (1965), Survey Sampling, section 11.7, for the design effect.
+    Cochran (1977), Sampling Techniques, 3rd edition, sections 5.5 and 9A.9; Madow (1949), On the
+    theory of systematic sampling II, Annals of Mathematical Statistics 20; Kish (1965), Survey
+    Sampling, section 11.7, for the design effect.
 
     Examples
     --------
-    >>> requests = {f"q{place}": 1000 / (place + 1) for place in range(200)} | {"n1": 1.0, "n2": 1.0}
+    >>> requests = {f"q{place}": 1000 / (place + 1) for place in range(200)} | {
+    ...     "n1": 1.0,
+    ...     "n2": 1.0,
+    ... }
     >>> sample = sample_queries(requests, 20, strata={"n1": "new", "n2": "new"}, take={"new": 1})
-    >>> [(one.name, one.n_sampled) for one in sample.strata], bool(abs(sample.weight.sum() - sum(requests.values())) < 1e-9)
+    >>> (
+    ...     [(one.name, one.n_sampled) for one in sample.strata],
+    ...     bool(abs(sample.weight.sum() - sum(requests.values())) < 1e-9),
+    ... )
     ([('head', 11), ('tail', 9), ('new', 1)], True)
     """
     wanted, share = int(number_option("n", n, 1, 1e9)), number_option("tail", tail, 0, 1)
     covered = number_option("head_traffic", head_traffic, 0, 1)
     named, counts = dict(strata or {}), dict(take or {})
     _check_traffic(traffic, named, counts)
-    ordered = sorted((query for query in traffic if query not in named), key=lambda query: (-traffic[query], query))
+    ordered = sorted(
+        (query for query in traffic if query not in named),
+        key=lambda query: (-traffic[query], query),
+    )
     groups = _head_and_tail(ordered, traffic, covered)
     # a head with fewer queries leaves more
     n_tail = min(len(groups[TAIL]), max(round(wanted * share), wanted - len(groups[HEAD])))
-    numbers = {HEAD: wanted - n_tail, TAIL: n_tail} | {name: counts[name] for name in sorted(counts)}
+    numbers = {HEAD: wanted - n_tail, TAIL: n_tail} | {
+        name: counts[name] for name in sorted(counts)
+    }
     for name in sorted(counts):
         groups[name] = sorted(query for query, stratum in named.items() if stratum == name)
     total = math.fsum(traffic.values())
@@ -278,15 +308,24 @@ def sample_queries(
         number = min(numbers[name], len(queries))
         if number < 1:
             raise InputError(
-                f"stratum {name!r}: found {len(queries):,} queries with traffic and none to sample, expected at least one: a mean would "
+                f"stratum {name!r}: found {len(queries):,} queries with traffic and none to "
+                f"sample, expected at least one: a mean would "
                 "leave them out"
             )
         volume = np.array([traffic[query] for query in queries], np.float64)
         probability = inclusion_probabilities(volume, number)
         picked = _systematic(queries, probability, name, seed)
-        drawn += [(queries[at], name, float(volume[at]), float(probability[at])) for at in np.flatnonzero(picked).tolist()]
+        drawn += [
+            (queries[at], name, float(volume[at]), float(probability[at]))
+            for at in np.flatnonzero(picked).tolist()
+        ]
         shown.append(
-            QueryStratum(name=name, n_queries=len(queries), n_sampled=int(picked.sum()), traffic_share=float(volume.sum()) / total)
+            QueryStratum(
+                name=name,
+                n_queries=len(queries),
+                n_sampled=int(picked.sum()),
+                traffic_share=float(volume.sum()) / total,
+            )
         )
     columns = list(zip(*drawn, strict=True))
     requests, chances = np.array(columns[2], np.float64), np.array(columns[3], np.float64)
@@ -301,20 +340,32 @@ def sample_queries(
     )
 
 
-def _check_traffic(traffic: Mapping[str, float], named: Mapping[str, str], take: Mapping[str, int]) -> None:
+def _check_traffic(
+    traffic: Mapping[str, float], named: Mapping[str, str], take: Mapping[str, int]
+) -> None:
     if not traffic:
         raise InputError("traffic: found no query, expected at least one")
     for query, requests in traffic.items():
         if not 0 < requests < math.inf:
-            raise InputError(f"traffic of query {query!r}: found {requests!r}, expected a finite number above 0")
+            raise InputError(
+                f"traffic of query {query!r}: found {requests!r}, expected a finite number above 0"
+            )
     stray = next((query for query in named if query not in traffic), None)
     if stray is not None:
-        raise InputError(f"stratum {named[stray]!r}: found query {stray!r}, which has no traffic; expected every query with its traffic")
+        raise InputError(
+            f"stratum {named[stray]!r}: found query {stray!r}, which has no traffic; expected "
+            f"every query with its traffic"
+        )
     for name in {*named.values(), *take}:
         if name in (HEAD, TAIL):
-            raise OptionError(f"strata: found the name {name!r}, expected another: head and tail are made from the traffic")
+            raise OptionError(
+                f"strata: found the name {name!r}, expected another: head and tail are made "
+                f"from the traffic"
+            )
         if name not in take:
-            raise OptionError(f"stratum {name!r}: found no number of queries to take, expected one at least")
+            raise OptionError(
+                f"stratum {name!r}: found no number of queries to take, expected one at least"
+            )
         if name not in named.values():
             known = ", ".join(sorted(set(named.values())))
             expected = f"one of {known}" if known else "strata that name queries"
@@ -322,7 +373,9 @@ def _check_traffic(traffic: Mapping[str, float], named: Mapping[str, str], take:
         number_option(f"take of {name}", take[name], 1, 1e9)
 
 
-def _head_and_tail(ordered: Sequence[str], traffic: Mapping[str, float], covered: float) -> dict[str, list[str]]:
+def _head_and_tail(
+    ordered: Sequence[str], traffic: Mapping[str, float], covered: float
+) -> dict[str, list[str]]:
     """Queries by falling traffic until the head has its share of the traffic, and the others."""
     volume = np.cumsum([traffic[query] for query in ordered])
     size = int(np.searchsorted(volume, covered * volume[-1] - 1e-12)) + 1 if len(ordered) else 0
@@ -336,7 +389,9 @@ def inclusion_probabilities(sizes: FloatArray, n: int) -> FloatArray:
     certain = np.zeros(sizes.size, np.bool_)
     while True:
         left = n - int(certain.sum())
-        probability = np.where(certain, 1.0, left * sizes / sizes[~certain].sum() if (~certain).any() else 1.0)
+        probability = np.where(
+            certain, 1.0, left * sizes / sizes[~certain].sum() if (~certain).any() else 1.0
+        )
         above = ~certain & (probability >= 1 - 1e-12)
         if not above.any():
             return probability
@@ -404,14 +459,21 @@ class LabelCost:
         """Return labels, cost and weeks of a number of queries."""
         labels = math.ceil(round(n_queries * self.documents * (1 + self.overhead), 6))
         return LabelBudget(
-            n_queries=n_queries, labels=labels, cost=self.fixed + round(labels * self.price, 10), weeks=labels / self.per_week
+            n_queries=n_queries,
+            labels=labels,
+            cost=self.fixed + round(labels * self.price, 10),
+            weeks=labels / self.per_week,
         )
 
     def queries_for(self, budget: float) -> int:
         """Return the largest number of queries that a budget pays for."""
         if self.price == 0:
-            raise OptionError("price: found 0, expected a price above 0 for the queries that a budget pays for")
-        found = max(0, int((budget - self.fixed) / (self.documents * (1 + self.overhead) * self.price)) + 1)
+            raise OptionError(
+                "price: found 0, expected a price above 0 for the queries that a budget pays for"
+            )
+        found = max(
+            0, int((budget - self.fixed) / (self.documents * (1 + self.overhead) * self.price)) + 1
+        )
         while found and self.of(found).cost > budget + 1e-9:
             found -= 1
         return found
@@ -488,12 +550,24 @@ def label_budgets(
     0.0595
     """
     effect = number_option("design_effect", design_effect, 1, 1e6)
-    sampling = effect if sampling_effect is None else number_option("sampling_effect", sampling_effect, 0, 1e6)
+    sampling = (
+        effect
+        if sampling_effect is None
+        else number_option("sampling_effect", sampling_effect, 0, 1e6)
+    )
     error = number_option("sd", sd, 0, 1e6) * math.sqrt(sampling)
     found = []
     for number in n_queries:
         n = int(number_option("n_queries", number, 2, 1e9))
         plan = cost.of(n)
         width = half_width(n, error, level=level) if error else 0.0
-        found.append(LabelBudget(n_queries=n, labels=plan.labels, cost=plan.cost, weeks=plan.weeks, half_width=float(width)))
+        found.append(
+            LabelBudget(
+                n_queries=n,
+                labels=plan.labels,
+                cost=plan.cost,
+                weeks=plan.weeks,
+                half_width=float(width),
+            )
+        )
     return found

@@ -94,7 +94,9 @@ class Quotients(NamedTuple):
         # query, level, number of documents
         numerator = np.where(allowed, steps[:, None] * sums[:, None, :], -np.inf)
         base, denominator = self._ideals(n_free, width)
-        counts = _dinkelbach(self.constant + self.levels[0] * sums[:, -1], numerator, base, denominator, n_free)
+        counts = _dinkelbach(
+            self.constant + self.levels[0] * sums[:, -1], numerator, base, denominator, n_free
+        )
         level = np.empty(query.size, np.int64)
         level[order] = (place[:, None] < counts[query]).sum(axis=1)
         return level
@@ -111,9 +113,16 @@ class Quotients(NamedTuple):
         # known documents with a gain of at least each end
         at_least = np.cumsum(at_least[:, ::-1], axis=1)[:, ::-1]
         level_of = np.searchsorted(self.levels, ends)
-        base, parts = np.zeros(n_free.size), np.zeros((n_free.size, self.levels.size - 1, width + 1))
+        base, parts = (
+            np.zeros(n_free.size),
+            np.zeros((n_free.size, self.levels.size - 1, width + 1)),
+        )
         for piece in range(1, ends.size):
-            length, known, level = float(ends[piece] - ends[piece - 1]), at_least[:, piece], int(level_of[piece])
+            length, known, level = (
+                float(ends[piece] - ends[piece - 1]),
+                at_least[:, piece],
+                int(level_of[piece]),
+            )
             if 0 < level < self.levels.size:
                 number = np.minimum(known[:, None] + np.arange(width + 1), deepest)
                 parts[:, level - 1] += length * np.take_along_axis(self.ideal, number, axis=1)
@@ -123,7 +132,13 @@ class Quotients(NamedTuple):
         return base, parts
 
 
-def _dinkelbach(constant: FloatArray, numerator: FloatArray, base: FloatArray, denominator: FloatArray, n_free: IntArray) -> IntArray:
+def _dinkelbach(
+    constant: FloatArray,
+    numerator: FloatArray,
+    base: FloatArray,
+    denominator: FloatArray,
+    n_free: IntArray,
+) -> IntArray:
     """Numbers of documents at each level or above, shape (n_queries, n_levels - 1), at the highest
     quotient.
     """
@@ -136,7 +151,9 @@ def _dinkelbach(constant: FloatArray, numerator: FloatArray, base: FloatArray, d
             break
         price = quotient[active]
         found = _best_counts(numerator[active] - price[:, None, None] * denominator[active])
-        value, defined = _quotient(found, constant[active], numerator[active], base[active], denominator[active])
+        value, defined = _quotient(
+            found, constant[active], numerator[active], base[active], denominator[active]
+        )
         better = defined & (value > price)
         active, value = active[better], value[better]
         best[active], quotient[active] = found[better], value
@@ -144,7 +161,11 @@ def _dinkelbach(constant: FloatArray, numerator: FloatArray, base: FloatArray, d
 
 
 def _quotient(
-    counts: IntArray, constant: FloatArray, numerator: FloatArray, base: FloatArray, denominator: FloatArray
+    counts: IntArray,
+    constant: FloatArray,
+    numerator: FloatArray,
+    base: FloatArray,
+    denominator: FloatArray,
 ) -> tuple[FloatArray, BoolArray]:
     """The quotient of each query at some numbers of documents, and where there is one."""
     total = constant + np.take_along_axis(numerator, counts[:, :, None], axis=2).sum(axis=(1, 2))
@@ -189,7 +210,9 @@ class PrecisionList(NamedTuple):
         within = ranks <= self.limit
         inverse = np.where(within, 1 / ranks, 0.0)
         above = np.searchsorted(self.relevant, ranks) + 1
-        return self._best(-(above * inverse + self._below(ranks) + np.cumsum(inverse) - inverse), sign=-1.0)
+        return self._best(
+            -(above * inverse + self._below(ranks) + np.cumsum(inverse) - inverse), sign=-1.0
+        )
 
     def _below(self, ranks: FloatArray) -> FloatArray:
         """Sum of 1 / rank over relevant documents below each rank."""

@@ -36,14 +36,27 @@ class JudgedStates:
     vanish: bool
 
     @classmethod
-    def of(cls, documents: Qrels, query: IntArray, given: FloatArray, convention: Convention) -> Self:
+    def of(
+        cls, documents: Qrels, query: IntArray, given: FloatArray, convention: Convention
+    ) -> Self:
         """Apply the convention's grade policies."""
         rows = Ragged.of(documents.offsets, query)
         known = np.flatnonzero(~np.isnan(given))
-        graded = apply_grade_policies(given[known], convention.alignment, lambda place: name_row(documents, int(rows.row[known[place]])))
+        graded = apply_grade_policies(
+            given[known],
+            convention.alignment,
+            lambda place: name_row(documents, int(rows.row[known[place]])),
+        )
         grade = np.full(given.size, np.nan)
         grade[known] = graded.grades
-        return cls(documents=documents, query=query, given=given, grade=grade, rows=rows, vanish=graded.removed is not None)
+        return cls(
+            documents=documents,
+            query=query,
+            given=given,
+            grade=grade,
+            rows=rows,
+            vanish=graded.removed is not None,
+        )
 
     def part(self, kept: BoolArray) -> "JudgedStates":
         """Some of the states."""
@@ -73,7 +86,9 @@ class RankedPlaces:
     document: IntArray
 
     @classmethod
-    def of(cls, documents: Qrels, run: Run, measure: Measure, convention: Convention, depth: int) -> Self:
+    def of(
+        cls, documents: Qrels, run: Run, measure: Measure, convention: Convention, depth: int
+    ) -> Self:
         """Align a run twice: with no document judged, and with all that may be, which are at least
         the documents that it shows.
         """
@@ -96,7 +111,11 @@ class RankedPlaces:
         code, n_states = self.code[states.query], states.query.size
         begins = np.searchsorted(states.rows.copy, np.arange(n_states))
         places = Ragged.of(self.offsets, code)
-        at = begins[places.copy] + self.document[places.row] - states.documents.offsets[states.query][places.copy]
+        at = (
+            begins[places.copy]
+            + self.document[places.row]
+            - states.documents.offsets[states.query][places.copy]
+        )
         is_known = ~np.isnan(states.grade)
         is_hit = is_known[at]
         hit, free, known = (np.flatnonzero(one) for one in (is_hit, ~is_hit, is_known))
@@ -120,7 +139,9 @@ class RankedPlaces:
             # The key of a document is its row, so that documents keep one order wherever their
             # state stands among others.
             key = self.document[row].astype(np.uint64)
-            return UnjudgedHits(places.copy[free], shown.rank[row], key, shown.tie_first[row], shown.tie_last[row])
+            return UnjudgedHits(
+                places.copy[free], shown.rank[row], key, shown.tie_first[row], shown.tie_last[row]
+            )
 
         of_state = states.rows.copy[known]
         return Judged(
@@ -132,7 +153,13 @@ class RankedPlaces:
             ideal=lambda: ideal_grades(of_state, states.grade[known], n_states),
             judgments=lambda: Judgments(of_state, states.grade[known], states.given[known]),
             given=lambda: states.given[at[hit]],
-            alignments=Alignments(counters.tied[code], counters.duplicates[code], n_judged * 0, n_judged, counters.straddling[code]),
+            alignments=Alignments(
+                counters.tied[code],
+                counters.duplicates[code],
+                n_judged * 0,
+                n_judged,
+                counters.straddling[code],
+            ),
             scope=hidden.scope,
             depth=hidden.depth,
             unjudged=unjudged,

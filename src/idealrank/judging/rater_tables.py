@@ -45,7 +45,9 @@ class GradeAgreement:
     by_chance: float
 
 
-def agreement_by_grade(ratings: npt.ArrayLike, *, categories: Sequence[float] | None = None) -> list[GradeAgreement]:
+def agreement_by_grade(
+    ratings: npt.ArrayLike, *, categories: Sequence[float] | None = None
+) -> list[GradeAgreement]:
     """Compute the specific agreement on each grade: a judge can be good at 0 and useless at 3.
 
     ``sum_i n_ik (n_ik - 1) / (m_i - 1) / sum_i n_ik`` for grade k, with n_ik of the m_i raters of
@@ -58,11 +60,15 @@ def agreement_by_grade(ratings: npt.ArrayLike, *, categories: Sequence[float] | 
 
     References
     ----------
-    Cicchetti and Feinstein (1990), High agreement but low kappa: II, Journal of Clinical Epidemiology 43.
+    Cicchetti and Feinstein (1990), High agreement but low kappa: II, Journal of Clinical
+    Epidemiology 43.
 
     Examples
     --------
-    >>> [(one.grade, round(one.agreement, 3)) for one in agreement_by_grade([[0, 0, 0], [1, 1, 0], [1, 2, 2]])]
+    >>> [
+    ...     (one.grade, round(one.agreement, 3))
+    ...     for one in agreement_by_grade([[0, 0, 0], [1, 1, 0], [1, 2, 2]])
+    ... ]
     [(0.0, 0.75), (1.0, 0.333), (2.0, 0.5)]
     """
     rated = Ratings.of(ratings, categories)
@@ -73,7 +79,12 @@ def agreement_by_grade(ratings: npt.ArrayLike, *, categories: Sequence[float] | 
     with np.errstate(invalid="ignore", divide="ignore"):
         specific = pairs / totals
     return [
-        GradeAgreement(grade=float(grade), n_ratings=int(n), agreement=float(share), by_chance=float(n / totals.sum()))
+        GradeAgreement(
+            grade=float(grade),
+            n_ratings=int(n),
+            agreement=float(share),
+            by_chance=float(n / totals.sum()),
+        )
         for grade, n, share in zip(rated.categories, totals, specific, strict=True)
     ]
 
@@ -135,7 +146,9 @@ def agreement_by_rater(
 
     Examples
     --------
-    >>> found = agreement_by_rater([[0, 0, 1], [1, 1, 0], [2, 2, 2], [1, 1, 2]], "percent", raters=["ann", "ben", "cat"])
+    >>> found = agreement_by_rater(
+    ...     [[0, 0, 1], [1, 1, 0], [2, 2, 2], [1, 1, 2]], "percent", raters=["ann", "ben", "cat"]
+    ... )
     >>> [(one.rater, one.value) for one in found]
     [('ann', 0.625), ('ben', 0.625), ('cat', 0.25)]
     """
@@ -143,19 +156,28 @@ def agreement_by_rater(
     rated = Ratings.of(given, categories)
     names = [str(number) for number in range(rated.n_raters)] if raters is None else list(raters)
     if len(names) != rated.n_raters:
-        raise InputError(f"raters: found {len(names)} names, expected one for each of the {rated.n_raters} raters")
+        raise InputError(
+            f"raters: found {len(names)} names, expected one for each of the {rated.n_raters} "
+            f"raters"
+        )
     grades = rated.categories.tolist()
     values = np.full((rated.n_raters, rated.n_raters), np.nan)
     for a, b in combinations(range(rated.n_raters), 2):
         both = ~np.isnan(given[:, a]) & ~np.isnan(given[:, b])
         if both.any():
-            pair = agreement(given[both][:, [a, b]], statistic, level=level, weights=weights, categories=grades)
+            pair = agreement(
+                given[both][:, [a, b]], statistic, level=level, weights=weights, categories=grades
+            )
             values[a, b] = values[b, a] = pair
     found = []
     for rater, name in enumerate(names):
         own, others = given[:, rater], np.delete(given, rater, axis=1)
         common = ~np.isnan(own) & ~np.isnan(others).all(axis=1)
-        bias = float((own[common] - np.nanmean(others[common], axis=1)).mean()) if common.any() else math.nan
+        bias = (
+            float((own[common] - np.nanmean(others[common], axis=1)).mean())
+            if common.any()
+            else math.nan
+        )
         known = values[rater][~np.isnan(values[rater])]
         mean_grade = float(np.nanmean(own)) if not np.isnan(own).all() else math.nan
         found.append(
@@ -220,7 +242,12 @@ def agreement_by_cluster(
 
     Examples
     --------
-    >>> [one.value for one in agreement_by_cluster([[0, 0], [1, 1], [0, 2], [1, 1]], ["q1", "q1", "q2", "q2"])]
+    >>> [
+    ...     one.value
+    ...     for one in agreement_by_cluster(
+    ...         [[0, 0], [1, 1], [0, 2], [1, 1]], ["q1", "q1", "q2", "q2"]
+    ...     )
+    ... ]
     [1.0, 0.5]
     """
     given = grade_array("ratings", ratings)
@@ -232,7 +259,17 @@ def agreement_by_cluster(
     for code in dict.fromkeys(codes.tolist()):
         units = codes == code
         n = int((units & two).sum())
-        value = agreement(given[units], statistic, level=level, weights=weights, categories=rated.categories.tolist()) if n else math.nan
+        value = (
+            agreement(
+                given[units],
+                statistic,
+                level=level,
+                weights=weights,
+                categories=rated.categories.tolist(),
+            )
+            if n
+            else math.nan
+        )
         found.append(ClusterAgreement(str(labels[units][0]), n, value))
     return found
 
@@ -253,7 +290,10 @@ class Coefficient:
 
     Examples
     --------
-    >>> str(Coefficient("krippendorff_alpha", level="ordinal")), str(Coefficient("gwet_ac1", weights="quadratic"))
+    >>> (
+    ...     str(Coefficient("krippendorff_alpha", level="ordinal")),
+    ...     str(Coefficient("gwet_ac1", weights="quadratic")),
+    ... )
     ('krippendorff_alpha_ordinal', 'gwet_ac2_quadratic')
     """
 
@@ -278,12 +318,17 @@ class Coefficient:
         name = text.strip().lower().replace("-", "_").replace("gwet_ac2", "gwet_ac1")
         for statistic in STATISTICS:
             rest = name.removeprefix(statistic).lstrip("_")
-            if name.startswith(statistic) and statistic == "krippendorff_alpha" and rest in {"", *get_args(Level)}:
+            if (
+                name.startswith(statistic)
+                and statistic == "krippendorff_alpha"
+                and rest in {"", *get_args(Level)}
+            ):
                 return cls(statistic, level=cast(Level, rest) if rest else "ordinal")
             if name.startswith(statistic) and rest in {"", *get_args(Weights)}:
                 return cls(statistic, weights=cast(Weights, rest) if rest else None)
         raise OptionError(
-            f"statistic {shown(repr(text))}: expected one of {', '.join(STATISTICS)}, if wanted with a level, as in "
+            f"statistic {shown(repr(text))}: expected one of {', '.join(STATISTICS)}, if "
+            f"wanted with a level, as in "
             "krippendorff_alpha_ordinal, or with weights, as in cohen_kappa_quadratic"
         )
 
@@ -292,13 +337,23 @@ class Coefficient:
         return "_".join(part for part in (name, self.level, self.weights) if part)
 
     def of(
-        self, ratings: FloatArray, clusters: Any = None, categories: Sequence[float] | None = None, confidence: float = 0.95
+        self,
+        ratings: FloatArray,
+        clusters: Any = None,
+        categories: Sequence[float] | None = None,
+        confidence: float = 0.95,
     ) -> Agreement:
         """Compute it, with its interval."""
         return agreement(
-            ratings, self.statistic, level=self.level, weights=self.weights, clusters=clusters, categories=categories,
-            interval=True, confidence=confidence,
-        )  # fmt: skip
+            ratings,
+            self.statistic,
+            level=self.level,
+            weights=self.weights,
+            clusters=clusters,
+            categories=categories,
+            interval=True,
+            confidence=confidence,
+        )
 
 
 DEFAULT_COEFFICIENTS = (
@@ -334,7 +389,12 @@ class AgreementReport:
 
     Examples
     --------
-    >>> table = LabelTable.of({"ann": {"q": {"a": 1, "b": 0}, "r": {"c": 1}}, "ben": {"q": {"a": 1, "b": 1}, "r": {"c": 1}}})
+    >>> table = LabelTable.of(
+    ...     {
+    ...         "ann": {"q": {"a": 1, "b": 0}, "r": {"c": 1}},
+    ...         "ben": {"q": {"a": 1, "b": 1}, "r": {"c": 1}},
+    ...     }
+    ... )
     >>> round(agreement_report(table).coefficients["percent"].value, 4)
     0.6667
     """
@@ -380,27 +440,39 @@ def agreement_report(
 
     Examples
     --------
-    >>> table = LabelTable.of({"ann": {"q": {"a": 1}, "r": {"c": 0}}, "ben": {"q": {"a": 1}, "r": {"c": 1}}})
+    >>> table = LabelTable.of(
+    ...     {"ann": {"q": {"a": 1}, "r": {"c": 0}}, "ben": {"q": {"a": 1}, "r": {"c": 1}}}
+    ... )
     >>> [one.rater for one in agreement_report(table).by_rater]
     ['ann', 'ben']
     """
     if len(table.raters) == 1:  # a table has one or more
         raise InputError(
-            f"judgments: found one rater, {table.raters[0]}, expected two: a file for each, or one whose second column names them"
+            f"judgments: found one rater, {table.raters[0]}, expected two: a file for each, "
+            f"or one whose second column names them"
         )
     of_pair = table.query_codes if isinstance(clusters, str) else clusters
     n_graded = (~np.isnan(table.grades)).sum(axis=1)
     if of_pair is not None and np.unique(np.asarray(of_pair)[n_graded > 1]).size == 1:
         one_cluster = "query" if isinstance(clusters, str) else "cluster of queries"
         raise InputError(
-            f"judgments: found one {one_cluster} with documents graded twice, expected at least two, since intervals compare them",
+            f"judgments: found one {one_cluster} with documents graded twice, expected at "
+            f"least two, since intervals compare them",
             hint=f"let two raters grade documents of another {one_cluster}",
         )
-    names = {str(one): one.of(table.grades, of_pair, categories, confidence) for one in coefficients}
+    names = {
+        str(one): one.of(table.grades, of_pair, categories, confidence) for one in coefficients
+    }
     return AgreementReport(
-        raters=table.raters, n_pairs=int((n_graded > 0).sum()), n_shared=int((n_graded > 1).sum()), coefficients=names,
+        raters=table.raters,
+        n_pairs=int((n_graded > 0).sum()),
+        n_shared=int((n_graded > 1).sum()),
+        coefficients=names,
         grades=agreement_by_grade(table.grades, categories=categories),
         by_rater=agreement_by_rater(table.grades, raters=table.raters, categories=categories),
-        by_query=agreement_by_cluster(table.grades, np.array(table.queries, object), categories=categories),
-        outside=dict(table.outside), clustered=of_pair is not None,
-    )  # fmt: skip
+        by_query=agreement_by_cluster(
+            table.grades, np.array(table.queries, object), categories=categories
+        ),
+        outside=dict(table.outside),
+        clustered=of_pair is not None,
+    )

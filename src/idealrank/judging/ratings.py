@@ -28,15 +28,21 @@ class Ratings:
     categories: FloatArray  # shape (categories,): rising
 
     @classmethod
-    def of(cls, ratings: npt.ArrayLike, categories: "Sequence[float] | FloatArray | None" = None) -> "Ratings":
+    def of(
+        cls, ratings: npt.ArrayLike, categories: "Sequence[float] | FloatArray | None" = None
+    ) -> "Ratings":
         """Code an array of ratings."""
         given = grade_array("ratings", ratings)
         if given.ndim != 2 or given.shape[1] < 2:
-            raise InputError(f"ratings: found shape {given.shape}, expected (units, raters) with at least 2 raters")
+            raise InputError(
+                f"ratings: found shape {given.shape}, expected (units, raters) with at least "
+                f"2 raters"
+            )
         present = ~np.isnan(given)
         if not (present.sum(axis=1) >= 2).any():
             raise InputError(
-                "ratings: found no unit with two ratings, expected at least one; agreement is about units that two raters rated"
+                "ratings: found no unit with two ratings, expected at least one; agreement is "
+                "about units that two raters rated"
             )
         known = categories_of(given[present], categories)
         codes = np.searchsorted(known, given)
@@ -44,8 +50,15 @@ class Ratings:
         unknown = present & (known[np.minimum(codes, known.size - 1)] != given)
         if unknown.any():
             unit, rater = (int(place[0]) for place in np.nonzero(unknown))
-            expected = "a finite number" if categories is None else f"one of the categories {', '.join(f'{one:g}' for one in known)}"
-            raise InputError(f"ratings, unit {unit}, rater {rater}: found {given[unit, rater]:g}, expected {expected}")
+            expected = (
+                "a finite number"
+                if categories is None
+                else f"one of the categories {', '.join(f'{one:g}' for one in known)}"
+            )
+            raise InputError(
+                f"ratings, unit {unit}, rater {rater}: found {given[unit, rater]:g}, expected "
+                f"{expected}"
+            )
         return cls(codes.astype(np.int64), known)
 
     @property
@@ -75,7 +88,9 @@ def grade_array(name: str, given: npt.ArrayLike) -> FloatArray:
     try:
         return np.asarray(given, np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: found what is no number ({error}), expected grades, NaN where there is none") from None
+        raise InputError(
+            f"{name}: found what is no number ({error}), expected grades, NaN where there is none"
+        ) from None
 
 
 def finite_grades(name: str, given: npt.ArrayLike) -> FloatArray:
@@ -89,10 +104,14 @@ def finite_grades(name: str, given: npt.ArrayLike) -> FloatArray:
 def check_confidence(confidence: float) -> None:
     """Refuse a confidence level outside (0, 1)."""
     if not 0 < confidence < 1:
-        raise OptionError(f"confidence={confidence}: expected a number between 0 and 1, such as 0.95")
+        raise OptionError(
+            f"confidence={confidence}: expected a number between 0 and 1, such as 0.95"
+        )
 
 
-def categories_of(values: FloatArray, declared: "Sequence[float] | FloatArray | None") -> FloatArray:
+def categories_of(
+    values: FloatArray, declared: "Sequence[float] | FloatArray | None"
+) -> FloatArray:
     """Rising categories: those declared, or those that occur."""
     if declared is None:
         known = np.unique(values)
@@ -101,15 +120,21 @@ def categories_of(values: FloatArray, declared: "Sequence[float] | FloatArray | 
         try:
             given = np.asarray(declared, np.float64)
         except (TypeError, ValueError) as error:
-            raise OptionError(f"categories: found what is no number ({error}), expected the grades of the scale") from None
+            raise OptionError(
+                f"categories: found what is no number ({error}), expected the grades of the scale"
+            ) from None
         known = np.unique(given)
         if not known.size:
             raise OptionError("categories: found none, expected the grades of the scale")
         if given.ndim != 1 or known.size != given.size or not np.isfinite(given).all():
-            raise OptionError("categories: found a category twice or one that is no finite number, expected each grade of the scale once")
+            raise OptionError(
+                "categories: found a category twice or one that is no finite number, expected "
+                "each grade of the scale once"
+            )
     if known.size > _MANY:
         raise InputError(
-            f"ratings: found {known.size:,} distinct grades, expected at most {_MANY:,}; agreement is about grades, not about scores"
+            f"ratings: found {known.size:,} distinct grades, expected at most {_MANY:,}; "
+            f"agreement is about grades, not about scores"
         )
     return known
 
@@ -135,15 +160,24 @@ def cluster_codes(clusters: Any, n_units: int) -> IntArray:
         return np.arange(n_units)
     labels = np.asarray(clusters)
     if labels.shape != (n_units,):
-        raise InputError(f"clusters: found shape {labels.shape}, expected one label for each of the {n_units} units")
+        raise InputError(
+            f"clusters: found shape {labels.shape}, expected one label for each of the "
+            f"{n_units} units"
+        )
     return label_codes(labels)
 
 
 def label_codes(labels: "np.ndarray[Any, Any]", name: str = "clusters") -> IntArray:
     """Labels, of clusters or batches, as codes in their order."""
     if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise InputError(f"{name}, unit {int(np.argmax(np.isnan(labels)))}: found no label, expected one for each unit")
+        raise InputError(
+            f"{name}, unit {int(np.argmax(np.isnan(labels)))}: found no label, expected one "
+            f"for each unit"
+        )
     try:
         return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
     except TypeError as error:
-        raise InputError(f"{name}: found labels without an order ({error}), expected labels of one kind, such as text") from None
+        raise InputError(
+            f"{name}: found labels without an order ({error}), expected labels of one kind, "
+            f"such as text"
+        ) from None

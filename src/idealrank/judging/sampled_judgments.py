@@ -72,7 +72,11 @@ class SampledQuery:
     def rate(self) -> FloatArray:
         """Sampled share of each document's stratum, from the sample itself."""
         size = np.bincount(self.stratum)
-        return np.asarray((np.bincount(self.stratum, weights=self.sampled, minlength=size.size) / size)[self.stratum])
+        return np.asarray(
+            (np.bincount(self.stratum, weights=self.sampled, minlength=size.size) / size)[
+                self.stratum
+            ]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +90,9 @@ class SampledJudgments:
 
     Examples
     --------
-    >>> found = SampledJudgments.of_rows([("q", "a", 1, 1.0), ("q", "b", 2, 0.0), ("q", "c", 2, None)])
+    >>> found = SampledJudgments.of_rows(
+    ...     [("q", "a", 1, 1.0), ("q", "b", 2, 0.0), ("q", "c", 2, None)]
+    ... )
     >>> found.queries["q"].rate.tolist()
     [1.0, 0.5, 0.5]
     """
@@ -104,7 +110,9 @@ class SampledJudgments:
         """
         return cls.of_drawn(
             [
-                DrawnDocument(pool.query_ids[int(code)], document, str(stratum), probability, sampled)
+                DrawnDocument(
+                    pool.query_ids[int(code)], document, str(stratum), probability, sampled
+                )
                 for code, document, stratum, probability, sampled in zip(
                     pool.query.tolist(),
                     pool.documents,
@@ -135,7 +143,8 @@ class SampledJudgments:
             grade = judged[one.query].get(one.document) if one.sampled else None
             if one.sampled and grade is None:
                 raise InputError(
-                    f"query {one.query!r}, document {one.document!r}: found no judgment, expected one of every sampled document; judge it "
+                    f"query {one.query!r}, document {one.document!r}: found no judgment, "
+                    f"expected one of every sampled document; judge it "
                     "first, or take the query out of the sample"
                 )
             share = () if one.probability is None else (one.probability,)
@@ -189,7 +198,9 @@ class SampledJudgments:
         seen = self.relevant_per_query * len(self.queries)
         if not seen:
             return 0.0 if self.n_sampled == self.n_pooled else 1.0
-        known = sum(float((1 / one.probability[one.gain > 0]).sum()) for one in self.queries.values())
+        known = sum(
+            float((1 / one.probability[one.gain > 0]).sum()) for one in self.queries.values()
+        )
         ratio = max(1 - seen / known, 0.0) / self.relevant_per_query
         return ratio / (1 + ratio)
 
@@ -204,16 +215,26 @@ def _sampled_query(query: str, rows: "Sequence[tuple[Any, ...]]") -> SampledQuer
     if len(documents) < len(rows):
         names = [row[1] for row in rows]
         twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"query {query!r}, document {twice!r}: found it twice, expected each pooled document once")
-    stratum = np.unique(np.array([str(row[2]) for row in rows]), return_inverse=True)[1].reshape(-1).astype(np.int64)
+        raise InputError(
+            f"query {query!r}, document {twice!r}: found it twice, expected each pooled "
+            f"document once"
+        )
+    stratum = (
+        np.unique(np.array([str(row[2]) for row in rows]), return_inverse=True)[1]
+        .reshape(-1)
+        .astype(np.int64)
+    )
     grade = np.array([np.nan if row[3] is None else row[3] for row in rows], np.float64)
-    one = SampledQuery(documents=documents, stratum=stratum, probability=np.ones(len(rows)), grade=grade)
+    one = SampledQuery(
+        documents=documents, stratum=stratum, probability=np.ones(len(rows)), grade=grade
+    )
     given = np.array([row[4] for row in rows], np.float64) if len(rows[0]) > 4 else one.rate
     wrong = ~((given > 0) & (given <= 1))
     if wrong.any():
         at = int(np.argmax(wrong))
         raise InputError(
-            f"query {query!r}, document {rows[at][1]!r}: found inclusion probability {given[at]:g}, expected a number above 0 and up to 1; "
+            f"query {query!r}, document {rows[at][1]!r}: found inclusion probability "
+            f"{given[at]:g}, expected a number above 0 and up to 1; "
             "a stratum without a sampled document shows nothing"
         )
     return SampledQuery(documents=documents, stratum=stratum, probability=given, grade=grade)
@@ -273,13 +294,21 @@ class SampledEstimate:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record."""
-        low, high = (None, None) if self.interval is None else (float(self.interval.low), float(self.interval.high))
+        low, high = (
+            (None, None)
+            if self.interval is None
+            else (float(self.interval.low), float(self.interval.high))
+        )
         return {
-            "run": self.run, "measure": self.measure, "mean": self.mean, "low": low, "high": high,
+            "run": self.run,
+            "measure": self.measure,
+            "mean": self.mean,
+            "low": low,
+            "high": high,
             "sampling_se": None if self.sampling_se is None else finite(self.sampling_se),
             "shortfall": self.shortfall,
             "queries": dict(zip(self.query_ids, self.values.tolist(), strict=True)),
-        }  # fmt: skip
+        }
 
 
 def sampled_estimate(
@@ -335,19 +364,24 @@ def sampled_estimate(
 
     Notes
     -----
-    Documents outside the pool count as not relevant. A query without a relevant document in the sample has the value 0. With few sampled
-    relevant documents, all measures but DCG are therefore too low, and differences too small: `SampledJudgments.shortfall` estimates by
-    how much. For an unbiased estimate that uses grades of a judge for the documents that were not sampled, see `correct_documents`.
+    Documents outside the pool count as not relevant. A query without a relevant document in the
+    sample has the value 0. With few sampled relevant documents, all measures but DCG are therefore
+    too low, and differences too small: `SampledJudgments.shortfall` estimates by how much. For an
+    unbiased estimate that uses grades of a judge for the documents that were not sampled, see
+    `correct_documents`.
 
     References
     ----------
-    Yilmaz and Aslam (2006), Estimating average precision with incomplete and imperfect judgments, CIKM, for infAP. Yilmaz, Kanoulas and
-    Aslam (2008), A simple and efficient sampling method for estimating AP and NDCG, SIGIR, sections 3 and 4. Aslam and Pavlu (2007), A
-    practical sampling strategy for efficient retrieval evaluation. Horvitz and Thompson (1952), JASA 47.
+    Yilmaz and Aslam (2006), Estimating average precision with incomplete and imperfect judgments,
+    CIKM, for infAP. Yilmaz, Kanoulas and Aslam (2008), A simple and efficient sampling method for
+    estimating AP and NDCG, SIGIR, sections 3 and 4. Aslam and Pavlu (2007), A practical sampling
+    strategy for efficient retrieval evaluation. Horvitz and Thompson (1952), JASA 47.
 
     Examples
     --------
-    >>> sample = SampledJudgments.of_rows([("q", "a", 1, 1.0), ("q", "b", 2, 1.0), ("q", "c", 2, None)])
+    >>> sample = SampledJudgments.of_rows(
+    ...     [("q", "a", 1, 1.0), ("q", "b", 2, 1.0), ("q", "c", 2, None)]
+    ... )
     >>> sampled_estimate(sample, {"q": ["a", "x", "b"]}, "DCG").mean
     2.0
     """
@@ -361,30 +395,53 @@ def sampled_estimate(
     lists = [_listed(one, sample, under, limit) for one in sides]
     if not any(lists):
         some = len(sample.queries)
-        said = "does not answer the sampled query" if some == 1 else f"answers none of the {some:,} sampled queries"
+        said = (
+            "does not answer the sampled query"
+            if some == 1
+            else f"answers none of the {some:,} sampled queries"
+        )
         raise InputError(f"no query to estimate: run {sides[0].name!r} {said}")
     rule = _RULES[measure]
     values = np.zeros(len(sample.queries))
     for sign, listed in zip((1.0, -1.0), lists, strict=False):
-        values += sign * np.array([rule(one, listed[query]) if query in listed else 0.0 for query, one in sample.queries.items()])
+        values += sign * np.array(
+            [
+                rule(one, listed[query]) if query in listed else 0.0
+                for query, one in sample.queries.items()
+            ]
+        )
     variance = None
     if measure == "DCG":
         pairs = [[listed.get(query, _NOTHING) for listed in lists] for query in sample.queries]
-        variance = [_dcg_variance(one, ranks) for one, ranks in zip(sample.queries.values(), pairs, strict=True)]
+        variance = [
+            _dcg_variance(one, ranks)
+            for one, ranks in zip(sample.queries.values(), pairs, strict=True)
+        ]
     shortfall = 0.0 if measure == "DCG" else sample.shortfall
-    interval = mean_interval(values, level=level) if values.size > 1 and shortfall <= LARGEST_SHORTFALL else None
+    interval = (
+        mean_interval(values, level=level)
+        if values.size > 1 and shortfall <= LARGEST_SHORTFALL
+        else None
+    )
     name = f"DCG@{cutoff}" if measure == "DCG" and cutoff is not None else measure
     title = sides[0].name if against is None else f"{sides[0].name} - {sides[1].name}"
     return SampledEstimate(
-        run=title, measure=name, query_ids=tuple(sample.queries), values=values, interval=interval,
-        sampling_se=None if variance is None else float(np.sqrt(sum(variance)) / values.size), shortfall=shortfall,
-    )  # fmt: skip
+        run=title,
+        measure=name,
+        query_ids=tuple(sample.queries),
+        values=values,
+        interval=interval,
+        sampling_se=None if variance is None else float(np.sqrt(sum(variance)) / values.size),
+        shortfall=shortfall,
+    )
 
 
 _NOTHING = np.empty(0, np.int64)
 
 
-def _listed(run: Any, sample: SampledJudgments, convention: Convention, limit: int) -> dict[str, IntArray]:
+def _listed(
+    run: Any, sample: SampledJudgments, convention: Convention, limit: int
+) -> dict[str, IntArray]:
     """Place among the pooled documents at each rank of each list; -1 for a document outside the
     pool.
     """
@@ -394,7 +451,9 @@ def _listed(run: Any, sample: SampledJudgments, convention: Convention, limit: i
     for query, one in sample.queries.items():
         if query in answered:
             ranked = held.ranking(query, convention.alignment, depth=limit).documents
-            found[query] = np.array([one.documents.get(document, -1) for document in ranked], np.int64)
+            found[query] = np.array(
+                [one.documents.get(document, -1) for document in ranked], np.int64
+            )
     return found
 
 
@@ -405,7 +464,8 @@ def _xinf_ap(one: SampledQuery, ranked: IntArray, kinds: int = 3) -> float:
     n_strata = int(one.stratum.max()) + 1
     sampled, relevant = one.sampled, one.gain > 0
     size, seen, good = (
-        np.bincount(one.stratum, weights=column, minlength=n_strata) for column in (np.ones(sampled.size), sampled, relevant)
+        np.bincount(one.stratum, weights=column, minlength=n_strata)
+        for column in (np.ones(sampled.size), sampled, relevant)
     )
     scale = np.divide(size, seen, out=np.zeros(n_strata), where=seen > 0)
     total = float((good * scale).sum())
@@ -418,7 +478,11 @@ def _xinf_ap(one: SampledQuery, ranked: IntArray, kinds: int = 3) -> float:
             continue
         stratum = one.stratum[place]
         if relevant[place]:
-            precision = 1 / rank + float((above[0] * (above[2] + _EPSILON) / (above[1] + kinds * _EPSILON)).sum()) / rank
+            precision = (
+                1 / rank
+                + float((above[0] * (above[2] + _EPSILON) / (above[1] + kinds * _EPSILON)).sum())
+                / rank
+            )
             value += precision * float(scale[stratum])
         above[:, stratum] += np.array((1, sampled[place], relevant[place]))
     return value / total
@@ -426,7 +490,12 @@ def _xinf_ap(one: SampledQuery, ranked: IntArray, kinds: int = 3) -> float:
 
 def _inf_ap(one: SampledQuery, ranked: IntArray) -> float:
     return _xinf_ap(
-        SampledQuery(documents=one.documents, stratum=np.zeros_like(one.stratum), probability=one.probability, grade=one.grade),
+        SampledQuery(
+            documents=one.documents,
+            stratum=np.zeros_like(one.stratum),
+            probability=one.probability,
+            grade=one.grade,
+        ),
         ranked,
         kinds=2,
     )
@@ -443,7 +512,10 @@ def _inf_ndcg(one: SampledQuery, ranked: IntArray) -> float:
     pooled, ranks = ranked[ranked >= 0], np.flatnonzero(ranked >= 0) + 1
     gains = one.gain[pooled] / np.log2(ranks + 1)
     stratum, seen = one.stratum[pooled], one.sampled[pooled]
-    n, m, sums = (np.bincount(stratum, weights=column, minlength=n_strata) for column in (np.ones(pooled.size), seen, gains))
+    n, m, sums = (
+        np.bincount(stratum, weights=column, minlength=n_strata)
+        for column in (np.ones(pooled.size), seen, gains)
+    )
     return float(np.divide(n * sums, m, out=np.zeros(n_strata), where=m > 0).sum()) / ideal
 
 
@@ -498,5 +570,9 @@ def _dcg_variance(one: SampledQuery, sides: Sequence[IntArray]) -> float:
 
 
 _RULES: "Mapping[str, Callable[[SampledQuery, IntArray], float]]" = {
-    "infAP": _inf_ap, "xinfAP": _xinf_ap, "infNDCG": _inf_ndcg, "statAP": _stat_ap, "DCG": _dcg,
-}  # fmt: skip
+    "infAP": _inf_ap,
+    "xinfAP": _xinf_ap,
+    "infNDCG": _inf_ndcg,
+    "statAP": _stat_ap,
+    "DCG": _dcg,
+}

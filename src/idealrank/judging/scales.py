@@ -33,7 +33,9 @@ class ScaleTable:
     --------
     >>> ScaleTable({0: 0, 1: 2, 2: 4}).map({"q": {"a": 2, "b": 1}})["q"]
     {'a': 4.0, 'b': 2.0}
-    >>> ScaleTable({"none": 0, "clicked": 1, "booked": 5}).map({"q": {"hotel": "booked", "hostel": "none"}})["q"]
+    >>> ScaleTable({"none": 0, "clicked": 1, "booked": 5}).map(
+    ...     {"q": {"hotel": "booked", "hostel": "none"}}
+    ... )["q"]
     {'hotel': 5.0, 'hostel': 0.0}
     """
 
@@ -41,12 +43,16 @@ class ScaleTable:
 
     def __post_init__(self) -> None:
         if not self.grades:
-            raise OptionError("scale table: found no grade, expected each grade of the source with a number")
+            raise OptionError(
+                "scale table: found no grade, expected each grade of the source with a number"
+            )
         known: set[object] = set()
         for grade, value in cast("Mapping[str | float, object]", self.grades).items():
             if not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
                 found = f"{value:g}" if isinstance(value, float) else repr(value)
-                raise OptionError(f"scale table: found {found} for grade {grade!r}, expected a finite number")
+                raise OptionError(
+                    f"scale table: found {found} for grade {grade!r}, expected a finite number"
+                )
             key = _key(grade)
             if isinstance(key, float) and math.isnan(key):  # no judgment has it
                 raise OptionError("scale table: found nan, expected grades of the source")
@@ -81,13 +87,21 @@ class ScaleTable:
             grade, _, number = part.rpartition(":")
             value = _key(number)
             if not grade or not isinstance(value, float):
-                raise OptionError(f"scale table {shown(text)}: found {shown(part)}, expected a grade and a number, as in 0:0,1:2,2:4")
+                raise OptionError(
+                    f"scale table {shown(text)}: found {shown(part)}, expected a grade and a "
+                    f"number, as in 0:0,1:2,2:4"
+                )
             if (key := _key(grade)) in found:
-                raise OptionError(f"scale table {shown(text)}: found grade {shown(grade)} twice, expected each once")
+                raise OptionError(
+                    f"scale table {shown(text)}: found grade {shown(grade)} twice, expected "
+                    f"each once"
+                )
             found[key] = value
         return cls(found)
 
-    def map(self, judgments: "Qrels | Mapping[str, Mapping[str, str | float]]", *, source: str = "qrels") -> Qrels:
+    def map(
+        self, judgments: "Qrels | Mapping[str, Mapping[str, str | float]]", *, source: str = "qrels"
+    ) -> Qrels:
         """Return the judgments with the grades of the common scale.
 
         Raises
@@ -113,7 +127,10 @@ class ScaleTable:
         return Qrels(found, name=source)
 
     def _unknown(self, source: str, grade: str | float) -> InputError:
-        return InputError(f"{source}: found grade {grade!r}, expected one of the scale table: {', '.join(map(str, self.grades))}")
+        return InputError(
+            f"{source}: found grade {grade!r}, expected one of the scale table: "
+            f"{', '.join(map(str, self.grades))}"
+        )
 
 
 def _key(grade: str | float) -> str | float:
@@ -133,7 +150,8 @@ _NAMED: dict[str, dict[str | float, float]] = {
 
 
 def on_one_scale(
-    sources: "Mapping[str, Qrels | Mapping[str, Mapping[str, str | float]]]", tables: "Mapping[str, ScaleTable] | None" = None
+    sources: "Mapping[str, Qrels | Mapping[str, Mapping[str, str | float]]]",
+    tables: "Mapping[str, ScaleTable] | None" = None,
 ) -> dict[str, Qrels]:
     """Return the judgments of several sources on one scale, by a table for each source that needs
     one.
@@ -155,19 +173,29 @@ def on_one_scale(
 
     Notes
     -----
-    A gain such as ``2^grade - 1`` and a threshold of relevance mean something else on each scale: of 2 in 0 to 2, and of 2 in 0 to 4.
+    A gain such as ``2^grade - 1`` and a threshold of relevance mean something else on each scale:
+    of 2 in 0 to 2, and of 2 in 0 to 4.
 
     Examples
     --------
     >>> sources = {"web": {"q": {"a": 2, "b": 0}}, "shop": {"q": {"a": 4, "b": 1}}}
-    >>> found = on_one_scale(sources, {"web": ScaleTable({0: 0, 1: 2, 2: 4}), "shop": ScaleTable({grade: grade for grade in range(5)})})
+    >>> found = on_one_scale(
+    ...     sources,
+    ...     {
+    ...         "web": ScaleTable({0: 0, 1: 2, 2: 4}),
+    ...         "shop": ScaleTable({grade: grade for grade in range(5)}),
+    ...     },
+    ... )
     >>> found["web"]["q"]
     {'a': 4.0, 'b': 0.0}
     """
     given = dict(tables or {})
     stray = next((name for name in given if name not in sources), None)
     if stray is not None:
-        raise OptionError(f"scale table of {stray!r}: found no source of that name, expected one of {', '.join(sources)}")
+        raise OptionError(
+            f"scale table of {stray!r}: found no source of that name, expected one of "
+            f"{', '.join(sources)}"
+        )
     found: dict[str, Qrels] = {}
     for name, one in sources.items():
         if name in given:
@@ -179,7 +207,8 @@ def on_one_scale(
     if len({highest[name] for name in found}) > 1 and bare:
         said = ", ".join(f"{name} to {grade:g}" for name, grade in highest.items())
         raise InputError(
-            f"{bare[0]}: found sources with different highest grades ({said}) and no scale table, expected one scale: a grade "
+            f"{bare[0]}: found sources with different highest grades ({said}) and no scale "
+            f"table, expected one scale: a grade "
             "and its gain mean something else on each",
             hint="give each source a table of its grades, even one that maps each grade to itself",
         )

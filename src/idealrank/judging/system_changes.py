@@ -92,7 +92,9 @@ class SystemOrders:
     --------
     >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}}
     >>> judge = {"p": {"a": 0, "b": 1}, "q": {"a": 1, "b": 0}}
-    >>> found = system_orders(human, judge, {"s": {"p": ["a"], "q": ["a"]}, "t": {"p": ["b"], "q": ["a"]}}, "P@1")
+    >>> found = system_orders(
+    ...     human, judge, {"s": {"p": ["a"], "q": ["a"]}, "t": {"p": ["b"], "q": ["a"]}}, "P@1"
+    ... )
     >>> found.human.tolist(), found.judge.tolist()
     ([1.0, 0.5], [0.5, 1.0])
     >>> found.tau, found.swapped, found.best_judge
@@ -151,7 +153,8 @@ def system_orders(
 
     References
     ----------
-    Yilmaz, Aslam and Robertson (2008), A new rank correlation coefficient for information retrieval, SIGIR, for tau_AP.
+    Yilmaz, Aslam and Robertson (2008), A new rank correlation coefficient for information
+    retrieval, SIGIR, for tau_AP.
 
     Examples
     --------
@@ -165,7 +168,10 @@ def system_orders(
     values = [_values(qrels, runs, measure, convention) for qrels in sides]
     common = [query for query in values[0][0] if query in set(values[1][0])]
     if not common:
-        raise InputError("judge: found no query of the human judgments, expected at least one; are ids written alike?")
+        raise InputError(
+            "judge: found no query of the human judgments, expected at least one; are ids "
+            "written alike?"
+        )
     tables = [table[:, [queries.index(query) for query in common]] for queries, table in values]
     first, second = (table.mean(axis=1) for table in tables)
     names = tuple(runs)
@@ -195,11 +201,19 @@ def system_orders(
 
 
 def _values(
-    qrels: Qrels, runs: "Mapping[str, Run | Mapping[str, object]]", measure: MeasureLike, convention: "Convention | str"
+    qrels: Qrels,
+    runs: "Mapping[str, Run | Mapping[str, object]]",
+    measure: MeasureLike,
+    convention: "Convention | str",
 ) -> tuple[list[str], FloatArray]:
     """Queries that count for every run, and values by run and query."""
     rows = [
-        evaluate(qrels, run if isinstance(run, Run) else Run(run, name=name), measure, convention).per_query()  # type: ignore[arg-type]
+        evaluate(
+            qrels,
+            run if isinstance(run, Run) else Run(run, name=name),  # type: ignore[arg-type]
+            measure,
+            convention,
+        ).per_query()
         for name, run in runs.items()
     ]
     values = [{query: next(iter(found.values())) for query, found in row.items()} for row in rows]
@@ -218,17 +232,31 @@ def tau_ap(truth: FloatArray, listed: FloatArray) -> float:
     if truth.size < 2:
         return math.nan
     order = truth[np.argsort(-listed, kind="stable")]
-    above = [((order[:place] > order[place]).sum() + 0.5 * (order[:place] == order[place]).sum()) / place for place in range(1, order.size)]
+    above = [
+        ((order[:place] > order[place]).sum() + 0.5 * (order[:place] == order[place]).sum()) / place
+        for place in range(1, order.size)
+    ]
     return float(2 * np.mean(above) - 1)
 
 
-def verdict_changes(first: FloatArray, second: FloatArray, *, alpha: float = 0.05) -> VerdictChanges:
+def verdict_changes(
+    first: FloatArray, second: FloatArray, *, alpha: float = 0.05
+) -> VerdictChanges:
     """Compare the verdicts on every pair of systems under two judges, by values of shape (systems,
     queries).
     """
     one, two = (_verdicts(table, alpha) for table in (first, second))
-    same, lost, gained = (int(rows.sum()) for rows in (one == two, (one != 0) & (two == 0), (one == 0) & (two != 0)))
-    return VerdictChanges(n_pairs=one.size, same=same, lost=lost, gained=gained, reversed=one.size - same - lost - gained, alpha=alpha)
+    same, lost, gained = (
+        int(rows.sum()) for rows in (one == two, (one != 0) & (two == 0), (one == 0) & (two != 0))
+    )
+    return VerdictChanges(
+        n_pairs=one.size,
+        same=same,
+        lost=lost,
+        gained=gained,
+        reversed=one.size - same - lost - gained,
+        alpha=alpha,
+    )
 
 
 def _verdicts(table: FloatArray, alpha: float) -> FloatArray:
@@ -250,6 +278,10 @@ def _worth(first: FloatArray, second: FloatArray) -> float:
     for a, b in combinations(range(first.shape[0]), 2):
         human, judge = first[a] - first[b], second[a] - second[b]
         spread = human.std() * judge.std()
-        r = float(((human - human.mean()) * (judge - judge.mean())).mean() / spread) if spread > 0 else 0.0
+        r = (
+            float(((human - human.mean()) * (judge - judge.mean())).mean() / spread)
+            if spread > 0
+            else 0.0
+        )
         found.append(max(r, 0.0) ** 2)
     return float(np.median(found)) if found else math.nan

@@ -61,7 +61,11 @@ class NoAnswer:
     Examples
     --------
     >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
-    >>> run = {**{query: {"a": 0.9, "b": 0.2} for query in qrels}, "n0": {"c": 0.4}, "n1": {"c": 0.3}}
+    >>> run = {
+    ...     **{query: {"a": 0.9, "b": 0.2} for query in qrels},
+    ...     "n0": {"c": 0.4},
+    ...     "n1": {"c": 0.3},
+    ... }
     >>> found = no_answer(qrels, run, ["n0", "n1"])
     >>> found.thresholds, found.recall, found.false_return_rate, found.threshold
     (array([inf, 0.9, 0.4, 0.3]), array([0., 1., 1., 1.]), array([0. , 0. , 0.5, 1. ]), 0.9)
@@ -86,17 +90,35 @@ class NoAnswer:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for an infinite threshold."""
-        sweep = zip(self.thresholds.tolist(), self.recall.tolist(), self.false_return_rate.tolist(), strict=True)
+        sweep = zip(
+            self.thresholds.tolist(),
+            self.recall.tolist(),
+            self.false_return_rate.tolist(),
+            strict=True,
+        )
         return {
-            "run": self.name, "cutoff": self.cutoff, "limit": self.limit, "confidence": self.confidence,
-            "answerable": len(self.answerable), "unanswerable": len(self.unanswerable), "left_out": self.left_out,
-            "threshold": finite(self.threshold), "fold_thresholds": [finite(one) for one in self.fold_thresholds.tolist()],
-            "recall": {"value": self.chosen_recall, "interval": [finite(end) for end in self.recall_interval]},
-            "false_return_rate": {"value": self.chosen_false_return_rate, "interval": [finite(end) for end in self.false_return_interval]},
+            "run": self.name,
+            "cutoff": self.cutoff,
+            "limit": self.limit,
+            "confidence": self.confidence,
+            "answerable": len(self.answerable),
+            "unanswerable": len(self.unanswerable),
+            "left_out": self.left_out,
+            "threshold": finite(self.threshold),
+            "fold_thresholds": [finite(one) for one in self.fold_thresholds.tolist()],
+            "recall": {
+                "value": self.chosen_recall,
+                "interval": [finite(end) for end in self.recall_interval],
+            },
+            "false_return_rate": {
+                "value": self.chosen_false_return_rate,
+                "interval": [finite(end) for end in self.false_return_interval],
+            },
             "sweep": [
-                {"threshold": finite(threshold), "recall": recall, "false_return_rate": rate} for threshold, recall, rate in sweep
+                {"threshold": finite(threshold), "recall": recall, "false_return_rate": rate}
+                for threshold, recall, rate in sweep
             ],
-        }  # fmt: skip
+        }
 
 
 def no_answer(
@@ -158,15 +180,17 @@ def no_answer(
 
     Notes
     -----
-    Rates at a threshold that was chosen on the same queries are too good. Each query is therefore measured at the threshold chosen without
-    its fold; intervals are over these values. They hold for the procedure: thresholds chosen on ``(folds - 1) / folds`` of such queries.
-    Values depend on each other by the thresholds, the more the more folds there are, and the intervals do not count that. In simulations
-    (100 queries with an answer and 60 without, and more) intervals of 95 % cover the true rates in 93 to 97 % of cases with two folds, and
-    in fewer with ten.
+    Rates at a threshold that was chosen on the same queries are too good. Each query is therefore
+    measured at the threshold chosen without its fold; intervals are over these values. They hold
+    for the procedure: thresholds chosen on ``(folds - 1) / folds`` of such queries. Values depend
+    on each other by the thresholds, the more the more folds there are, and the intervals do not
+    count that. In simulations (100 queries with an answer and 60 without, and more) intervals of 95
+    % cover the true rates in 93 to 97 % of cases with two folds, and in fewer with ten.
 
     References
     ----------
-    Youden (1950), Index for rating diagnostic tests. Cancer 3. Wilson (1927), Probable inference, JASA 22.
+    Youden (1950), Index for rating diagnostic tests. Cancer 3. Wilson (1927), Probable inference,
+    JASA 22.
 
     Examples
     --------
@@ -178,15 +202,26 @@ def no_answer(
     (0.575, 0.8, 0.1)
     """
     if isinstance(queries, str):
-        raise InputError(f"queries: found the text {queries!r}, expected several ids, as in [{queries!r}]")
+        raise InputError(
+            f"queries: found the text {queries!r}, expected several ids, as in [{queries!r}]"
+        )
     judged, listed, under = as_qrels(qrels), as_run(run, "run"), Convention.of(convention)
     cutoff = whole_number("cutoff", cutoff)
     limit = None if limit is None else number_option("limit", limit, 0, 1)
-    cases = _Cases.of(qrels=judged, run=listed, declared=list(dict.fromkeys(queries)), cutoff=cutoff, rel=rel, convention=under)
+    cases = _Cases.of(
+        qrels=judged,
+        run=listed,
+        declared=list(dict.fromkeys(queries)),
+        cutoff=cutoff,
+        rel=rel,
+        convention=under,
+    )
     fold_of = _folds(cases, whole_number("folds", folds, 2), rng)
     sweep = cases.sweep(np.ones(cases.n_answerable), np.ones(cases.top.size))
     parts = range(max(one.max() for one in fold_of) + 1)
-    thresholds = np.array([_chosen(cases.sweep(*(one != part for one in fold_of)), limit) for part in parts])
+    thresholds = np.array(
+        [_chosen(cases.sweep(*(one != part for one in fold_of)), limit) for part in parts]
+    )
     recall, returned = cases.recall_at(thresholds[fold_of[0]]), cases.top >= thresholds[fold_of[1]]
     mean = mean_interval(recall, level=confidence)
     return NoAnswer(
@@ -221,7 +256,11 @@ def _chosen(sweep: _Sweep, limit: float | None) -> float:
     """The best threshold; the highest of equal ones. Sums of shares that are equal on paper may
     differ in the last bits.
     """
-    worth = sweep.recall - sweep.rate if limit is None else np.where(sweep.rate <= limit, sweep.recall, -np.inf)
+    worth = (
+        sweep.recall - sweep.rate
+        if limit is None
+        else np.where(sweep.rate <= limit, sweep.recall, -np.inf)
+    )
     return float(sweep.threshold[np.flatnonzero(worth >= worth.max() - 1e-12)[0]])
 
 
@@ -240,20 +279,33 @@ class _Cases:
     top: FloatArray
 
     @classmethod
-    def of(cls, qrels: Qrels, run: Run, declared: Sequence[str], cutoff: int, rel: float, convention: Convention) -> "_Cases":
+    def of(
+        cls,
+        qrels: Qrels,
+        run: Run,
+        declared: Sequence[str],
+        cutoff: int,
+        rel: float,
+        convention: Convention,
+    ) -> "_Cases":
         """Rank every query once."""
         listed = in_memory(run)
-        known = {query: {document for document, grade in qrels[query].items() if grade >= rel} for query in qrels}
+        known = {
+            query: {document for document, grade in qrels[query].items() if grade >= rel}
+            for query in qrels
+        }
         wrong = [query for query in declared if known.get(query)]
         if wrong:
             more = f"; {len(wrong):,} declared queries have one" if len(wrong) > 1 else ""
             raise InputError(
-                f"query {wrong[0]!r}: found a relevant document in the judgments, expected none for a query without an answer{more}"
+                f"query {wrong[0]!r}: found a relevant document in the judgments, expected "
+                f"none for a query without an answer{more}"
             )
         answerable = [query for query, documents in known.items() if documents]
         if min(len(answerable), len(declared)) < 2:
             raise InputError(
-                f"found {len(answerable)} queries with a relevant document and {len(declared)} declared to have no answer, expected two or "
+                f"found {len(answerable)} queries with a relevant document and "
+                f"{len(declared)} declared to have no answer, expected two or "
                 "more of each"
             )
         codes, scores, shares = [], [], []
@@ -263,8 +315,16 @@ class _Cases:
                     codes.append(code)
                     scores.append(score)
                     shares.append(1 / len(known[query]))
-        tops = [max((score for _, score in _ranked(listed, query, convention, cutoff)), default=-math.inf) for query in declared]
-        left_out = sum(not documents for query, documents in known.items() if query not in set(declared))
+        tops = [
+            max(
+                (score for _, score in _ranked(listed, query, convention, cutoff)),
+                default=-math.inf,
+            )
+            for query in declared
+        ]
+        left_out = sum(
+            not documents for query, documents in known.items() if query not in set(declared)
+        )
         return cls(
             answerable=answerable,
             unanswerable=declared,
@@ -291,7 +351,9 @@ class _Cases:
     def recall_at(self, thresholds: FloatArray) -> FloatArray:
         """Recall of each answerable query at its own threshold."""
         kept = self.score >= thresholds[self.query]
-        return np.bincount(self.query[kept], self.share[kept], self.n_answerable).astype(np.float64, copy=False)
+        return np.bincount(self.query[kept], self.share[kept], self.n_answerable).astype(
+            np.float64, copy=False
+        )
 
 
 def _ranked(run: Run, query: str, convention: Convention, depth: int) -> list[tuple[str, float]]:
@@ -314,7 +376,15 @@ def _folds(cases: _Cases, folds: int, rng: RandomLike) -> tuple[IntArray, IntArr
     """Fold of each answerable and of each unanswerable query: as many of each kind in every fold,
     but for one.
     """
-    seed = zlib.crc32("\n".join((*cases.answerable, *cases.unanswerable)).encode("utf-8", "surrogatepass")) if rng is None else rng
+    seed = (
+        zlib.crc32(
+            "\n".join((*cases.answerable, *cases.unanswerable)).encode("utf-8", "surrogatepass")
+        )
+        if rng is None
+        else rng
+    )
     generator, number = generator_of(seed), min(folds, cases.n_answerable, cases.top.size)
-    first, second = (generator.permutation(np.arange(n) % number) for n in (cases.n_answerable, cases.top.size))
+    first, second = (
+        generator.permutation(np.arange(n) % number) for n in (cases.n_answerable, cases.top.size)
+    )
     return first, second

@@ -17,7 +17,14 @@ from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.coverage import Tally
 from idealrank.judging.extremes import MOST, Problem
 from idealrank.judging.free_documents import FreeDocuments
-from idealrank.judging.query_bounds import Bounds, BoundsReport, DifferenceBounds, extreme_mean, known_mean, optional_mean
+from idealrank.judging.query_bounds import (
+    Bounds,
+    BoundsReport,
+    DifferenceBounds,
+    extreme_mean,
+    known_mean,
+    optional_mean,
+)
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure, number_option
@@ -74,11 +81,12 @@ def bounds(
 
     Notes
     -----
-    Exact for nDCG, DCG, R, P and RBP at any size, whatever the gain and the discount. Open documents change the ideal list, too.
-    Exact for measures that rise with every grade (RR, Success, ERR, the static measures of C/W/L), and for AP. Exact for further
-    measures that rise when higher grades move up (Rprec, F, Bpref, nERR, ...) while at most 2,048 choices of grades of a query can
-    matter, and for all others while there are as few choices. `Bounds.exact_queries` marks the queries with exact bounds; the other
-    bounds are the bounds of the measure.
+    Exact for nDCG, DCG, R, P and RBP at any size, whatever the gain and the discount. Open
+    documents change the ideal list, too. Exact for measures that rise with every grade (RR,
+    Success, ERR, the static measures of C/W/L), and for AP. Exact for further measures that rise
+    when higher grades move up (Rprec, F, Bpref, nERR, ...) while at most 2,048 choices of grades of
+    a query can matter, and for all others while there are as few choices. `Bounds.exact_queries`
+    marks the queries with exact bounds; the other bounds are the bounds of the measure.
 
     Grades between the ends matter. Of nDCG, the lowest value is attained by grades 0 and
     `max_grade` alone, the highest often by others: a document at rank 5 adds more to the list than
@@ -94,7 +102,10 @@ def bounds(
     _, under = _resolved(made, convention)
     judged = aligned(table, lists, [made], under, depth, threads=threads)
     if not judged.n_queries:
-        raise InputError(f"no query to evaluate: {table.name} and run {lists.name!r} have none that counts under convention {under.name}")
+        raise InputError(
+            f"no query to evaluate: {table.name} and run {lists.name!r} have none that counts "
+            f"under convention {under.name}"
+        )
     return bounds_of(judged, made, max_grade, depth, convention=under, name=lists.name)
 
 
@@ -140,9 +151,10 @@ def difference_bounds(
 
     Notes
     -----
-    Exact for nDCG and R where both runs have the same ideal list, for DCG, P and RBP, and for RR and Success without ties; for other
-    measures that rise with every grade while documents that both runs return have at most 2,048 choices of grades; for all others while
-    all open documents have. Elsewhere the bounds are differences of the bounds of both runs.
+    Exact for nDCG and R where both runs have the same ideal list, for DCG, P and RBP, and for RR
+    and Success without ties; for other measures that rise with every grade while documents that
+    both runs return have at most 2,048 choices of grades; for all others while all open documents
+    have. Elsewhere the bounds are differences of the bounds of both runs.
 
     Examples
     --------
@@ -151,10 +163,16 @@ def difference_bounds(
     >>> found.low, found.value, found.high, found.flips
     (array([-0.5]), array([-0.5]), array([0.]), array([False]))
     """
-    made, table, lists = parse_measure(measure), as_qrels(qrels), (as_run(run_a, "A"), as_run(run_b, "B"))
+    made, table, lists = (
+        parse_measure(measure),
+        as_qrels(qrels),
+        (as_run(run_a, "A"), as_run(run_b, "B")),
+    )
     _, under = _resolved(made, convention)
     a, b = (aligned(table, run, [made], under, depth, threads=threads) for run in lists)
-    return difference_bounds_of(a, b, made, max_grade, depth, convention=under, names=(lists[0].name, lists[1].name))
+    return difference_bounds_of(
+        a, b, made, max_grade, depth, convention=under, names=(lists[0].name, lists[1].name)
+    )
 
 
 def bounds_report(
@@ -187,7 +205,9 @@ def bounds_report(
     Examples
     --------
     >>> from idealrank.measures.parse import parse_measures
-    >>> found = bounds_report(Qrels({"q": {"a": 1}}), [Run({"q": ["x", "a"]})], parse_measures(["RR", "P@1"]))
+    >>> found = bounds_report(
+    ...     Qrels({"q": {"a": 1}}), [Run({"q": ["x", "a"]})], parse_measures(["RR", "P@1"])
+    ... )
     >>> [(one.measure, one.mean_low, one.mean_high) for one in found.runs]
     [('RR', 0.5, 1.0), ('P@1', 0.0, 1.0)]
     """
@@ -195,23 +215,49 @@ def bounds_report(
     lists = [aligned(qrels, run, measures, under, depth, threads=threads) for run in runs]
     for run, judged in zip(runs, lists, strict=True):
         if not judged.n_queries:
-            raise InputError(f"no query to evaluate: {qrels.name} and run {run.name!r} have none that counts under {under.name}")
+            raise InputError(
+                f"no query to evaluate: {qrels.name} and run {run.name!r} have none that "
+                f"counts under {under.name}"
+            )
     names = [run.name for run in runs]
-    names = [name if names.index(name) == place else f"{name} ({place + 1})" for place, name in enumerate(names)]
+    names = [
+        name if names.index(name) == place else f"{name} ({place + 1})"
+        for place, name in enumerate(names)
+    ]
     alone = tuple(
         bounds_of(judged, measure, max_grade, depth, convention=under, name=name)
         for measure in measures
         for judged, name in zip(lists, names, strict=True)
     )
     differences = tuple(
-        difference_bounds_of(lists[0], lists[1], measure, max_grade, depth, convention=under, names=(names[0], names[1]))
+        difference_bounds_of(
+            lists[0],
+            lists[1],
+            measure,
+            max_grade,
+            depth,
+            convention=under,
+            names=(names[0], names[1]),
+        )
         for measure in (measures if len(runs) > 1 else ())
     )
-    return BoundsReport(convention=under, max_grade=max(one.max_grade for one in alone), depth=depth, runs=alone, differences=differences)
+    return BoundsReport(
+        convention=under,
+        max_grade=max(one.max_grade for one in alone),
+        depth=depth,
+        runs=alone,
+        differences=differences,
+    )
 
 
 def bounds_of(
-    judged: Judged, measure: Measure, max_grade: float | None, depth: int | None, *, convention: Convention, name: str = "run"
+    judged: Judged,
+    measure: Measure,
+    max_grade: float | None,
+    depth: int | None,
+    *,
+    convention: Convention,
+    name: str = "run",
 ) -> Bounds:
     """Bounds of lists that are aligned already, with their unjudged documents; arguments as for
     `bounds`.
@@ -235,7 +281,9 @@ def bounds_of(
         value=np.where(scored, given.values, np.nan),
         high=found.high,
         exact_queries=found.exact,
-        unjudged_ranks=np.split(places.rank, np.searchsorted(places.query, np.arange(1, judged.n_queries))),
+        unjudged_ranks=np.split(
+            places.rank, np.searchsorted(places.query, np.arange(1, judged.n_queries))
+        ),
         judged_share=JudgedShare(cutoff=cutoff).compute(judged).values,
         unjudged_share=coverage.unjudged_share,
         max_grade=highest,
@@ -268,10 +316,14 @@ def difference_bounds_of(
         others = set(judged_b.queries)
         queries = [query for query in judged_a.queries if query in others]
     if not queries:
-        raise InputError(f"no query to compare: runs {names[0]!r} and {names[1]!r} have none that counts in both")
+        raise InputError(
+            f"no query to compare: runs {names[0]!r} and {names[1]!r} have none that counts in both"
+        )
     free = FreeDocuments.of([judged_a, judged_b], queries, _checked_depth(depth), deepest)
     highest = max(_highest(judged_a, max_grade), _highest(judged_b, max_grade))
-    found = Problem(measure=resolved, free=free, convention=convention, max_grade=highest, most=most).of_difference()
+    found = Problem(
+        measure=resolved, free=free, convention=convention, max_grade=highest, most=most
+    ).of_difference()
     values = []
     for side, judged in zip(free.sides, (judged_a, judged_b), strict=True):
         values.append(scored_values(resolved, judged)[side.row])
@@ -279,7 +331,7 @@ def difference_bounds_of(
     counts = [
         np.bincount(free.query[kept], minlength=len(queries)).astype(np.int64)
         for kept in (by_a & ~by_b, by_b & ~by_a, by_a & by_b)
-    ]  # fmt: skip
+    ]
     value = values[1] - values[0]
     return DifferenceBounds(
         measure=str(measure),
@@ -315,7 +367,10 @@ def as_qrels(qrels: AnyQrels) -> Qrels:
     if isinstance(qrels, Qrels):
         return qrels
     if not isinstance(qrels, Mapping):
-        raise InputError(f"found {type(qrels).__name__}, expected judgments as Qrels or {{query: {{document: grade}}}}")
+        raise InputError(
+            f"found {type(qrels).__name__}, expected judgments as Qrels or {{query: "
+            f"{{document: grade}}}}"
+        )
     return Qrels(qrels)
 
 
@@ -331,28 +386,46 @@ def _resolved(measure: Measure, convention: "Convention | str") -> tuple[Measure
     under = Convention.of(convention)
     measure.check_tables(())
     if measure.aggregate == "text" or not measure.looks_at_grades:
-        raise OptionError(f"{measure}: found a measure without grades, expected one whose values depend on them, such as nDCG@10")
+        raise OptionError(
+            f"{measure}: found a measure without grades, expected one whose values depend on "
+            f"them, such as nDCG@10"
+        )
     if measure.judged_only or under.alignment.unjudged == "skipped":
         raise OptionError(
-            f"{measure}: unjudged documents are taken out of the lists, so that their grades have no bounds; expected "
+            f"{measure}: unjudged documents are taken out of the lists, so that their grades "
+            f"have no bounds; expected "
             "unjudged=not-relevant, and a measure without judged_only",
             switch="unjudged=not-relevant",
         )
     return measure.under(under), under
 
 
-def aligned(qrels: Qrels, run: Run, measures: Sequence[Measure], convention: Convention, depth: int | None, *, threads: int = 0) -> Judged:
+def aligned(
+    qrels: Qrels,
+    run: Run,
+    measures: Sequence[Measure],
+    convention: Convention,
+    depth: int | None,
+    *,
+    threads: int = 0,
+) -> Judged:
     """Lists with hits as deep as the measures look, and unjudged documents at all ranks that may be
     open or count.
     """
     needed = [_resolved(measure, convention)[0].hits_needed() or _WHOLE for measure in measures]
     deepest = max(_checked_depth(depth) or _WHOLE, *needed)
     hits = 0 if deepest == _WHOLE else deepest
-    return align(qrels, run, convention.alignment, depth=hits, unjudged_depth=deepest, threads=threads)
+    return align(
+        qrels, run, convention.alignment, depth=hits, unjudged_depth=deepest, threads=threads
+    )
 
 
 def _checked_depth(depth: object) -> int | None:
-    if depth is None or (isinstance(depth, (int, np.integer)) and not isinstance(depth, bool) and 1 <= depth <= _WHOLE):
+    if depth is None or (
+        isinstance(depth, (int, np.integer))
+        and not isinstance(depth, bool)
+        and 1 <= depth <= _WHOLE
+    ):
         return None if depth is None else int(depth)
     raise OptionError(f"depth={depth!r}: expected a rank from 1 on, or None for whole lists")
 

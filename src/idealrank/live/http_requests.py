@@ -57,11 +57,20 @@ def http_client(what: str, extra: str, **options: Any) -> Any:
     """Return a client of httpx that follows no redirect: it would carry headers with secrets to
     another place.
     """
-    return load_extra("httpx", what, extra).Client(**options, follow_redirects=False, trust_env=True)
+    return load_extra("httpx", what, extra).Client(
+        **options, follow_redirects=False, trust_env=True
+    )
 
 
 def exchange(
-    client: Any, name: str, method: str, url: str, *, most: int | None = None, hide: Callable[[str], str] = str, **request: Any
+    client: Any,
+    name: str,
+    method: str,
+    url: str,
+    *,
+    most: int | None = None,
+    hide: Callable[[str], str] = str,
+    **request: Any,
 ) -> HttpAnswer:
     """Send a request, and read its answer, whatever its status."""
     httpx = load_extra("httpx", "requests over HTTP", "search")
@@ -76,22 +85,33 @@ def exchange(
                 if len(content) > (LARGEST if most is None else most):
                     break
     except httpx.TimeoutException:
-        raise BackendError(f"{name}: found no answer in {client.timeout.read:g} s", temporary=True) from None
+        raise BackendError(
+            f"{name}: found no answer in {client.timeout.read:g} s", temporary=True
+        ) from None
     except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:  # UnicodeError among the last
         text = hide(str(error))
         said = f"{name}: {type(error).__name__}{f': {reason(text)}' if text.strip() else ''}"
         unsendable = isinstance(error, httpx.LocalProtocolError | httpx.UnsupportedProtocol)
-        raise BackendError(said, temporary=isinstance(error, httpx.TransportError) and not unsendable) from None
+        raise BackendError(
+            said, temporary=isinstance(error, httpx.TransportError) and not unsendable
+        ) from None
     if most is None:
         _refuse_large(name, content)
-    return HttpAnswer(response.status_code, bytes(content[:most]), retry_after(response.headers.get("retry-after")))
+    return HttpAnswer(
+        response.status_code,
+        bytes(content[:most]),
+        retry_after(response.headers.get("retry-after")),
+    )
 
 
 def _unpacked(name: str, response: Any) -> Iterator[bytes]:
     """Parts of a body, unpacked step by step."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip"):
-        raise BackendError(f"{name}: found an answer in the encoding {shown(encoding)}, expected gzip or none, as asked for")
+        raise BackendError(
+            f"{name}: found an answer in the encoding {shown(encoding)}, expected gzip or "
+            f"none, as asked for"
+        )
     if encoding == "identity":
         yield from response.stream
         return
@@ -104,17 +124,25 @@ def _unpacked(name: str, response: Any) -> Iterator[bytes]:
                 yield piece
                 rest = stream.unconsumed_tail
     except zlib.error as error:
-        raise BackendError(f"{name}: found damaged gzip data ({error}), expected a whole answer", temporary=True) from None
+        raise BackendError(
+            f"{name}: found damaged gzip data ({error}), expected a whole answer", temporary=True
+        ) from None
 
 
 def _refuse_large(name: str, content: bytearray) -> None:
     """Refuse an answer whose values would take far more memory than the answer."""
     hint = "ask for fewer hits or fields, for example by a smaller `limit`"
     if len(content) > LARGEST:
-        raise BackendError(f"{name}: found an answer of more than {LARGEST:,} bytes, expected at most as many", hint=hint)
+        raise BackendError(
+            f"{name}: found an answer of more than {LARGEST:,} bytes, expected at most as many",
+            hint=hint,
+        )
     values = sum(map(content.count, (b",", b"[", b"{")))
     if values > MOST_VALUES:
-        raise BackendError(f"{name}: found an answer of about {values:,} values, expected at most {MOST_VALUES:,}", hint=hint)
+        raise BackendError(
+            f"{name}: found an answer of about {values:,} values, expected at most {MOST_VALUES:,}",
+            hint=hint,
+        )
 
 
 def retry_after(text: str | None) -> float | None:

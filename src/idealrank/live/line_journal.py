@@ -47,7 +47,10 @@ class LineJournal:
 
     def _lock(self) -> None:
         if not lock_file(self._file.fileno()):
-            raise OptionError(f"{self.path}: found another {self._what} that writes this journal, expected one at a time")
+            raise OptionError(
+                f"{self.path}: found another {self._what} that writes this journal, expected "
+                f"one at a time"
+            )
 
     @property
     def _own(self) -> str:
@@ -68,7 +71,9 @@ class LineJournal:
         found = self._parsed(line, 1)
         if found.get("format") != self._own:
             hint = "choose another output, or delete the file"
-            raise FileFormatError(self.path, 1, shown(repr(line)), f"the journal of a {self._what}", hint)
+            raise FileFormatError(
+                self.path, 1, shown(repr(line)), f"the journal of a {self._what}", hint
+            )
         return content
 
     def start(self, header: Mapping[str, Any], read: ReadLine) -> Mapping[str, Any] | None:
@@ -120,7 +125,9 @@ class LineJournal:
         """
         if os.name == "nt":  # an open file cannot be replaced there
             self._file.close()
-        pieces = (f"{json.dumps(line, ensure_ascii=True)}\n".encode() for line in chain([header], lines))
+        pieces = (
+            f"{json.dumps(line, ensure_ascii=True)}\n".encode() for line in chain([header], lines)
+        )
         try:
             with appearing(real_path(self.path)) as unfinished, unfinished.open("xb") as file:
                 file.writelines(pieces)

@@ -20,7 +20,9 @@ class Gauge:
         """Add a sample, with a text for each label; half a surrogate pair is written as Python
         escapes it.
         """
-        self.family.add_metric([text.encode("utf-8", "backslashreplace").decode() for text in labels], float(value))
+        self.family.add_metric(
+            [text.encode("utf-8", "backslashreplace").decode() for text in labels], float(value)
+        )
 
 
 def load_metrics() -> None:

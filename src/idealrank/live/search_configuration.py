@@ -17,9 +17,21 @@ from idealrank.live.search_jobs import BreakerPolicy, SearchPolicy
 _LARGEST_RATE = 1e9
 
 KEYS = (
-    "backend", "backends", "queries", "limit", "concurrency", "rate", "timeout", "retries", "backoff", "breaker", "seed", "qrels",
-    "evaluation", "output",
-)  # fmt: skip
+    "backend",
+    "backends",
+    "queries",
+    "limit",
+    "concurrency",
+    "rate",
+    "timeout",
+    "retries",
+    "backoff",
+    "breaker",
+    "seed",
+    "qrels",
+    "evaluation",
+    "output",
+)
 """Keys of a configuration of `idealrank search`."""
 
 
@@ -49,13 +61,21 @@ class QueriesSection:
         """Read the queries, in the order of their file, and each text as it stands there, with its
         blanks.
         """
-        texts = {query: one.joined if one.title else one.text for query, one in read_documents(self.path).items()}
+        texts = {
+            query: one.joined if one.title else one.text
+            for query, one in read_documents(self.path).items()
+        }
         for query in texts:
             if not query.isascii() and any("\ud800" <= letter <= "\udfff" for letter in query):
-                raise InputError(f"{self.path}: found the id {shown(repr(query))} of a query, expected valid Unicode (UTF-8)")
+                raise InputError(
+                    f"{self.path}: found the id {shown(repr(query))} of a query, expected "
+                    f"valid Unicode (UTF-8)"
+                )
         if not texts:
             raise InputError(f"{self.path}: found no query, expected one or more")
-        vectors: Mapping[str, Any] = {} if self.vectors is None else read_vectors(self.vectors, list(texts))
+        vectors: Mapping[str, Any] = (
+            {} if self.vectors is None else read_vectors(self.vectors, list(texts))
+        )
         return [SearchQuery(query, text, vectors.get(query)) for query, text in texts.items()]
 
 
@@ -70,7 +90,10 @@ class MeasuresSection:
     def of(cls, section: Section) -> "MeasuresSection":
         """Read the section."""
         section.refuse_unknown("measures", "convention")
-        return cls(section.texts("measures") or cls.measures, section.text("convention", cls.convention) or cls.convention)
+        return cls(
+            section.texts("measures") or cls.measures,
+            section.text("convention", cls.convention) or cls.convention,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,9 +131,17 @@ def policy_of(top: Section, usual: SearchPolicy | None = None) -> SearchPolicy:
     usual = usual or SearchPolicy()
     breaker = top.section("breaker")
     breaker.refuse_unknown("failures", "pause", "probes")
-    rate = top.amount("rate", 0.0, most=_LARGEST_RATE, unit="queries a second") if top.has("rate") else None
+    rate = (
+        top.amount("rate", 0.0, most=_LARGEST_RATE, unit="queries a second")
+        if top.has("rate")
+        else None
+    )
     if rate is not None and rate < 1 / LONGEST_TIMEOUT:
-        raise top.error("rate", repr(top.given["rate"]), "a number above 0 (queries a second), one query a day or more, or no rate")
+        raise top.error(
+            "rate",
+            repr(top.given["rate"]),
+            "a number above 0 (queries a second), one query a day or more, or no rate",
+        )
     timeout = top.amount("timeout", usual.timeout, most=LONGEST_TIMEOUT, unit="seconds")
     if timeout == 0:
         raise top.error("timeout", "0", "a number above 0 (seconds)")
@@ -136,17 +167,26 @@ def backends_of(top: Section) -> dict[str, Section]:
     """
     if top.has("backend") == top.has("backends"):
         found = "both backend and backends" if top.has("backend") else "nothing"
-        raise top.error("backend", found, "a section `backend:`, or `backends:` with a section for each name")
+        raise top.error(
+            "backend", found, "a section `backend:`, or `backends:` with a section for each name"
+        )
     if top.has("backend"):
         one = top.section("backend")
         named = {str(one.given.get("kind") or "backend"): one}
     else:
         many = top.section("backends")
-        named = {str(name): Section(given, top.path, f"backends.{name}") for name, given in many.given.items()}
+        named = {
+            str(name): Section(given, top.path, f"backends.{name}")
+            for name, given in many.given.items()
+        }
         if not named:
             raise top.error("backends", "no section", "a section for each name")
     timeout = {"timeout": top.given["timeout"]} if top.has("timeout") else {}
-    return {name: one for given_name, section in named.items() for name, one in _swept(given_name, section, timeout).items()}
+    return {
+        name: one
+        for given_name, section in named.items()
+        for name, one in _swept(given_name, section, timeout).items()
+    }
 
 
 def _swept(name: str, section: Section, shared: Mapping[str, Any]) -> dict[str, Section]:
@@ -161,7 +201,11 @@ def _swept(name: str, section: Section, shared: Mapping[str, Any]) -> dict[str, 
     for values in product(*grid.values()):
         chosen = dict(zip(grid, values, strict=True))
         label = " ".join([name, *(f"{key}={value}" for key, value in chosen.items())])
-        found[label] = Section(MappingProxyType({**given, **chosen} | {**shared, **given, **chosen}), section.path, section.name)
+        found[label] = Section(
+            MappingProxyType({**given, **chosen} | {**shared, **given, **chosen}),
+            section.path,
+            section.name,
+        )
     if len(found) < len(list(product(*grid.values()))):
         raise section.error("sweep", repr(dict(grid)), "each combination of values once")
     return {label: Section(dict(one.given), one.path, one.name) for label, one in found.items()}

@@ -70,7 +70,12 @@ class Latencies:
         """Interpolate between the two nearest latencies."""
         if not seconds:
             return cls()
-        return cls(*(round(float(one), 6) for one in np.percentile(np.asarray(seconds, np.float64), _PERCENTILES)))
+        return cls(
+            *(
+                round(float(one), 6)
+                for one in np.percentile(np.asarray(seconds, np.float64), _PERCENTILES)
+            )
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -231,7 +236,9 @@ class RequestJob(Generic[Item, Answer]):
         self._not_before = 0.0
         self._last: BackendError | None = None
 
-    def run(self, items: Iterable[Item], keep: Callable[[RequestOutcome[Item, Answer]], None]) -> None:
+    def run(
+        self, items: Iterable[Item], keep: Callable[[RequestOutcome[Item, Answer]], None]
+    ) -> None:
         """Ask all items; `keep` gets what became of each, in the order in which they end. An
         exception of `keep` ends the job.
         """
@@ -276,7 +283,9 @@ class RequestJob(Generic[Item, Answer]):
         """Start attempts as far as slots, rate and breaker allow."""
         while self._due and self._may_send():
             now = self._clock.now()
-            attempt: _Attempt[Item, Answer] = _Attempt(task=heapq.heappop(self._due)[2], started=now)
+            attempt: _Attempt[Item, Answer] = _Attempt(
+                task=heapq.heappop(self._due)[2], started=now
+            )
             self._running.append(attempt)
             if self._breaker.is_open:
                 self._probe = attempt
@@ -287,11 +296,17 @@ class RequestJob(Generic[Item, Answer]):
     def _may_send(self) -> bool:
         if len(self._running) + len(self._abandoned) >= self._policy.concurrency:
             return False
-        return self._clock.now() >= self._earliest() and not (self._breaker.is_open and self._probe is not None)
+        return self._clock.now() >= self._earliest() and not (
+            self._breaker.is_open and self._probe is not None
+        )
 
     def _earliest(self) -> float:
         """Time of the next attempt, by back-off, rate and breaker."""
-        return max(self._due[0][0], self._not_before, self._breaker.next_probe if self._breaker.is_open else 0.0)
+        return max(
+            self._due[0][0],
+            self._not_before,
+            self._breaker.next_probe if self._breaker.is_open else 0.0,
+        )
 
     def _ask(self, attempt: _Attempt[Item, Answer]) -> None:
         """Ask the service, in the thread of the attempt."""
@@ -318,19 +333,30 @@ class RequestJob(Generic[Item, Answer]):
     def _abandon(self, keep: Callable[[RequestOutcome[Item, Answer]], None]) -> None:
         """Give up attempts that are late; each holds its slot until it ends."""
         now = self._clock.now()
-        late = [attempt for attempt in self._running if now >= attempt.started + self._policy.timeout]
+        late = [
+            attempt for attempt in self._running if now >= attempt.started + self._policy.timeout
+        ]
         for attempt in late:
             self._running.remove(attempt)
             self._abandoned.append(attempt)
             attempt.is_abandoned = True
             self._settle(
-                _Attempt(task=attempt.task, started=attempt.started, error=self._late(), seconds=now - attempt.started), keep, attempt
+                _Attempt(
+                    task=attempt.task,
+                    started=attempt.started,
+                    error=self._late(),
+                    seconds=now - attempt.started,
+                ),
+                keep,
+                attempt,
             )
         if not late and not self._running and len(self._abandoned) >= self._policy.concurrency:
             raise self._stopped(f"{len(self._abandoned)} {self._what} do not end")
 
     def _late(self) -> BackendError:
-        return BackendError(f"{self._name}: found no answer in {self._policy.timeout:g} s", temporary=True)
+        return BackendError(
+            f"{self._name}: found no answer in {self._policy.timeout:g} s", temporary=True
+        )
 
     def _settle(
         self,
@@ -358,7 +384,9 @@ class RequestJob(Generic[Item, Answer]):
         if error.temporary and attempts <= self._policy.retries and asked <= _LONGEST_ASKED:
             self._not_before = max(self._not_before, now + asked)
             before = self._outcome(attempt, now, error=error)
-            again = replace(task, attempts=attempts, first_started=self._first_started(attempt), before=before)
+            again = replace(
+                task, attempts=attempts, first_started=self._first_started(attempt), before=before
+            )
             self._put(again, now + max(asked, self._policy.delay(self._key(task.item), attempts)))
         elif self._breaker.is_refused and not error.temporary:
             raise self._stopped(f"it {self._refused} all {self._what} so far")
@@ -367,7 +395,9 @@ class RequestJob(Generic[Item, Answer]):
         if self._breaker.gives_up:
             raise self._stopped(f"{self._policy.breaker.probes} probes failed")
 
-    def _count_failure(self, attempt: _Attempt[Item, Answer], error: BackendError, *, was_probe: bool) -> None:
+    def _count_failure(
+        self, attempt: _Attempt[Item, Answer], error: BackendError, *, was_probe: bool
+    ) -> None:
         """Count a failed attempt, and begin a pause if the breaker opens."""
         self.tally.failed += 1
         self.tally.timed_out += attempt.seconds >= self._policy.timeout
@@ -415,7 +445,9 @@ class RequestJob(Generic[Item, Answer]):
         last = f"; the last failure: {self._last}" if self._last is not None else ""
         is_outage = self._last is not None and self._last.outage
         hint = f"the same command asks the remaining {self._what} when the service is well again"
-        return BackendError(f"{self._name}: stopped, as {reason}{last}", outage=is_outage, hint=hint)
+        return BackendError(
+            f"{self._name}: stopped, as {reason}{last}", outage=is_outage, hint=hint
+        )
 
 
 SearchOutcome: TypeAlias = RequestOutcome[SearchQuery, Sequence[ScoredDocument]]
@@ -425,13 +457,26 @@ SearchOutcome: TypeAlias = RequestOutcome[SearchQuery, Sequence[ScoredDocument]]
 class SearchJob:
     """Queries against one backend."""
 
-    def __init__(self, backend: Backend, policy: SearchPolicy, *, clock: Clock | None = None, workers: Workers | None = None) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        policy: SearchPolicy,
+        *,
+        clock: Clock | None = None,
+        workers: Workers | None = None,
+    ) -> None:
         def search(query: SearchQuery) -> Sequence[ScoredDocument]:
             return backend.search(query, policy.limit)
 
         self._job = RequestJob(
-            backend.name, search, policy, key=lambda query: query.id, what="queries", clock=clock, workers=workers
-        )  # fmt: skip
+            backend.name,
+            search,
+            policy,
+            key=lambda query: query.id,
+            what="queries",
+            clock=clock,
+            workers=workers,
+        )
 
     @property
     def tally(self) -> JobTally:
@@ -452,7 +497,12 @@ class SearchJob:
             hits = tuple(one.answer or ())
             keep(
                 QueryRecord(
-                    query=one.item.id, hits=hits, seconds=one.seconds, attempts=one.attempts, failure=one.failure, temporary=one.temporary
+                    query=one.item.id,
+                    hits=hits,
+                    seconds=one.seconds,
+                    attempts=one.attempts,
+                    failure=one.failure,
+                    temporary=one.temporary,
                 )
             )
 

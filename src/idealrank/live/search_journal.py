@@ -28,8 +28,18 @@ class QueryRecord:
         """Return the line of the journal, as plain values."""
         shared = {"seconds": round(self.seconds, 6), "attempts": self.attempts}
         if self.failure:
-            return {"query": self.query, "failure": self.failure, "temporary": self.temporary, **shared}
-        return {"query": self.query, "documents": [one[0] for one in self.hits], "scores": [one[1] for one in self.hits], **shared}
+            return {
+                "query": self.query,
+                "failure": self.failure,
+                "temporary": self.temporary,
+                **shared,
+            }
+        return {
+            "query": self.query,
+            "documents": [one[0] for one in self.hits],
+            "scores": [one[1] for one in self.hits],
+            **shared,
+        }
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> "QueryRecord":
@@ -73,9 +83,13 @@ class SearchJournal:
         header = self._journal.start({"subject": subject}, keep)
         if header is None:
             return
-        if (changed := _changed(header.get("subject"), json.loads(json.dumps(subject)))) is not None:
+        if (
+            changed := _changed(header.get("subject"), json.loads(json.dumps(subject)))
+        ) is not None:
             hint = "use another output, or --restart to ask every query again"
-            raise OptionError(f"{self.path}: found answers of another search ({changed})", hint=hint)
+            raise OptionError(
+                f"{self.path}: found answers of another search ({changed})", hint=hint
+            )
         self.records.update(read)
 
     def add(self, record: QueryRecord) -> None:

@@ -80,7 +80,10 @@ class SearchRun:
     @property
     def no_documents(self) -> str:
         """Message for answers that are all empty."""
-        return f"{self.name}: found no document in any answer, expected some; see the query, the index and the field of text"
+        return (
+            f"{self.name}: found no document in any answer, expected some; see the query, the "
+            f"index and the field of text"
+        )
 
     @property
     def run(self) -> Run:
@@ -112,7 +115,13 @@ class SearchRun:
         if self.evaluation is not None:
             means = intervals(self.evaluation)
             found["measures"] = {
-                text: {"mean": one.mean, "low": one.interval[0], "high": one.interval[1], "queries": one.n} for text, one in means.items()
+                text: {
+                    "mean": one.mean,
+                    "low": one.interval[0],
+                    "high": one.interval[1],
+                    "queries": one.n,
+                }
+                for text, one in means.items()
             }
             found["convention"] = str(self.evaluation.convention)
         return found
@@ -134,7 +143,9 @@ def search_section(
     backend = backend_from(section)
     asked = backend if path.endswith(".json") else _TrecIds(backend)
     try:
-        with SearchJournal(journal_path(path), subject_of(section, queries, policy), restart=restart) as journal:
+        with SearchJournal(
+            journal_path(path), subject_of(section, queries, policy), restart=restart
+        ) as journal:
             _ask(asked, queries, policy, journal, retry_failed=retry_failed, tell=tell)
             records = tuple(journal.records[query.id] for query in queries)
     finally:
@@ -143,7 +154,9 @@ def search_section(
     if not found.n_answered:
         query, failure = next(iter(found.failures.items()))
         hint = "--retry-failed asks the queries again"
-        raise BackendError(f"{name}: all {len(records)} queries failed; {query}: {failure}", hint=hint)
+        raise BackendError(
+            f"{name}: all {len(records)} queries failed; {query}: {failure}", hint=hint
+        )
     if not any(one.hits for one in records):
         raise BackendError(found.no_documents)
     write_run(found.run, records, path)
@@ -184,10 +197,18 @@ class _TrecIds:
 
 
 def _ask(
-    backend: Backend, queries: Sequence[SearchQuery], policy: SearchPolicy, journal: SearchJournal, *, retry_failed: bool, tell: Tell | None
+    backend: Backend,
+    queries: Sequence[SearchQuery],
+    policy: SearchPolicy,
+    journal: SearchJournal,
+    *,
+    retry_failed: bool,
+    tell: Tell | None,
 ) -> None:
     """Ask the queries that the journal lacks."""
-    done = {query for query, record in journal.records.items() if not (retry_failed and record.failure)}
+    done = {
+        query for query, record in journal.records.items() if not (retry_failed and record.failure)
+    }
     seconds: list[float] = []
     latencies = Latencies()
 
@@ -205,7 +226,9 @@ def _ask(
     SearchJob(backend, policy).run([query for query in queries if query.id not in done], keep)
 
 
-def subject_of(section: Section, queries: Sequence[SearchQuery], policy: SearchPolicy) -> dict[str, Any]:
+def subject_of(
+    section: Section, queries: Sequence[SearchQuery], policy: SearchPolicy
+) -> dict[str, Any]:
     """Return all that answers depend on: the section without the values of secrets, the limit, and
     the queries.
     """
@@ -214,7 +237,11 @@ def subject_of(section: Section, queries: Sequence[SearchQuery], policy: SearchP
         vector = None if query.vector is None else [float(one) for one in query.vector]
         hashed.update(json.dumps([query.id, query.text, vector]).encode() + b"\n")
     backend = {key: value for key, value in section.given.items() if key != "timeout"}
-    return {"backend": json.loads(json.dumps(backend, default=str)), "limit": policy.limit, "queries": hashed.hexdigest()}
+    return {
+        "backend": json.loads(json.dumps(backend, default=str)),
+        "limit": policy.limit,
+        "queries": hashed.hexdigest(),
+    }
 
 
 def journal_path(path: str) -> str:
@@ -241,5 +268,13 @@ def write_run(run: Run, records: Sequence[QueryRecord], path: str) -> None:
 
 def evaluated(found: SearchRun, qrels: Any, section: MeasuresSection) -> SearchRun:
     """Return the answers with an evaluation of the run."""
-    evaluation = evaluate(qrels, found.run, list(section.measures), section.convention, name=found.name)
-    return SearchRun(name=found.name, records=found.records, evaluation=evaluation, path=found.path, setting=found.setting)
+    evaluation = evaluate(
+        qrels, found.run, list(section.measures), section.convention, name=found.name
+    )
+    return SearchRun(
+        name=found.name,
+        records=found.records,
+        evaluation=evaluation,
+        path=found.path,
+        setting=found.setting,
+    )

@@ -16,7 +16,14 @@ from idealrank.errors import BackendError, InputError, OptionError
 from idealrank.io.configuration_files import read_configuration
 from idealrank.live.backends.protocol import SearchQuery
 from idealrank.live.search_configuration import SearchConfig
-from idealrank.live.search_runs import SearchRun, Tell, check_query_ids, evaluated, journal_path, search_section
+from idealrank.live.search_runs import (
+    SearchRun,
+    Tell,
+    check_query_ids,
+    evaluated,
+    journal_path,
+    search_section,
+)
 from idealrank.measures.parse import parse_measures
 
 Around = Callable[[str, Callable[[Tell | None], SearchRun]], SearchRun]
@@ -67,7 +74,9 @@ class SearchResults:
         if failed and backends == 1:
             raise failed[0]
         if failed:
-            raise BackendError(f"{len(failed)} of {backends} backends failed: {'; '.join(map(str, failed))}")
+            raise BackendError(
+                f"{len(failed)} of {backends} backends failed: {'; '.join(map(str, failed))}"
+            )
 
 
 def search(
@@ -117,7 +126,10 @@ def search(
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "queries.tsv").write_text("q1\tred fox\n")
     >>> _ = (folder / "old.json").write_text('{"q1": {"d1": 2.0, "d2": 1.0}}')
-    >>> config = {"backend": {"kind": "replay", "path": str(folder / "old.json")}, "queries": str(folder / "queries.tsv")}
+    >>> config = {
+    ...     "backend": {"kind": "replay", "path": str(folder / "old.json")},
+    ...     "queries": str(folder / "queries.tsv"),
+    ... }
     >>> results = search(config, folder / "new.run", qrels={"q1": {"d2": 1}})
     >>> results.runs["replay"].evaluation.mean()
     {'nDCG@10': 0.6309297535714575}
@@ -131,7 +143,9 @@ def search(
     refuse_to_replace_inputs(paths, input_files(chosen, None if is_content else name, named))
     queries = checked_queries(chosen, paths)
     judgments = judgments_of(chosen, judged)
-    results = search_backends(chosen, queries, paths, judgments, restart=restart, retry_failed=retry_failed)
+    results = search_backends(
+        chosen, queries, paths, judgments, restart=restart, retry_failed=retry_failed
+    )
     if not results.runs:
         results.check()
     return results
@@ -153,11 +167,22 @@ def search_backends(
 
         def ask(tell: Tell | None, name: str = name, path: str = path) -> SearchRun:
             section = config.backends[name]
-            return search_section(section, name, queries, config.policy, path, restart=restart, retry_failed=retry_failed, tell=tell)
+            return search_section(
+                section,
+                name,
+                queries,
+                config.policy,
+                path,
+                restart=restart,
+                retry_failed=retry_failed,
+                tell=tell,
+            )
 
         try:
             found = around(name, ask)
-            runs[name] = found if judgments is None else evaluated(found, judgments, config.evaluation)
+            runs[name] = (
+                found if judgments is None else evaluated(found, judgments, config.evaluation)
+            )
         except BackendError as error:
             failures[name] = error
     return SearchResults(runs, failures)
@@ -200,14 +225,22 @@ def _texts(values: Iterable[Any]) -> Iterator[str]:
             yield from _texts(value.values() if isinstance(value, Mapping) else value)
 
 
-def refuse_to_replace_inputs(paths: Mapping[str, str], inputs: Sequence[str], *, option: str = "output", of: str = "search") -> None:
+def refuse_to_replace_inputs(
+    paths: Mapping[str, str], inputs: Sequence[str], *, option: str = "output", of: str = "search"
+) -> None:
     """Refuse a file that would take the place of one that the search, or another work of this name,
     reads, itself or by its journal.
     """
     for path in paths.values():
-        for written, what in ((path, ""), (journal_path(path), f" as the journal {journal_path(path)}")):
+        for written, what in (
+            (path, ""),
+            (journal_path(path), f" as the journal {journal_path(path)}"),
+        ):
             if os.path.isfile(written) and any(os.path.samefile(written, one) for one in inputs):  # noqa: PTH113, PTH121  (as above)
-                raise OptionError(f"{option} {path}: found an input file of this {of}{what}, expected another name")
+                raise OptionError(
+                    f"{option} {path}: found an input file of this {of}{what}, expected "
+                    f"another name"
+                )
 
 
 def run_paths(chosen: SearchConfig, output: str | None, config: str) -> dict[str, str]:
@@ -221,12 +254,23 @@ def run_paths(chosen: SearchConfig, output: str | None, config: str) -> dict[str
         return {next(iter(chosen.backends)): output}
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
-        raise OptionError(f"output {output}: found a file, expected a folder for the runs of {len(chosen.backends)} backends")
+        raise OptionError(
+            f"output {output}: found a file, expected a folder for the runs of "
+            f"{len(chosen.backends)} backends"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:  # a NUL in the path is a ValueError
-        raise InputError(f"output {output}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
-    paths = {name: str(folder / f"{re.sub(r'[^A-Za-z0-9._=-]+', '-', name)}.run") for name in chosen.backends}
+        raise InputError(
+            f"output {output}: cannot be written: {getattr(error, 'strerror', None) or error}"
+        ) from None
+    paths = {
+        name: str(folder / f"{re.sub(r'[^A-Za-z0-9._=-]+', '-', name)}.run")
+        for name in chosen.backends
+    }
     if len(set(paths.values())) < len(paths):
-        raise OptionError(f"{config}: backends: found names that give the same file, expected names that differ in letters and digits")
+        raise OptionError(
+            f"{config}: backends: found names that give the same file, expected names that "
+            f"differ in letters and digits"
+        )
     return paths

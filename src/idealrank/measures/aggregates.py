@@ -22,7 +22,12 @@ class Means(dict[str, float]):
     @classmethod
     def of(cls, measures: Sequence[Measure], values: FloatArray, scored: BoolArray) -> Self:
         """Aggregates of the columns of `values` over the queries that are scored."""
-        return cls({str(measure): aggregate(measure, values[:, i], scored[:, i]) for i, measure in enumerate(measures)})
+        return cls(
+            {
+                str(measure): aggregate(measure, values[:, i], scored[:, i])
+                for i, measure in enumerate(measures)
+            }
+        )
 
     def __missing__(self, key: object) -> float:
         text = self._text(key)
@@ -58,7 +63,10 @@ def values_by_query(
     """Return ``{query: {measure: value}}``; None if the query does not count."""
     texts = [str(measure) for measure in measures]
     rows = zip(queries, values.tolist(), scored.tolist(), strict=True)
-    return {query: {t: v if s else None for t, v, s in zip(texts, row, counts, strict=True)} for query, row, counts in rows}
+    return {
+        query: {t: v if s else None for t, v, s in zip(texts, row, counts, strict=True)}
+        for query, row, counts in rows
+    }
 
 
 def aggregate(measure: Measure, values: FloatArray, scored: BoolArray) -> float:
@@ -71,7 +79,10 @@ def aggregate(measure: Measure, values: FloatArray, scored: BoolArray) -> float:
     if measure.aggregate == "sum":
         return _sum(counted)
     if measure.aggregate == "geometric" and counted.size:
-        return math.exp(math.fsum(math.log(max(value, _GEOMETRIC_FLOOR)) for value in _numbers(counted)) / counted.size)
+        return math.exp(
+            math.fsum(math.log(max(value, _GEOMETRIC_FLOOR)) for value in _numbers(counted))
+            / counted.size
+        )
     return _sum(counted) / counted.size if counted.size else math.nan
 
 
@@ -79,9 +90,14 @@ def _sum(values: FloatArray) -> float:
     try:
         return math.fsum(_numbers(values))
     except OverflowError:
-        raise InputError("the sum of the values of all queries is larger than a number can be (1.8e308); use smaller grades") from None
+        raise InputError(
+            "the sum of the values of all queries is larger than a number can be (1.8e308); "
+            "use smaller grades"
+        ) from None
 
 
 def _numbers(values: FloatArray) -> Iterator[float]:
     """As Python's numbers, some at a time: each takes four times the memory."""
-    return chain.from_iterable(values[begin : begin + _SOME].tolist() for begin in range(0, values.size, _SOME))
+    return chain.from_iterable(
+        values[begin : begin + _SOME].tolist() for begin in range(0, values.size, _SOME)
+    )

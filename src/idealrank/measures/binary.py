@@ -18,7 +18,13 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.cutoffs import Cutoff, limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import Counts, PerQuery, Response
-from idealrank.measures.ranks import chance_within, distinct_rows, rising_ranks, tie_groups, tied_ranks
+from idealrank.measures.ranks import (
+    chance_within,
+    distinct_rows,
+    rising_ranks,
+    tie_groups,
+    tied_ranks,
+)
 from idealrank.measures.rules import checked
 from idealrank.measures.terms import Fraction, RelevantGroups, Terms
 from idealrank.measures.threshold import BalancedMeasure, BinaryMeasure, NeedsRelevant
@@ -81,11 +87,14 @@ class P(BinaryMeasure):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "share of the first k ranks that are relevant"
     use: ClassVar[str] = (
-        "Choose it when the user sees k results at once and each relevant one is worth the same. Not where many queries have fewer "
-        "than k relevant documents: 1 is out of reach there, and their mean says more about the queries than about the run."
+        "Choose it when the user sees k results at once and each relevant one is worth the "
+        "same. Not where many queries have fewer "
+        "than k relevant documents: 1 is out of reach there, and their mean says more about "
+        "the queries than about the run."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
+        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier "
+        "0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -101,7 +110,12 @@ class P(BinaryMeasure):
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
         """One over the cutoff, within it."""
         within = chance_within(judged, documents, np.ones(documents.query.size), self.cutoff)
-        return within / np.broadcast_to(resolve_cutoff(self.cutoff, judged.lengths), (judged.n_queries,))[documents.query]
+        return (
+            within
+            / np.broadcast_to(resolve_cutoff(self.cutoff, judged.lengths), (judged.n_queries,))[
+                documents.query
+            ]
+        )
 
     @property
     def trec_name(self) -> str:
@@ -140,11 +154,14 @@ class R(NeedsRelevant):
     tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "share of the relevant documents found"
     use: ClassVar[str] = (
-        "Choose it for candidates for a reranker, and for searches that must miss nothing: order within the cutoff "
-        "does not count. Not where the order is what the user sees, nor where few of the relevant documents were ever judged."
+        "Choose it for candidates for a reranker, and for searches that must miss nothing: "
+        "order within the cutoff "
+        "does not count. Not where the order is what the user sees, nor where few of the "
+        "relevant documents were ever judged."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
+        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier "
+        "0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -155,7 +172,10 @@ class R(NeedsRelevant):
     def terms(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms | None:
         """The chance to stand within the cutoff, over the number of relevant documents."""
         total = judged.relevant(self.threshold).total
-        weights = chance_within(judged, documents, gains, self.cutoff) / np.maximum(total, 1)[documents.query]
+        weights = (
+            chance_within(judged, documents, gains, self.cutoff)
+            / np.maximum(total, 1)[documents.query]
+        )
         return Terms(weights, gains * weights, defined=total > 0)
 
     def weights(self, judged: Judged, documents: Hits) -> FloatArray | None:
@@ -204,12 +224,15 @@ class F(BalancedMeasure):
 
     References
     ----------
-    van Rijsbergen (1979), Information Retrieval, chapter 7; scikit-learn, ``fbeta_score`` of "is among the first k".
+    van Rijsbergen (1979), Information Retrieval, chapter 7; scikit-learn, ``fbeta_score`` of "is
+    among the first k".
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "x", "b"]}, [ir.F(cutoff=2)]).mean()["F@2"]
+    >>> ir.evaluate(
+    ...     {"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a", "x", "b"]}, [ir.F(cutoff=2)]
+    ... ).mean()["F@2"]
     0.4
     """
 
@@ -218,8 +241,10 @@ class F(BalancedMeasure):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "harmonic mean of precision and recall of the first k ranks"
     use: ClassVar[str] = (
-        "Choose it where k results are shown and recommenders are compared with published F1@k. Not to compare cutoffs, nor where "
-        "queries differ much in how many relevant documents they have: its greatest value depends on both."
+        "Choose it where k results are shown and recommenders are compared with published "
+        "F1@k. Not to compare cutoffs, nor where "
+        "queries differ much in how many relevant documents they have: its greatest value "
+        "depends on both."
     )
     proof: ClassVar[str] = "scikit-learn 1.9 (f1_score, fbeta_score) live, to 12 decimals"
 
@@ -228,7 +253,9 @@ class F(BalancedMeasure):
         n_relevant = judged.relevant(self.threshold).total
         beta = self._recall_weight
         shown = resolve_cutoff(self.cutoff, judged.lengths)
-        return self.filled((1.0 + beta) * self.found(judged) / (shown + beta * n_relevant), n_relevant)
+        return self.filled(
+            (1.0 + beta) * self.found(judged) / (shown + beta * n_relevant), n_relevant
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,14 +278,17 @@ class AP(NeedsRelevant):
 
     References
     ----------
-    trec_eval, measures ``map`` and ``map_cut``; McSherry and Najork (2008), section 3.3, for tied scores.
+    trec_eval, measures ``map`` and ``map_cut``; McSherry and Najork (2008), section 3.3, for tied
+    scores.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "c", "b"]}, [ir.AP()]).mean()["AP"]
     0.8333333333333333
-    >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "c", "b"]}, ["AP@1", "AP(divisor=reachable)@1"]).mean()
+    >>> ir.evaluate(
+    ...     {"q": {"a": 1, "b": 1}}, {"q": ["a", "c", "b"]}, ["AP@1", "AP(divisor=reachable)@1"]
+    ... ).mean()
     {'AP@1': 0.5, 'AP(divisor=reachable)@1': 1.0}
     """
 
@@ -270,11 +300,13 @@ class AP(NeedsRelevant):
     tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "mean precision at the ranks of the relevant documents"
     use: ClassVar[str] = (
-        "Choose it for binary judgments with several relevant documents per query, all of which matter. Not for graded judgments "
+        "Choose it for binary judgments with several relevant documents per query, all of "
+        "which matter. Not for graded judgments "
         "(nDCG), nor where judging stopped early: unjudged relevant documents pull it down."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
+        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier "
+        "0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
     )
 
     def __post_init__(self) -> None:
@@ -300,11 +332,16 @@ class AP(NeedsRelevant):
         if by_rank is not None and by_rank.size:
             deepest = int(resolve_cutoff(self.cutoff, judged.lengths)[0])
             total = np.count_nonzero(by_rank >= self.threshold, axis=0)
-            return self.filled(sums_of_precision(by_rank, self.threshold, deepest) / self._divisors(judged, total), total)
+            return self.filled(
+                sums_of_precision(by_rank, self.threshold, deepest) / self._divisors(judged, total),
+                total,
+            )
         hits = judged.relevant(self.threshold).hits
         limit = limits_of(self.cutoff, judged.lengths, hits.query)
         if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
-            sums = judged.sum_by_query(hits.query, _expected_precisions(hits, hits.tie_first, hits.tie_last, limit))
+            sums = judged.sum_by_query(
+                hits.query, _expected_precisions(hits, hits.tie_first, hits.tie_last, limit)
+            )
         else:
             rank = rising_ranks(judged, hits)
             precision = number_within(hits.query) / rank
@@ -315,7 +352,9 @@ class AP(NeedsRelevant):
     def group_terms(self, groups: RelevantGroups, n_relevant: int, limit: int) -> FloatArray | None:
         """Precision at the rank of each relevant document, over the divisor."""
         reachable = self.divisor == "reachable" and self.cutoff is not None
-        return _precision_sums(groups, limit) / max(min(n_relevant, limit) if reachable else n_relevant, 1)
+        return _precision_sums(groups, limit) / max(
+            min(n_relevant, limit) if reachable else n_relevant, 1
+        )
 
     def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
         """Sum over ranks of the chance to be relevant times one more than those expected above it,
@@ -330,7 +369,10 @@ class AP(NeedsRelevant):
             return None
         query, rank, unjudged = lists
         relevant = (~unjudged).astype(np.float64)
-        above_judged, above_unjudged = _above(query, relevant), _above(query, unjudged.astype(np.float64))
+        above_judged, above_unjudged = (
+            _above(query, relevant),
+            _above(query, unjudged.astype(np.float64)),
+        )
         terms = (
             relevant * (1 + above_judged),
             relevant * above_unjudged + unjudged * (1 + above_judged),
@@ -340,7 +382,9 @@ class AP(NeedsRelevant):
         divisors = self._divisors(judged, judged.relevant(self.threshold).total)
 
         def value(chance: float) -> FloatArray:
-            return np.asarray((constant + chance * (linear + chance * square)) / divisors, np.float64)
+            return np.asarray(
+                (constant + chance * (linear + chance * square)) / divisors, np.float64
+            )
 
         return value
 
@@ -359,10 +403,17 @@ def _among_unjudged(
     None where tied documents have no rank of their own.
     """
     hits = judged.relevant(threshold).hits
-    if judged.ties in ("expected", "best", "worst") and (hits.tie_first is not None or documents.tie_first is not None):
+    if judged.ties in ("expected", "best", "worst") and (
+        hits.tie_first is not None or documents.tie_first is not None
+    ):
         return None
-    query, rank = (np.concatenate((getattr(hits, name), getattr(documents, name))) for name in ("query", "rank"))
-    unjudged = np.concatenate((np.zeros(hits.query.size, np.bool_), np.ones(documents.query.size, np.bool_)))
+    query, rank = (
+        np.concatenate((getattr(hits, name), getattr(documents, name)))
+        for name in ("query", "rank")
+    )
+    unjudged = np.concatenate(
+        (np.zeros(hits.query.size, np.bool_), np.ones(documents.query.size, np.bool_))
+    )
     order = np.argsort((query << 32) + rank, kind="stable")  # two sorted columns are merged
     order = order[rank[order] <= limits_of(cutoff, judged.lengths, query[order])]
     return query[order], rank[order], unjudged[order]
@@ -376,11 +427,15 @@ def _above(query: IntArray, values: FloatArray) -> FloatArray:
     return sums
 
 
-def _expected_precisions(hits: Hits, first: IntArray, last: IntArray, limit: IntArray) -> FloatArray:
+def _expected_precisions(
+    hits: Hits, first: IntArray, last: IntArray, limit: IntArray
+) -> FloatArray:
     """Expected precision terms of relevant hits, shared out evenly inside each tie group."""
     starts, relevant, before = tie_groups(hits, first)
     start = first[starts] - 1
-    sums = _precision_sums(RelevantGroups(start, last[starts] - start, relevant, before), limit[starts])
+    sums = _precision_sums(
+        RelevantGroups(start, last[starts] - start, relevant, before), limit[starts]
+    )
     return np.repeat(sums / relevant, relevant)
 
 
@@ -390,7 +445,9 @@ def _precision_sums(groups: RelevantGroups, limit: "IntArray | int") -> FloatArr
     reached = np.maximum(np.minimum(end, limit), groups.start)
     slope = (groups.relevant - 1) / np.maximum(groups.size - 1, 1)
     harmonic = make_discount("reciprocal").between(groups.start + 1, reached, reached)
-    sums = (groups.before + 1 - slope * (groups.start + 1)) * harmonic + slope * (reached - groups.start)
+    sums = (groups.before + 1 - slope * (groups.start + 1)) * harmonic + slope * (
+        reached - groups.start
+    )
     return np.where(groups.relevant > 0, groups.relevant / groups.size * sums, 0.0)
 
 
@@ -420,11 +477,13 @@ class RR(NeedsRelevant):
     tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "1 / rank of the first relevant document"
     use: ClassVar[str] = (
-        "Choose it for one right answer per query: a known page, a fact, a command. Not where several relevant documents help: it "
+        "Choose it for one right answer per query: a known page, a fact, a command. Not where "
+        "several relevant documents help: it "
         "sees nothing below the first."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
+        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier "
+        "0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -449,8 +508,14 @@ class RR(NeedsRelevant):
         """
         worth = np.zeros(groups.size.size)
         for group in np.flatnonzero((groups.before == 0) & (groups.relevant > 0)).tolist():
-            start, size, relevant = int(groups.start[group]), int(groups.size[group]), int(groups.relevant[group])
-            worth[group] = float(_reciprocals_of_tie(start, size, relevant, min(size, limit - start)).sum())
+            start, size, relevant = (
+                int(groups.start[group]),
+                int(groups.size[group]),
+                int(groups.relevant[group]),
+            )
+            worth[group] = float(
+                _reciprocals_of_tie(start, size, relevant, min(size, limit - start)).sum()
+            )
         return worth
 
     def expected(self, judged: Judged, documents: Hits) -> "Callable[[float], FloatArray] | None":
@@ -489,10 +554,14 @@ class RR(NeedsRelevant):
     @property
     def trec_name(self) -> str:
         """``recip_rank``; trec_eval has no cutoff for it."""
-        return str(self) if self.cutoff is not None else self.trec_binary("recip_rank", "recip_rank")
+        return (
+            str(self) if self.cutoff is not None else self.trec_binary("recip_rank", "recip_rank")
+        )
 
 
-def _expected_reciprocal(values: FloatArray, hits: Hits, first: IntArray, last: IntArray, limit: IntArray) -> None:
+def _expected_reciprocal(
+    values: FloatArray, hits: Hits, first: IntArray, last: IntArray, limit: IntArray
+) -> None:
     """Fill in expected reciprocal ranks; only the first tie group with a relevant document
     matters.
     """
@@ -504,7 +573,9 @@ def _expected_reciprocal(values: FloatArray, hits: Hits, first: IntArray, last: 
     above = first[starts] - 1
     reached = np.clip(limit[query] - above, 0, last[starts] - above)
     shapes, which = distinct_rows(above, last[starts] - above, relevant[leading], reached)
-    values[query] = np.array([math.fsum(_reciprocals_of_tie(*shape).tolist()) for shape in shapes.tolist()])[which]
+    values[query] = np.array(
+        [math.fsum(_reciprocals_of_tie(*shape).tolist()) for shape in shapes.tolist()]
+    )[which]
 
 
 def _reciprocals_of_tie(above: int, size: int, relevant: int, reached: int) -> FloatArray:

@@ -12,12 +12,21 @@ from idealrank.data.judged import Hits, Judged, Rectangle
 from idealrank.data.segments import number_within
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.measure import PerQuery, Response
-from idealrank.measures.threshold import NeedsRelevant, TieGroups, groups_of, n_nonrelevant, nonrelevant_hits, tie_order_matters
+from idealrank.measures.threshold import (
+    NeedsRelevant,
+    TieGroups,
+    groups_of,
+    n_nonrelevant,
+    nonrelevant_hits,
+    tie_order_matters,
+)
 
 _EPSILON = 0.00001
 
 
-def inferred_terms(groups: TieGroups, relevant: BoolArray, other: BoolArray, ties: str) -> FloatArray:
+def inferred_terms(
+    groups: TieGroups, relevant: BoolArray, other: BoolArray, ties: str
+) -> FloatArray:
     """Term of each relevant hit, relevant documents of a tie standing first, or last under
     ``worst``.
     """
@@ -29,7 +38,10 @@ def inferred_terms(groups: TieGroups, relevant: BoolArray, other: BoolArray, tie
     if ties == "worst":
         inside = groups.within(relevant)
         rank = groups.last[of] - (inside[of] - 1 - place)
-        rejected, pooled = rejected + groups.within(other)[of], pooled + (groups.within(everyone) - inside)[of]
+        rejected, pooled = (
+            rejected + groups.within(other)[of],
+            pooled + (groups.within(everyone) - inside)[of],
+        )
     found, pooled = found + place, pooled + place
     return (1.0 + pooled * _share(found, rejected)) / rank
 
@@ -84,7 +96,9 @@ def _mean_terms(tie: _Shape) -> FloatArray:
     start = tie.above[of] + before + 1
     mean_inverse = _mean_inverses(start, before, judged[of] - 1 - before, unjudged)
     found = tie.relevant_above[of] + before * ((tie.relevant - 1) / np.maximum(judged - 1, 1))[of]
-    share = (found + _EPSILON) / ((tie.relevant_above + tie.other_above)[of] + before + 2 * _EPSILON)
+    share = (found + _EPSILON) / (
+        (tie.relevant_above + tie.other_above)[of] + before + 2 * _EPSILON
+    )
     # Of the W unjudged ones above, pooled ones in proportion: W / rank = 1 - start / rank.
     rate = (tie.pooled - judged)[of] / np.maximum(unjudged, 1)
     pooled = (tie.pooled_above[of] + before) * mean_inverse + rate * (1.0 - start * mean_inverse)
@@ -93,14 +107,19 @@ def _mean_terms(tie: _Shape) -> FloatArray:
     return means
 
 
-def _mean_inverses(start: IntArray, before: IntArray, after: IntArray, unjudged: IntArray) -> FloatArray:
+def _mean_inverses(
+    start: IntArray, before: IntArray, after: IntArray, unjudged: IntArray
+) -> FloatArray:
     """Mean of 1 / (start + W); one reckoning for all that are alike."""
     means: FloatArray = 1.0 / start
     mixed = np.flatnonzero(unjudged)
     if mixed.size:
         rows = np.column_stack((start, before, after, unjudged))[mixed]
         alike, which = np.unique(rows, axis=0, return_inverse=True)
-        each = [float(np.sum(_chances(b, a, n) / (s + np.arange(n + 1)))) for s, b, a, n in alike.tolist()]
+        each = [
+            float(np.sum(_chances(b, a, n) / (s + np.arange(n + 1))))
+            for s, b, a, n in alike.tolist()
+        ]
         means[mixed] = np.array(each)[which.reshape(-1)]
     return means
 
@@ -122,7 +141,9 @@ def _chances(before: int, after: int, n: int) -> FloatArray:
 _BLOCK = 4096
 
 
-def rows_above(rectangle: Rectangle, threshold: float, ties: str) -> tuple[IntArray, FloatArray, IntArray]:
+def rows_above(
+    rectangle: Rectangle, threshold: float, ties: str
+) -> tuple[IntArray, FloatArray, IntArray]:
     """Relevant documents of each row; (expected) nonrelevant ones above them, at most `cap` above
     each; and that cap.
     """
@@ -134,7 +155,9 @@ def rows_above(rectangle: Rectangle, threshold: float, ties: str) -> tuple[IntAr
     return relevant, wrong, cap
 
 
-def _block(rectangle: Rectangle, rows: slice, threshold: float, ties: str) -> tuple[IntArray, FloatArray, IntArray]:
+def _block(
+    rectangle: Rectangle, rows: slice, threshold: float, ties: str
+) -> tuple[IntArray, FloatArray, IntArray]:
     # with the ranks as rows, what is added lies together
     grades = np.ascontiguousarray(rectangle.grades[rows].T)
     found = grades >= threshold
@@ -155,8 +178,12 @@ def _block(rectangle: Rectangle, rows: slice, threshold: float, ties: str) -> tu
 
 
 def _within_ties(
-    members: Hits, place: tuple[IntArray, IntArray], states: tuple[BoolArray, BoolArray, IntArray], cap: IntArray, ties: str
-) -> FloatArray:  # fmt: skip
+    members: Hits,
+    place: tuple[IntArray, IntArray],
+    states: tuple[BoolArray, BoolArray, IntArray],
+    cap: IntArray,
+    ties: str,
+) -> FloatArray:
     """Compute the contribution of tied relevant documents to each row."""
     found, other, upto = states
     head = members.rank == members.tie_first
@@ -171,15 +198,20 @@ def _within_ties(
 def mean_capped(above: IntArray, beside: IntArray, cap: IntArray, ties: str) -> FloatArray:
     """(Expected) number of nonrelevant documents above a relevant one of a tie, at most `cap`."""
     if ties != "expected":
-        shown: IntArray = np.minimum(above + beside, cap) if ties == "worst" else np.minimum(above, cap)
+        shown: IntArray = (
+            np.minimum(above + beside, cap) if ties == "worst" else np.minimum(above, cap)
+        )
         return shown.astype(np.float64)
     below = np.clip(cap - above, 0, beside + 1)
-    mean: FloatArray = (below * above + below * (below - 1) // 2 + (beside + 1 - below) * cap) / (beside + 1)
+    mean: FloatArray = (below * above + below * (below - 1) // 2 + (beside + 1 - below) * cap) / (
+        beside + 1
+    )
     return mean
 
 
 _PROOF = (
-    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 live, to 12 decimals, pooled but unjudged "
+    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 "
+    "live, to 12 decimals, pooled but unjudged "
     "documents among them"
 )
 
@@ -202,13 +234,15 @@ class Bpref(NeedsRelevant):
 
     References
     ----------
-    Buckley and Voorhees (2004), Retrieval evaluation with incomplete information, SIGIR, with min(N, R) in place of R
-    as trec_eval has it, measure ``bpref``.
+    Buckley and Voorhees (2004), Retrieval evaluation with incomplete information, SIGIR, with
+    min(N, R) in place of R as trec_eval has it, measure ``bpref``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": 0, "c": 1, "d": 0}}, {"q": ["a", "b", "x", "c"]}, [ir.Bpref()]).mean()["Bpref"]
+    >>> ir.evaluate(
+    ...     {"q": {"a": 1, "b": 0, "c": 1, "d": 0}}, {"q": ["a", "b", "x", "c"]}, [ir.Bpref()]
+    ... ).mean()["Bpref"]
     0.75
     """
 
@@ -218,8 +252,10 @@ class Bpref(NeedsRelevant):
     cuts: ClassVar = "none"
     summary: ClassVar[str] = "share of judged pairs in the right order"
     use: ClassVar[str] = (
-        "Choose it where many returned documents were never judged, as with runs that did not feed the pool. Not with complete "
-        "judgments, where AP says more, nor where judged nonrelevant documents are few: it compares with nothing else."
+        "Choose it where many returned documents were never judged, as with runs that did not "
+        "feed the pool. Not with complete "
+        "judgments, where AP says more, nor where judged nonrelevant documents are few: it "
+        "compares with nothing else."
     )
     proof: ClassVar[str] = _PROOF
 
@@ -275,7 +311,9 @@ def _above(judged: Judged, threshold: float, cap: IntArray) -> tuple[IntArray, F
     groups = groups_of(hits, tied=tie_order_matters(judged))
     above = mean_capped(groups.above(other), groups.within(other), cap[groups.query], judged.ties)
     query = hits.query[relevant]
-    return np.bincount(query, minlength=judged.n_queries), judged.sum_by_query(query, above[groups.of[relevant]])
+    return np.bincount(query, minlength=judged.n_queries), judged.sum_by_query(
+        query, above[groups.of[relevant]]
+    )
 
 
 class GMBpref(Bpref):
@@ -298,7 +336,12 @@ class GMBpref(Bpref):
     --------
     >>> import idealrank as ir
     >>> qrels = {"q1": {"a": 1, "b": 0, "c": 1}, "q2": {"a": 1}}
-    >>> round(ir.evaluate(qrels, {"q1": ["a", "b", "c"], "q2": ["a"]}, [ir.GMBpref()]).mean()["GMBpref"], 12)
+    >>> round(
+    ...     ir.evaluate(qrels, {"q1": ["a", "b", "c"], "q2": ["a"]}, [ir.GMBpref()]).mean()[
+    ...         "GMBpref"
+    ...     ],
+    ...     12,
+    ... )
     0.707106781187
     """
 
@@ -306,7 +349,8 @@ class GMBpref(Bpref):
     aggregate: ClassVar = "geometric"
     summary: ClassVar[str] = "geometric mean of Bpref over queries"
     use: ClassVar[str] = (
-        "Choose it beside Bpref when queries that fail badly matter more than those that do well already. Not with few queries: one "
+        "Choose it beside Bpref when queries that fail badly matter more than those that do "
+        "well already. Not with few queries: one "
         "at 0 pulls it down however the others do."
     )
     proof: ClassVar[str] = "trec_eval 10 and 9 to their 4 printed decimals on real runs"
@@ -332,18 +376,20 @@ class InfAP(NeedsRelevant):
 
     Notes
     -----
-    Best and worst tie orders put relevant documents first or last. The expected value over tie orders costs up to n j steps for a tie of
-    n documents, of which j are judged.
+    Best and worst tie orders put relevant documents first or last. The expected value over tie
+    orders costs up to n j steps for a tie of n documents, of which j are judged.
 
     References
     ----------
-    Yilmaz and Aslam (2006), Estimating average precision with incomplete and imperfect judgments, CIKM; trec_eval,
-    measure ``infAP``.
+    Yilmaz and Aslam (2006), Estimating average precision with incomplete and imperfect judgments,
+    CIKM; trec_eval, measure ``infAP``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": -1, "c": 1}}, {"q": ["a", "b", "c"]}, [ir.InfAP()]).mean()["infAP"]
+    >>> ir.evaluate({"q": {"a": 1, "b": -1, "c": 1}}, {"q": ["a", "b", "c"]}, [ir.InfAP()]).mean()[
+    ...     "infAP"
+    ... ]
     0.999996666733332
     """
 
@@ -352,7 +398,8 @@ class InfAP(NeedsRelevant):
     cuts: ClassVar = "none"
     summary: ClassVar[str] = "AP inferred from a judged sample of the pool"
     use: ClassVar[str] = (
-        "Choose it where a uniform sample of the pool was judged and the judgments say which documents were pooled (grade -1). Not "
+        "Choose it where a uniform sample of the pool was judged and the judgments say which "
+        "documents were pooled (grade -1). Not "
         "with ordinary judgments: without -1 it is AP, but for documents outside the pool."
     )
     proof: ClassVar[str] = _PROOF

@@ -25,8 +25,18 @@ from idealrank.measures.terms import EXACT, FROM_THE_TOP
 _NEARLY_NONE = 1e-9
 
 RBPNumber: TypeAlias = Literal[
-    "EU", "ETU", "EC", "ETC", "ED", "residual", "residual-ETU", "residual-EC", "residual-ETC", "residual-ED", "residual-seen"
-]  # fmt: skip
+    "EU",
+    "ETU",
+    "EC",
+    "ETC",
+    "ED",
+    "residual",
+    "residual-ETU",
+    "residual-EC",
+    "residual-ETC",
+    "residual-ED",
+    "residual-seen",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,13 +63,15 @@ class ERR(Measure):
 
     References
     ----------
-    Chapelle, Metzler, Zhang and Grinspan (2009), Expected reciprocal rank for graded relevance, CIKM, equations 4 and 5;
-    gdeval.pl of the TREC Web track, column ``err@k``.
+    Chapelle, Metzler, Zhang and Grinspan (2009), Expected reciprocal rank for graded relevance,
+    CIKM, equations 4 and 5; gdeval.pl of the TREC Web track, column ``err@k``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 4, "b": 1}}, {"q": ["b", "a"]}, [ir.ERR(cutoff=20)]).mean()["ERR@20"]
+    >>> ir.evaluate({"q": {"a": 4, "b": 1}}, {"q": ["b", "a"]}, [ir.ERR(cutoff=20)]).mean()[
+    ...     "ERR@20"
+    ... ]
     0.501953125
     """
 
@@ -70,7 +82,8 @@ class ERR(Measure):
     samples: ClassVar = {"max_rel": (None, 3, 4, 5)}
     summary: ClassVar[str] = "expected reciprocal rank at which a user is satisfied"
     use: ClassVar[str] = (
-        "Choose it for graded judgments where one good result ends the search, so that what stands below it hardly counts. Not where "
+        "Choose it for graded judgments where one good result ends the search, so that what "
+        "stands below it hardly counts. Not where "
         "the user collects several results, nor to compare collections with different grade scales."
     )
     proof: ClassVar[str] = "gdeval 1.2a by ir_measures 0.4.3, live, to its 5 decimals"
@@ -88,7 +101,8 @@ class ERR(Measure):
         """Probability that each grade satisfies the user."""
         if grades.size and grades.max() > self._greatest:
             raise InputError(
-                f"{self}: found grade {number_text(float(grades.max()))}, expected at most {number_text(self._greatest)}; "
+                f"{self}: found grade {number_text(float(grades.max()))}, expected at most "
+                f"{number_text(self._greatest)}; "
                 "give the greatest grade of your scale, as in ERR(max_rel=5)"
             )
         chances: FloatArray = make_gain("exp2")(np.maximum(grades, 0.0)) / 2.0**self._greatest
@@ -97,7 +111,11 @@ class ERR(Measure):
     def compute(self, judged: Judged) -> PerQuery:
         """ERR of every query."""
         rectangle = judged.rectangle
-        if rectangle is None or not is_deep_enough(judged, self.cutoff) or not isinstance(self.cutoff, int | None):
+        if (
+            rectangle is None
+            or not is_deep_enough(judged, self.cutoff)
+            or not isinstance(self.cutoff, int | None)
+        ):
             hits = judged.hits
             limit = limits_of(self.cutoff, judged.lengths, hits.query)
             return PerQuery(reciprocal_of_stops(judged, hits, self.satisfaction(hits.grade), limit))
@@ -110,7 +128,9 @@ class ERR(Measure):
         return PerQuery(down_the_ranks(stops, members, met))
 
 
-def reciprocal_of_stops(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) -> FloatArray:
+def reciprocal_of_stops(
+    judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray
+) -> FloatArray:
     """Expected reciprocal rank at which a user stops, by the chance to stop at each hit, down to a
     rank; shape (n_queries,).
     """
@@ -146,13 +166,14 @@ class RBP(Measure):
 
     Notes
     -----
-    trec_eval 10's ``rbp`` is ``RBP(max_rel=query,p=0.9)``, and its ``rbp_resid`` is ``RBP(of=residual-seen,p=0.9)``; ``trec_rbp`` and
-    ``rbp_resid`` are accepted as names.
+    trec_eval 10's ``rbp`` is ``RBP(max_rel=query,p=0.9)``, and its ``rbp_resid`` is
+    ``RBP(of=residual-seen,p=0.9)``; ``trec_rbp`` and ``rbp_resid`` are accepted as names.
 
     References
     ----------
-    Moffat and Zobel (2008), Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27(1), equation 4 and
-    section 3.3 for residuals; trec_eval 10, measures ``rbp`` and ``rbp_resid``.
+    Moffat and Zobel (2008), Rank-biased precision for measurement of retrieval effectiveness, ACM
+    TOIS 27(1), equation 4 and section 3.3 for residuals; trec_eval 10, measures ``rbp`` and
+    ``rbp_resid``.
 
     Examples
     --------
@@ -174,14 +195,30 @@ class RBP(Measure):
         "p": (None, 0, 0.5, 0.8, 0.95),
         "rel": (None, None, 0.5, 1, 2),
         "max_rel": (None, None, 2, 3, "query"),
-        "of": (None, None, "EU", "ETU", "EC", "ETC", "ED", "residual", "residual-ETU", "residual-ED"),
+        "of": (
+            None,
+            None,
+            "EU",
+            "ETU",
+            "EC",
+            "ETC",
+            "ED",
+            "residual",
+            "residual-ETU",
+            "residual-ED",
+        ),
     }
     summary: ClassVar[str] = "gain per document seen at a constant patience"
     use: ClassVar[str] = (
-        "Choose it where judgments are incomplete and you want to see by how much: its residual says what they could still change. "
-        "Not to compare queries with one relevant document and queries with many, for 1 is out of reach of the former."
+        "Choose it where judgments are incomplete and you want to see by how much: its "
+        "residual says what they could still change. "
+        "Not to compare queries with one relevant document and queries with many, for 1 is "
+        "out of reach of the former."
     )
-    proof: ClassVar[str] = "cwl-eval 1.0.12 to 12 digits; trec_eval 10 (rbp, rbp_resid) to its 4 printed decimals on real runs"
+    proof: ClassVar[str] = (
+        "cwl-eval 1.0.12 to 12 digits; trec_eval 10 (rbp, rbp_resid) to its 4 printed "
+        "decimals on real runs"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -189,7 +226,10 @@ class RBP(Measure):
         if self.p is not None:
             object.__setattr__(self, "p", number_option("p", self.p, 0, 1))
         if self.p == 1:
-            raise OptionError("p=1: expected a persistence below 1, since a user without an end weighs all documents alike")
+            raise OptionError(
+                "p=1: expected a persistence below 1, since a user without an end weighs all "
+                "documents alike"
+            )
         if self.rel is not None:
             object.__setattr__(self, "rel", number_option("rel", self.rel))
         if self.max_rel is not None and self.max_rel != "query":
@@ -242,13 +282,18 @@ class RBP(Measure):
         """
         if self.of not in (None, "EU"):
             return None
-        return hit_weights(judged, documents, np.ones(documents.query.size), self._weights, self.cutoff)
+        return hit_weights(
+            judged, documents, np.ones(documents.query.size), self._weights, self.cutoff
+        )
 
     def _utility(self, judged: Judged) -> FloatArray:
         if self.max_rel != "query":
             return weighted_gains(judged, self._gains, self._weights, self.cutoff)
         gains = self._gains_of_hits(judged)
-        return judged.sum_by_query(judged.hits.query, gains * hit_weights(judged, judged.hits, gains, self._weights, self.cutoff))
+        return judged.sum_by_query(
+            judged.hits.query,
+            gains * hit_weights(judged, judged.hits, gains, self._weights, self.cutoff),
+        )
 
     def _residual(self, judged: Judged) -> FloatArray:
         hits, gains = judged.hits, self._gains_of_hits(judged)
@@ -256,8 +301,13 @@ class RBP(Measure):
         if self.of != "residual-seen":
             return 1.0 - judged.sum_by_query(hits.query, weights)
         rated = judged.given >= 0
-        found = judged.sum_by_query(hits.query, chance_within(judged, hits, gains, self.cutoff) * rated)
-        some_unjudged = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths)) - found > _NEARLY_NONE
+        found = judged.sum_by_query(
+            hits.query, chance_within(judged, hits, gains, self.cutoff) * rated
+        )
+        some_unjudged = (
+            np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths)) - found
+            > _NEARLY_NONE
+        )
         return np.where(some_unjudged, 1.0 - judged.sum_by_query(hits.query, weights * rated), 0.0)
 
     def _gains_of_hits(self, judged: Judged) -> FloatArray:
@@ -269,7 +319,12 @@ class RBP(Measure):
         return self._reaching(hits.grade, hits.grade / highest[hits.query])
 
     def _gains(self, grades: FloatArray) -> FloatArray:
-        return self._reaching(grades, np.ones(grades.shape) if self.max_rel is None else np.minimum(grades / float(self.max_rel), 1.0))
+        return self._reaching(
+            grades,
+            np.ones(grades.shape)
+            if self.max_rel is None
+            else np.minimum(grades / float(self.max_rel), 1.0),
+        )
 
     def _reaching(self, grades: FloatArray, gains: FloatArray) -> FloatArray:
         """The gains of grades that reach the threshold, and 0."""
@@ -291,4 +346,6 @@ class RBP(Measure):
         gains = self.max_rel == "query" and self.of in (None, "EU")
         if self.cutoff is not None or self.judged_only or not (gains or self.of == "residual-seen"):
             return str(self)
-        return ("rbp" if gains else "rbp_resid") + ("" if self.persistence == 0.9 else f"_{number_text(self.persistence)}")
+        return ("rbp" if gains else "rbp_resid") + (
+            "" if self.persistence == 0.9 else f"_{number_text(self.persistence)}"
+        )

@@ -90,9 +90,13 @@ def tau_b(counts: PairCounts) -> FloatArray:
     """Kendall's tau-b: (concordant - discordant) / sqrt((pairs not tied in the first) (pairs not
     tied in the second)).
     """
-    untied = (counts.total - counts.tied_first) * (counts.total - counts.tied_second).astype(np.float64)
+    untied = (counts.total - counts.tied_first) * (counts.total - counts.tied_second).astype(
+        np.float64
+    )
     balance = (counts.concordant - counts.discordant).astype(np.float64)
-    values: FloatArray = np.divide(balance, np.sqrt(untied), out=np.full(untied.shape, np.nan), where=untied > 0)
+    values: FloatArray = np.divide(
+        balance, np.sqrt(untied), out=np.full(untied.shape, np.nan), where=untied > 0
+    )
     return values
 
 
@@ -109,13 +113,17 @@ def tau_ap(query: IntArray, rank: AnyArray, reference: AnyArray, n_queries: int)
     mean = np.repeat(np.add.reduceat(twice, above.starts) / above.sizes, above.sizes)
     # Two members of a tie stand either way in half of its orders.
     place = number_within(above.query) - 1
-    terms = np.divide((mean + (place - above.before)) / 2, place, out=np.zeros(place.size), where=place > 0)
+    terms = np.divide(
+        (mean + (place - above.before)) / 2, place, out=np.zeros(place.size), where=place > 0
+    )
     n_items = np.bincount(above.query, minlength=n_queries)
     sums = np.bincount(above.query, terms, minlength=n_queries)
     return np.where(n_items > 1, 2 * sums / np.maximum(n_items - 1, 1) - 1, np.nan)
 
 
-def tau_ap_direction(query: IntArray, order: AnyArray, other: AnyArray, n_queries: int) -> FloatArray:
+def tau_ap_direction(
+    query: IntArray, order: AnyArray, other: AnyArray, n_queries: int
+) -> FloatArray:
     """AP correlation of an order with ties, in the way of tau-b, with another as its reference;
     `tau_ap` where neither has ties.
 
@@ -158,7 +166,9 @@ class _Above:
         larger, smaller = smaller_before(query, -other), np.zeros(query.size, np.int64)
         turned = np.lexsort((-np.arange(query.size), np.repeat(np.arange(starts.size), sizes)))
         smaller[turned] = smaller_before(query, other[turned])
-        return cls(query=query, before=before, smaller=smaller, larger=larger, starts=starts, sizes=sizes)
+        return cls(
+            query=query, before=before, smaller=smaller, larger=larger, starts=starts, sizes=sizes
+        )
 
 
 def weighted_tau(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int) -> FloatArray:
@@ -176,7 +186,10 @@ def weighted_tau(query: IntArray, first: AnyArray, second: AnyArray, n_queries: 
     apart_second = n_items - _tie_sizes(query[by_second], second[by_second])[back]
     values = np.zeros(n_queries)
     for rank in (number_within(query), number_within(query[by_second])[back]):
-        product, one, two = (np.bincount(query, column / rank, minlength=n_queries) for column in (balance, apart_first, apart_second))
+        product, one, two = (
+            np.bincount(query, column / rank, minlength=n_queries)
+            for column in (balance, apart_first, apart_second)
+        )
         norm = np.sqrt(one) * np.sqrt(two)
         values += np.divide(product, norm, out=np.full(n_queries, np.nan), where=norm > 0) / 2
     return np.clip(values, -1.0, 1.0)

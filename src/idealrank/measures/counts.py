@@ -36,8 +36,14 @@ class NumQ(Measure):
     bounds: ClassVar[tuple[float, float]] = (1.0, 1.0)
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "number of queries"
-    use: ClassVar[str] = "Print it beside every mean, which says nothing without it. It says nothing about the ranking."
-    proof: ClassVar[str] = "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, exactly"
+    use: ClassVar[str] = (
+        "Print it beside every mean, which says nothing without it. It says nothing about the "
+        "ranking."
+    )
+    proof: ClassVar[str] = (
+        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 "
+        "live, exactly"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """1 for every query."""
@@ -82,12 +88,21 @@ class NumRet(Measure):
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "number of documents returned"
-    use: ClassVar[str] = "Print it to see lists that are shorter than asked for. It says nothing about the ranking."
-    proof: ClassVar[str] = "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, exactly"
+    use: ClassVar[str] = (
+        "Print it to see lists that are shorter than asked for. It says nothing about the ranking."
+    )
+    proof: ClassVar[str] = (
+        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 "
+        "live, exactly"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """List length of every query."""
-        return PerQuery(np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths)).astype(np.float64))
+        return PerQuery(
+            np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths)).astype(
+                np.float64
+            )
+        )
 
     def depth(self, *, lists: bool = False) -> int:
         """1: hits are not needed."""
@@ -128,7 +143,10 @@ class NumRel(BinaryMeasure):
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "number of relevant documents"
     use: ClassVar[str] = "Print it to see how much there was to find. It says nothing about a run."
-    proof: ClassVar[str] = "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, exactly"
+    proof: ClassVar[str] = (
+        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 "
+        "live, exactly"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Relevant documents of every query."""
@@ -165,7 +183,9 @@ class NumRelRet(BinaryMeasure):
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": 2}}, {"q": ["a", "c"]}, [ir.NumRelRet()]).mean()["NumRelRet"]
+    >>> ir.evaluate({"q": {"a": 1, "b": 2}}, {"q": ["a", "c"]}, [ir.NumRelRet()]).mean()[
+    ...     "NumRelRet"
+    ... ]
     1.0
     """
 
@@ -175,8 +195,14 @@ class NumRelRet(BinaryMeasure):
     direction: ClassVar[int] = 1
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     summary: ClassVar[str] = "number of relevant documents returned"
-    use: ClassVar[str] = "Print it to see how much was found in all. To compare runs use R, in which each query counts the same."
-    proof: ClassVar[str] = "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, exactly"
+    use: ClassVar[str] = (
+        "Print it to see how much was found in all. To compare runs use R, in which each "
+        "query counts the same."
+    )
+    proof: ClassVar[str] = (
+        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 "
+        "live, exactly"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Relevant documents returned for every query."""
@@ -207,7 +233,9 @@ class NumNonrelJudgedRet(BinaryMeasure):
     --------
     >>> import idealrank as ir
     >>> measure = ir.NumNonrelJudgedRet()
-    >>> ir.evaluate({"q": {"a": 1, "b": 0, "c": -1}}, {"q": ["a", "b", "c", "d"]}, [measure]).mean()["NumNonrelJudgedRet"]
+    >>> ir.evaluate(
+    ...     {"q": {"a": 1, "b": 0, "c": -1}}, {"q": ["a", "b", "c", "d"]}, [measure]
+    ... ).mean()["NumNonrelJudgedRet"]
     1.0
     """
 
@@ -218,8 +246,14 @@ class NumNonrelJudgedRet(BinaryMeasure):
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "number of returned documents judged not relevant"
-    use: ClassVar[str] = "Print it beside NumRet to see how much of a list is judged. It says nothing about the order."
-    proof: ClassVar[str] = "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 live, exactly"
+    use: ClassVar[str] = (
+        "Print it beside NumRet to see how much of a list is judged. It says nothing about "
+        "the order."
+    )
+    proof: ClassVar[str] = (
+        "trec_eval 10 and 9, every printed digit, on real runs; pytrec_eval-terrier 0.5.11 "
+        "live, exactly"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Returned documents of every query that were judged not relevant."""

@@ -38,7 +38,9 @@ class RelativeCutoff:
     def resolve(self, lengths: IntArray) -> IntArray:
         """max(1, floor(x)) for each list length, exact for any length."""
         distinct, inverse = np.unique(lengths, return_inverse=True)
-        return np.array([max(1, self._floor(int(n))) for n in distinct], np.int64)[inverse.reshape(-1)]
+        return np.array([max(1, self._floor(int(n))) for n in distinct], np.int64)[
+            inverse.reshape(-1)
+        ]
 
     def _floor(self, n: int) -> int:
         if self.text == "sqrt(n)":
@@ -70,7 +72,11 @@ def _floor_of_power(n: int, numerator: int, denominator: int) -> int:
         from decimal import ROUND_FLOOR, Context, Decimal  # noqa: PLC0415  (few ask for such a power)
 
         context = Context(prec=40 + 2 * len(str(denominator)), rounding=ROUND_FLOOR)
-        power = context.exp(context.divide(context.multiply(context.ln(Decimal(n)), Decimal(numerator)), Decimal(denominator)))
+        power = context.exp(
+            context.divide(
+                context.multiply(context.ln(Decimal(n)), Decimal(numerator)), Decimal(denominator)
+            )
+        )
         return int(power)
     guess: int = math.floor(n ** (numerator / denominator))
     whole: int = n**numerator  # guess^q <= n^p decides without rounding
@@ -101,17 +107,29 @@ def make_cutoff(cutoff: "int | str | RelativeCutoff | None") -> Cutoff | None:
     """
     if cutoff is None or isinstance(cutoff, RelativeCutoff):
         return cutoff
-    if isinstance(cutoff, (int, np.integer)) and not isinstance(cutoff, bool) and 1 <= cutoff <= _LARGEST:
+    if (
+        isinstance(cutoff, (int, np.integer))
+        and not isinstance(cutoff, bool)
+        and 1 <= cutoff <= _LARGEST
+    ):
         return int(cutoff)
     text = str(cutoff).strip().lower().replace(" ", "")
     if isinstance(cutoff, str):
         if text.isdecimal() and len(text) <= len(str(_LARGEST)) and 1 <= int(text) <= _LARGEST:
             return int(text)
         share, power = _SHARE.fullmatch(text), _POWER.fullmatch(text)
-        if text == "sqrt(n)" or (share and _positive(share[1], at_most_one=False)) or (power and _positive(power[1], at_most_one=True)):
+        if (
+            text == "sqrt(n)"
+            or (share and _positive(share[1], at_most_one=False))
+            or (power and _positive(power[1], at_most_one=True))
+        ):
             return RelativeCutoff(text)
-    found = "beyond 64 bits" if isinstance(cutoff, int) and cutoff > _LARGEST else shown(repr(cutoff))
-    raise OptionError(f"cutoff {found}: expected a whole number from 1 on, or 0.2n, sqrt(n), n^0.25 and the like")
+    found = (
+        "beyond 64 bits" if isinstance(cutoff, int) and cutoff > _LARGEST else shown(repr(cutoff))
+    )
+    raise OptionError(
+        f"cutoff {found}: expected a whole number from 1 on, or 0.2n, sqrt(n), n^0.25 and the like"
+    )
 
 
 def cutoff_text(cutoff: Cutoff | None) -> str:

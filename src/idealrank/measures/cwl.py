@@ -15,7 +15,16 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.discounts import Discount, RankDiscount, make_discount
 from idealrank.measures.measure import number_option
 from idealrank.measures.measure_texts import number_text
-from idealrank.measures.user_model import AdaptiveUser, StaticUser, UserModel, UserView, WithGoal, geometric, inverse_squares, walk
+from idealrank.measures.user_model import (
+    AdaptiveUser,
+    StaticUser,
+    UserModel,
+    UserView,
+    WithGoal,
+    geometric,
+    inverse_squares,
+    walk,
+)
 
 _PROOF = "cwl-eval 1.0.12, recorded, all six numbers and their residuals to 10 digits"
 _AND_IR_MEASURES = f"{_PROOF}; ir_measures' own test values to 4 decimals"
@@ -51,14 +60,19 @@ class INST(WithGoal, AdaptiveUser):
 
     References
     ----------
-    Moffat, Bailey, Scholer and Thomas (2015), INST: an adaptive metric for information retrieval evaluation, ADCS; ir_measures,
-    ``INST``; cwl-eval, ``INSTCWLMetric``.
+    Moffat, Bailey, Scholer and Thomas (2015), INST: an adaptive metric for information retrieval
+    evaluation, ADCS; ir_measures, ``INST``; cwl-eval, ``INSTCWLMetric``.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> measures = [ir.INST(T=2), ir.INST(T=2, of="residual")]
-    >>> {name: round(value, 6) for name, value in ir.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, measures).mean().items()}
+    >>> {
+    ...     name: round(value, 6)
+    ...     for name, value in ir.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, measures)
+    ...     .mean()
+    ...     .items()
+    ... }
     {'INST(T=2)': 0.164265, 'INST(T=2,of=residual)': 0.835735}
     """
 
@@ -66,7 +80,8 @@ class INST(WithGoal, AdaptiveUser):
     _least_goal: ClassVar[float] = 0.25
     summary: ClassVar[str] = "gain per document of users that aim for T and adapt"
     use: ClassVar[str] = (
-        "Choose it where users are known to want about T relevant documents, one for a fact and several for a survey: they stop once "
+        "Choose it where users are known to want about T relevant documents, one for a fact "
+        "and several for a survey: they stop once "
         "they have them. Not where nothing is known about what they want."
     )
     proof: ClassVar[str] = _AND_IR_MEASURES
@@ -81,7 +96,9 @@ class INST(WithGoal, AdaptiveUser):
         ratio = (away - 1.0) / away
         return ratio * ratio
 
-    def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def stretch(
+        self, rank: IntArray, count: IntArray, gain: float, total: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Closed form: for ranks without gain, neighbouring ratios cancel; for documents of gain 1,
         all ratios are equal.
         """
@@ -109,20 +126,23 @@ class INSQ(WithGoal, StaticUser):
 
     References
     ----------
-    Moffat, Scholer and Thomas (2012), Models and metrics: IR evaluation as a user process, ADCS; ir_measures, ``INSQ``; cwl-eval,
-    ``INSQCWLMetric``.
+    Moffat, Scholer and Thomas (2012), Models and metrics: IR evaluation as a user process, ADCS;
+    ir_measures, ``INSQ``; cwl-eval, ``INSQCWLMetric``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, [ir.INSQ(T=2)]).mean()["INSQ(T=2)"], 6)
+    >>> round(
+    ...     ir.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, [ir.INSQ(T=2)]).mean()["INSQ(T=2)"], 6
+    ... )
     0.141429
     """
 
     name: ClassVar[str] = "INSQ"
     summary: ClassVar[str] = "gain per document of users that aim for T"
     use: ClassVar[str] = (
-        "Choose it where INST would do but scores tie or values must add up by document: its weights depend on ranks alone. Not where "
+        "Choose it where INST would do but scores tie or values must add up by document: its "
+        "weights depend on ranks alone. Not where "
         "it matters that users stop once they have what they want."
     )
     proof: ClassVar[str] = _AND_IR_MEASURES
@@ -131,7 +151,9 @@ class INSQ(WithGoal, StaticUser):
     def views(self) -> Discount:
         """``(2T / (2T + rank - 1))^2`` for each rank."""
         hoped = 2.0 if self.T is None else 2.0 * float(self.T)
-        return RankDiscount(f"insq({number_text(hoped)})", lambda rank: (hoped / (hoped + rank - 1)) ** 2)
+        return RankDiscount(
+            f"insq({number_text(hoped)})", lambda rank: (hoped / (hoped + rank - 1)) ** 2
+        )
 
 
 class BPM(WithGoal, AdaptiveUser):
@@ -153,13 +175,15 @@ class BPM(WithGoal, AdaptiveUser):
 
     References
     ----------
-    Zhang, Liu, Li, Zhang, Xu and Ma (2017), Evaluating web search with a bejeweled player model, SIGIR; ir_measures, ``BPM``;
-    cwl-eval, ``BPMCWLMetric``.
+    Zhang, Liu, Li, Zhang, Xu and Ma (2017), Evaluating web search with a bejeweled player model,
+    SIGIR; ir_measures, ``BPM``; cwl-eval, ``BPMCWLMetric``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, [ir.BPM(cutoff=10), ir.BPM(T=2, cutoff=10)]).mean()
+    >>> ir.evaluate(
+    ...     {"q": {"a": 1}}, {"q": ["b", "a"]}, [ir.BPM(cutoff=10), ir.BPM(T=2, cutoff=10)]
+    ... ).mean()
     {'BPM@10': 0.5, 'BPM(T=2)@10': 0.1}
     """
 
@@ -167,7 +191,8 @@ class BPM(WithGoal, AdaptiveUser):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "gain per document of users that want T and read at most k"
     use: ClassVar[str] = (
-        "Choose it where both a goal and a budget are known. Not where near misses should count: it changes by jumps when a document "
+        "Choose it where both a goal and a budget are known. Not where near misses should "
+        "count: it changes by jumps when a document "
         "crosses the goal."
     )
     proof: ClassVar[str] = _AND_IR_MEASURES
@@ -184,7 +209,9 @@ class BPM(WithGoal, AdaptiveUser):
         """1 until the goal is reached, then 0."""
         return (total < self._goal).astype(np.float64)
 
-    def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def stretch(
+        self, rank: IntArray, count: IntArray, gain: float, total: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Users read documents of gain 1 until they reach the goal."""
         if not gain:
             return count.astype(np.float64), np.ones(rank.shape)
@@ -207,8 +234,8 @@ class SDCG(StaticUser):
 
     References
     ----------
-    Moffat, Scholer and Thomas (2012), Models and metrics: IR evaluation as a user process, ADCS; ir_measures, ``SDCG``; cwl-eval,
-    ``NDCGCWLMetric``.
+    Moffat, Scholer and Thomas (2012), Models and metrics: IR evaluation as a user process, ADCS;
+    ir_measures, ``SDCG``; cwl-eval, ``NDCGCWLMetric``.
 
     Examples
     --------
@@ -221,7 +248,8 @@ class SDCG(StaticUser):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "DCG over that of k documents of full gain"
     use: ClassVar[str] = (
-        "Choose it in place of nDCG where judgments are incomplete: it needs no ideal list, and its residual is known. Not to compare "
+        "Choose it in place of nDCG where judgments are incomplete: it needs no ideal list, "
+        "and its residual is known. Not to compare "
         "queries with few relevant documents and queries with many."
     )
     proof: ClassVar[str] = _AND_IR_MEASURES
@@ -250,13 +278,18 @@ class GP(StaticUser):
 
     References
     ----------
-    Azzopardi, Thomas and Moffat (2019), cwl_eval: an evaluation tool for information retrieval, SIGIR, measure P@k; Jarvelin and
-    Kekalainen (2002), ACM TOIS 20(4), section 2.1, for cumulated gain.
+    Azzopardi, Thomas and Moffat (2019), cwl_eval: an evaluation tool for information retrieval,
+    SIGIR, measure P@k; Jarvelin and Kekalainen (2002), ACM TOIS 20(4), section 2.1, for cumulated
+    gain.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": 3}}, {"q": ["a", "b"]}, [ir.GP(max_rel=4, cutoff=2), ir.GP(of="ETU", cutoff=2)]).mean()
+    >>> ir.evaluate(
+    ...     {"q": {"a": 1, "b": 3}},
+    ...     {"q": ["a", "b"]},
+    ...     [ir.GP(max_rel=4, cutoff=2), ir.GP(of="ETU", cutoff=2)],
+    ... ).mean()
     {'GP(max_rel=4)@2': 0.5, 'GP(of=ETU)@2': 2.0}
     """
 
@@ -264,7 +297,8 @@ class GP(StaticUser):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "mean gain of the first k documents"
     use: ClassVar[str] = (
-        "Choose it where P would do but grades matter, or where P's residual is wanted. Not where order within the first k matters."
+        "Choose it where P would do but grades matter, or where P's residual is wanted. Not "
+        "where order within the first k matters."
     )
     proof: ClassVar[str] = _PROOF
 
@@ -301,12 +335,17 @@ class TBG(StaticUser):
 
     References
     ----------
-    Smucker and Clarke (2012), Time-based calibration of effectiveness measures, SIGIR, equations 4 to 7; cwl-eval, ``TBGCWLMetric``.
+    Smucker and Clarke (2012), Time-based calibration of effectiveness measures, SIGIR, equations 4
+    to 7; cwl-eval, ``TBGCWLMetric``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, [ir.TBG(halflife=1, cutoff=2), ir.TBG(halflife=1, of="ETU")]).mean()
+    >>> ir.evaluate(
+    ...     {"q": {"a": 1}},
+    ...     {"q": ["b", "a"]},
+    ...     [ir.TBG(halflife=1, cutoff=2), ir.TBG(halflife=1, of="ETU")],
+    ... ).mean()
     {'TBG(halflife=1)@2': 0.3333333333333333, 'TBG(halflife=1,of=ETU)': 0.5}
     """
 
@@ -315,10 +354,16 @@ class TBG(StaticUser):
     cost_relevant: float | None = None
 
     name: ClassVar[str] = "TBG"
-    samples: ClassVar = {**UserModel.samples, "halflife": (None, 2, 224), "cost": (None, 0.5, 10), "cost_relevant": (None, None, 10, 20)}
+    samples: ClassVar = {
+        **UserModel.samples,
+        "halflife": (None, 2, 224),
+        "cost": (None, 0.5, 10),
+        "cost_relevant": (None, None, 10, 20),
+    }
     summary: ClassVar[str] = "gain per document of users that leave over time"
     use: ClassVar[str] = (
-        "Choose it where the time to read a relevant and another document was measured. Not where it was not: with equal costs it is "
+        "Choose it where the time to read a relevant and another document was measured. Not "
+        "where it was not: with equal costs it is "
         "RBP of another name."
     )
     proof: ClassVar[str] = f"{_PROOF}; with unequal costs its definition, worked by hand"
@@ -364,12 +409,18 @@ class TBG(StaticUser):
         """Share of users that remain after each document's reading time."""
         distinct, which = np.unique(gains, return_inverse=True)
         cost, dearer = self.costs
-        return np.array([self._remaining(cost + dearer * gain) for gain in distinct.tolist()])[which.reshape(gains.shape)]
+        return np.array([self._remaining(cost + dearer * gain) for gain in distinct.tolist()])[
+            which.reshape(gains.shape)
+        ]
 
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray:
         """Share of users that continue."""
         return passing
 
-    def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def stretch(
+        self, rank: IntArray, count: IntArray, gain: float, total: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """A geometric series."""
-        return geometric(np.full(rank.shape, self._remaining(self.costs[0] + self.costs[1] * gain)), count)
+        return geometric(
+            np.full(rank.shape, self._remaining(self.costs[0] + self.costs[1] * gain)), count
+        )

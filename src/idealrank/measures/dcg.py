@@ -96,7 +96,9 @@ class _Discounted(Measure):
         """Deepest rank whose hits are needed; 0 for all. The ideal of `lists` is sorted before it
         is cut, the ideal of a run is not.
         """
-        whole = self.ideal == "uncut" or not self._gain.rising if lists else self.ideal == "returned"
+        whole = (
+            self.ideal == "uncut" or not self._gain.rising if lists else self.ideal == "returned"
+        )
         return 0 if whole else super().depth(lists=lists)
 
     def worth(self, grades: FloatArray) -> FloatArray | None:
@@ -110,7 +112,8 @@ class _Discounted(Measure):
         gains = self._gain(hits.grade)
         if self.rounding == "floor-2" and judged.ties == "expected":
             raise OptionError(
-                "rounding=floor-2 with ties=expected is not offered: the mean over tie orders of floored terms has no closed form"
+                "rounding=floor-2 with ties=expected is not offered: the mean over tie orders "
+                "of floored terms has no closed form"
             )
         terms = gains * hit_weights(judged, hits, gains, self._discount, self.cutoff)
         return summed(judged.sum_by_query(hits.query, floored(terms, self.rounding)), self.rounding)
@@ -123,16 +126,31 @@ class _Discounted(Measure):
                 return sum_rows(best, self._gain, self._weights(judged))
             # The best gains are not those of the best grades: sort all of them before the cutoff
             # takes its share.
-            return sum_rows(-np.sort(-self._gain(best), axis=1), make_gain("linear"), self._weights(judged))
+            return sum_rows(
+                -np.sort(-self._gain(best), axis=1), make_gain("linear"), self._weights(judged)
+            )
         returned = self.ideal == "returned" and not judged.complete
-        grades = ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries) if returned else judged.ideal
+        grades = (
+            ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries)
+            if returned
+            else judged.ideal
+        )
         gains = self._gain(grades.grade)
         if not self._gain.rising:
             gains = sort_by_query(grades.query, gains, judged.n_queries)
         rank = _ideal_ranks(grades, gains, judged) if returned else grades.rank
-        length = judged.lengths[grades.query] if self._discount.by_length else np.broadcast_to(np.int64(0), rank.shape)
-        weights = weights_within(self._discount, rank, self._ideal_limit(judged, grades.query), length)
-        return summed(judged.sum_by_query(grades.query, floored(gains * weights, self.rounding)), self.rounding)
+        length = (
+            judged.lengths[grades.query]
+            if self._discount.by_length
+            else np.broadcast_to(np.int64(0), rank.shape)
+        )
+        weights = weights_within(
+            self._discount, rank, self._ideal_limit(judged, grades.query), length
+        )
+        return summed(
+            judged.sum_by_query(grades.query, floored(gains * weights, self.rounding)),
+            self.rounding,
+        )
 
     def _sum(self, add: Callable[[Judged], FloatArray], judged: Judged) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -141,12 +159,18 @@ class _Discounted(Measure):
 
     def _ideal_limit(self, judged: Judged, query: IntArray) -> IntArray:
         limit = limits_of(None if self.ideal == "uncut" else self.cutoff, judged.lengths, query)
-        return np.minimum(limit, np.maximum(judged.lengths, 1)[query]) if self.ideal == "hits" else limit
+        return (
+            np.minimum(limit, np.maximum(judged.lengths, 1)[query])
+            if self.ideal == "hits"
+            else limit
+        )
 
     def _weights_of(self, judged: Judged, documents: Hits) -> FloatArray | None:
         if self.rounding not in (None, "none"):
             return None
-        return hit_weights(judged, documents, np.ones(documents.query.size), self._discount, self.cutoff)
+        return hit_weights(
+            judged, documents, np.ones(documents.query.size), self._discount, self.cutoff
+        )
 
     def _terms_of(self, judged: Judged, documents: Hits, gains: FloatArray) -> Terms:
         weights = hit_weights(judged, documents, gains, self._discount, self.cutoff)
@@ -165,7 +189,9 @@ class _Discounted(Measure):
         """trec_eval's own name for its own gain and discount only."""
         gains = trec_gains(self.gain)
         own = gains is not None and self._discount.text == "log2" and self.ideal in (None, "judged")
-        return self._trec(plain + (gains or ""), cut, options=not own or (bool(gains) and self.cutoff is not None))
+        return self._trec(
+            plain + (gains or ""), cut, options=not own or (bool(gains) and self.cutoff is not None)
+        )
 
 
 def _is_rectangular(measure: _Discounted, judged: Judged) -> bool:
@@ -174,17 +200,33 @@ def _is_rectangular(measure: _Discounted, judged: Judged) -> bool:
     """
     if judged.rectangle is None or measure.rounding not in (None, "none", "round-2", "round-5"):
         return False
-    one_length = not measure._discount.by_length or bool((judged.lengths == judged.lengths[:1]).all())
+    one_length = not measure._discount.by_length or bool(
+        (judged.lengths == judged.lengths[:1]).all()
+    )
     width = judged.rectangle.grades.shape[1]
-    deep_enough = judged.depth == 0 or (isinstance(measure.cutoff, int) and measure.cutoff <= max(width, judged.depth))
+    deep_enough = judged.depth == 0 or (
+        isinstance(measure.cutoff, int) and measure.cutoff <= max(width, judged.depth)
+    )
     rising_or_whole = measure._gain.rising or judged.depth == 0
-    return one_length and deep_enough and rising_or_whole and (measure.cutoff is None or isinstance(measure.cutoff, int))
+    return (
+        one_length
+        and deep_enough
+        and rising_or_whole
+        and (measure.cutoff is None or isinstance(measure.cutoff, int))
+    )
 
 
 def _rectangle_dcg(measure: _Discounted, judged: Judged) -> FloatArray:
     rectangle, gain, weights = judged.rectangle, measure._gain, measure._weights(judged)
     assert rectangle is not None  # noqa: S101
-    return sum_rectangle(judged=judged, rectangle=rectangle, gain=gain, weights=weights, discount=measure._discount, cutoff=measure.cutoff)
+    return sum_rectangle(
+        judged=judged,
+        rectangle=rectangle,
+        gain=gain,
+        weights=weights,
+        discount=measure._discount,
+        cutoff=measure.cutoff,
+    )
 
 
 def _ideal_ranks(grades: IdealGrades, gains: FloatArray, judged: Judged) -> IntArray:
@@ -213,7 +255,8 @@ class DCG(_Discounted):
 
     References
     ----------
-    Jarvelin and Kekalainen (2002), Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), section 2.2.
+    Jarvelin and Kekalainen (2002), Cumulated gain-based evaluation of IR techniques, ACM TOIS
+    20(4), section 2.2.
 
     Examples
     --------
@@ -229,11 +272,14 @@ class DCG(_Discounted):
     from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "rounding")
     summary: ClassVar[str] = "sum of gain x discount over the ranks"
     use: ClassVar[str] = (
-        "Choose it when gains are in units of their own (money, minutes) and queries may differ in what they offer. "
-        "Not to average over queries that have one relevant document and others that have a hundred: the latter decide; use nDCG."
+        "Choose it when gains are in units of their own (money, minutes) and queries may "
+        "differ in what they offer. "
+        "Not to average over queries that have one relevant document and others that have a "
+        "hundred: the latter decide; use nDCG."
     )
     proof: ClassVar[str] = (
-        "112 vectors and 20 tied lists recomputed from the papers, to 12 decimals; a slow oracle that tries every tie order, likewise"
+        "112 vectors and 20 tied lists recomputed from the papers, to 12 decimals; a slow "
+        "oracle that tries every tie order, likewise"
     )
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -273,7 +319,8 @@ class IdealDCG(_Discounted):
 
     References
     ----------
-    Jarvelin and Kekalainen (2002), ACM TOIS 20(4), section 2.3; trec_eval 10, measure ``ideal_dcg``.
+    Jarvelin and Kekalainen (2002), ACM TOIS 20(4), section 2.3; trec_eval 10, measure
+    ``ideal_dcg``.
 
     Examples
     --------
@@ -288,8 +335,12 @@ class IdealDCG(_Discounted):
     ties: ClassVar = "not affected"
     from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "ideal", "rounding")
     summary: ClassVar[str] = "DCG of the ideal list"
-    use: ClassVar[str] = "Look at it beside DCG to see what a query could have given. It says nothing about a run."
-    proof: ClassVar[str] = "112 vectors recomputed from the papers, to 12 decimals; a slow oracle, to 12 decimals"
+    use: ClassVar[str] = (
+        "Look at it beside DCG to see what a query could have given. It says nothing about a run."
+    )
+    proof: ClassVar[str] = (
+        "112 vectors recomputed from the papers, to 12 decimals; a slow oracle, to 12 decimals"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Ideal DCG of every query."""
@@ -326,13 +377,16 @@ class NDCG(_Discounted):
 
     References
     ----------
-    Jarvelin and Kekalainen (2002), ACM TOIS 20(4), section 2.3; Burges et al. (2005), Learning to rank using gradient descent,
-    ICML; Wang et al. (2013), A theoretical analysis of NDCG type ranking measures, COLT, equation 1; Jin and Geng (2011).
+    Jarvelin and Kekalainen (2002), ACM TOIS 20(4), section 2.3; Burges et al. (2005), Learning to
+    rank using gradient descent, ICML; Wang et al. (2013), A theoretical analysis of NDCG type
+    ranking measures, COLT, equation 1; Jin and Geng (2011).
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> evaluation = ir.evaluate({"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, [ir.NDCG(gain="exp2", cutoff=10)])
+    >>> evaluation = ir.evaluate(
+    ...     {"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, [ir.NDCG(gain="exp2", cutoff=10)]
+    ... )
     >>> evaluation.mean()["nDCG(gain=exp2)@10"]
     0.7098097413968655
     """
@@ -340,14 +394,23 @@ class NDCG(_Discounted):
     name: ClassVar[str] = "nDCG"
     tells_unjudged: ClassVar[bool] = True
     response: ClassVar[Response] = "upward"
-    from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "ideal", "no_relevant", "rounding")
+    from_convention: ClassVar[tuple[str, ...]] = (
+        "cutoff",
+        "gain",
+        "discount",
+        "ideal",
+        "no_relevant",
+        "rounding",
+    )
     summary: ClassVar[str] = "DCG divided by the DCG of the ideal list"
     use: ClassVar[str] = (
-        "Choose it for graded judgments when the top of the list counts most. Not for one right answer per query (RR says the same "
+        "Choose it for graded judgments when the top of the list counts most. Not for one "
+        "right answer per query (RR says the same "
         "more simply), nor for candidates for a reranker (R)."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier, ir_measures, scikit-learn, LightGBM and "
+        "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier, "
+        "ir_measures, scikit-learn, LightGBM and "
         "XGBoost live, to 12 decimals, and every other tool of the conventions as recorded from it"
     )
 
@@ -388,7 +451,9 @@ class NDCG(_Discounted):
 
     def quotient(self, judged: Judged) -> Quotient | None:
         """DCG and ideal DCG, each rounded separately."""
-        common: dict[str, Any] = {name: getattr(self, name) for name in ("cutoff", "gain", "discount", "rounding")}
+        common: dict[str, Any] = {
+            name: getattr(self, name) for name in ("cutoff", "gain", "discount", "rounding")
+        }
         dcg = DCG(**common).compute(judged).values
         ideal = IdealDCG(**common, ideal=self.ideal).compute(judged).values
         return Quotient(dcg, ideal, self._is_defined(ideal))
@@ -398,16 +463,24 @@ class NDCG(_Discounted):
         if self.rounding == "floor-2":
             return None
         returned = self.ideal == "returned" and not judged.complete
-        known = ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries) if returned else judged.ideal
+        known = (
+            ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries)
+            if returned
+            else judged.ideal
+        )
 
         def weigh(documents: Hits) -> FloatArray:
-            return hit_weights(judged, documents, np.ones(documents.query.size), self._discount, self.cutoff)
+            return hit_weights(
+                judged, documents, np.ones(documents.query.size), self._discount, self.cutoff
+            )
 
         def sums(n_ranks: int) -> FloatArray:
             limit = self._ideal_limit(judged, np.arange(judged.n_queries))[:, None]
             n_ranks = min(n_ranks, int(limit.max(initial=0)))
             rank = np.broadcast_to(np.arange(1, n_ranks + 1), (judged.n_queries, n_ranks))
-            weights = weights_within(self._discount, rank, limit, np.broadcast_to(judged.lengths[:, None], rank.shape))
+            weights = weights_within(
+                self._discount, rank, limit, np.broadcast_to(judged.lengths[:, None], rank.shape)
+            )
             return np.hstack((np.zeros((judged.n_queries, 1)), np.cumsum(weights, axis=1)))
 
         return Fraction(self._sum(self._dcg, judged), weigh, sums, known, self.ideal != "returned")
@@ -434,7 +507,9 @@ class NDCG(_Discounted):
             return None
         ideal = self._sum(self._ideal_dcg, judged)[documents.query]
         highest = float(self._gain(judged.ideal.grade).max(initial=0.0)) or 1.0
-        of_one = highest * self._discount.at(np.ones_like(documents.rank), judged.lengths[documents.query])
+        of_one = highest * self._discount.at(
+            np.ones_like(documents.rank), judged.lengths[documents.query]
+        )
         created = (ideal == 0) & (self.no_relevant in (None, "zero"))
         ideal = np.where(created, of_one, ideal)
         return np.divide(weights, ideal, out=np.zeros_like(weights), where=ideal > 0)
@@ -444,7 +519,12 @@ class NDCG(_Discounted):
         if the ideal depends on the list.
         """
         cutoff = self.cutoff
-        if not isinstance(cutoff, int) or self.ideal not in (None, "judged") or self._discount.by_length or judged.rectangle is not None:
+        if (
+            not isinstance(cutoff, int)
+            or self.ideal not in (None, "judged")
+            or self._discount.by_length
+            or judged.rectangle is not None
+        ):
             return None
         grades = judged.ideal
         gains = self._gain(grades.grade)

@@ -40,7 +40,9 @@ class _Table:
     """
 
     weight: Callable[[int], float]
-    columns: tuple[FloatArray, FloatArray] = field(default_factory=lambda: (np.zeros(1), np.zeros(1)))
+    columns: tuple[FloatArray, FloatArray] = field(
+        default_factory=lambda: (np.zeros(1), np.zeros(1))
+    )
 
     def upto(self, rank: int) -> tuple[FloatArray, FloatArray]:
         columns = self.columns
@@ -145,12 +147,21 @@ class CustomDiscount:
 
     def at(self, rank: IntArray, length: IntArray) -> FloatArray:
         """Weight of each rank."""
-        weights: AnyArray = np.array(self.function(rank, length) if _takes_length(self.function) else self.function(rank), np.float64)
+        weights: AnyArray = np.array(
+            self.function(rank, length) if _takes_length(self.function) else self.function(rank),
+            np.float64,
+        )
         if weights.shape != rank.shape:
-            raise InputError(f"discount {self.text} gave shape {weights.shape} for ranks of shape {rank.shape}; expected the same")
+            raise InputError(
+                f"discount {self.text} gave shape {weights.shape} for ranks of shape "
+                f"{rank.shape}; expected the same"
+            )
         if not np.isfinite(weights).all():
             wrong = int(np.flatnonzero(~np.isfinite(weights))[0])
-            raise InputError(f"discount {self.text} gave {weights[wrong]} for rank {rank[wrong]}, expected finite numbers")
+            raise InputError(
+                f"discount {self.text} gave {weights[wrong]} for rank {rank[wrong]}, expected "
+                f"finite numbers"
+            )
         return weights
 
     def between(self, first: IntArray, last: IntArray, length: IntArray) -> FloatArray:
@@ -159,7 +170,9 @@ class CustomDiscount:
         owner = np.repeat(np.arange(first.size), sizes)
         starts = np.cumsum(sizes) - sizes
         rank = np.arange(owner.size) - starts[owner] + first[owner]
-        total: FloatArray = np.bincount(owner, weights=self.at(rank, length[owner]), minlength=first.size).astype(np.float64)
+        total: FloatArray = np.bincount(
+            owner, weights=self.at(rank, length[owner]), minlength=first.size
+        ).astype(np.float64)
         return total
 
 
@@ -168,7 +181,13 @@ def _takes_length(function: Callable[..., FloatArray]) -> bool:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # NumPy's ufuncs have no signature and take one array
         return False
-    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters) >= 2
+    return (
+        sum(
+            p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            for p in parameters
+        )
+        >= 2
+    )
 
 
 def _check_base(family: str, base: float) -> None:
@@ -180,26 +199,40 @@ def _log(base: float) -> RankDiscount:
     _check_base("log", base)
     if base == 2:
         return RankDiscount("log2", lambda rank: 1.0 / math.log2(rank + 1))
-    return RankDiscount(f"log({number_text(base)})", lambda rank: math.log(base) / math.log(rank + 1))
+    return RankDiscount(
+        f"log({number_text(base)})", lambda rank: math.log(base) / math.log(rank + 1)
+    )
 
 
 def _jarvelin(base: float) -> RankDiscount:
     _check_base("jarvelin", base)
-    log: Callable[[int], float] = math.log2 if base == 2 else lambda rank: math.log(rank) / math.log(base)
-    return RankDiscount(f"jarvelin({number_text(base)})", lambda rank: 1.0 if rank < base else 1.0 / log(rank))
+    log: Callable[[int], float] = (
+        math.log2 if base == 2 else lambda rank: math.log(rank) / math.log(base)
+    )
+    return RankDiscount(
+        f"jarvelin({number_text(base)})", lambda rank: 1.0 if rank < base else 1.0 / log(rank)
+    )
 
 
 def _zipf(beta: float) -> RankDiscount:
     if not 0 < beta < math.inf:
         raise OptionError(f"discount=zipf({beta:g}): expected an exponent above 0")
-    return RankDiscount(f"zipf({number_text(beta)})", (lambda rank: 1.0 / rank) if beta == 1 else (lambda rank: math.pow(rank, -beta)))
+    return RankDiscount(
+        f"zipf({number_text(beta)})",
+        (lambda rank: 1.0 / rank) if beta == 1 else (lambda rank: math.pow(rank, -beta)),
+    )
 
 
 def _geometric(base: float) -> RankDiscount:
     if not 0 < base < math.inf or base == 1:
-        raise OptionError(f"discount=geometric({base:g}): expected a base above 1, or a ratio between 0 and 1")
+        raise OptionError(
+            f"discount=geometric({base:g}): expected a base above 1, or a ratio between 0 and 1"
+        )
     text = f"geometric({number_text(base)})"
-    return RankDiscount(text, (lambda rank: math.pow(base, -rank)) if base > 1 else (lambda rank: math.pow(base, rank)))
+    return RankDiscount(
+        text,
+        (lambda rank: math.pow(base, -rank)) if base > 1 else (lambda rank: math.pow(base, rank)),
+    )
 
 
 def _table(weights: Sequence[Any]) -> RankDiscount:
@@ -208,15 +241,29 @@ def _table(weights: Sequence[Any]) -> RankDiscount:
     except (TypeError, ValueError, OverflowError):
         listed = []
     if not listed or not all(map(math.isfinite, listed)):
-        raise OptionError(f"discount={shown(weights)}: expected a name, a function, or the weights of ranks 1, 2, ... as finite numbers")
+        raise OptionError(
+            f"discount={shown(weights)}: expected a name, a function, or the weights of ranks "
+            f"1, 2, ... as finite numbers"
+        )
     text = "[" + ",".join(number_text(weight) for weight in listed) + "]"
     return RankDiscount(text, lambda rank: listed[rank - 1] if rank <= len(listed) else 0.0)
 
 
 _FAMILIES: dict[str, Callable[[float], RankDiscount]] = {
-    "log": _log, "jarvelin": _jarvelin, "zipf": _zipf, "power": _zipf, "geometric": _geometric, "exponential": _geometric,
-}  # fmt: skip
-_NAMES = {"log2": ("log", 2.0), "reciprocal": ("zipf", 1.0), "zipf": ("zipf", 1.0), "jarvelin": ("jarvelin", 2.0), "ln": ("log", math.e)}
+    "log": _log,
+    "jarvelin": _jarvelin,
+    "zipf": _zipf,
+    "power": _zipf,
+    "geometric": _geometric,
+    "exponential": _geometric,
+}
+_NAMES = {
+    "log2": ("log", 2.0),
+    "reciprocal": ("zipf", 1.0),
+    "zipf": ("zipf", 1.0),
+    "jarvelin": ("jarvelin", 2.0),
+    "ln": ("log", math.e),
+}
 
 
 def make_discount(discount: DiscountLike) -> Discount:
@@ -238,7 +285,8 @@ def make_discount(discount: DiscountLike) -> Discount:
 
     References
     ----------
-    Jarvelin and Kekalainen (2002), ACM TOIS 20(4), section 2; Burges et al. (2005), ICML; Wang et al. (2013), COLT, section 2.
+    Jarvelin and Kekalainen (2002), ACM TOIS 20(4), section 2; Burges et al. (2005), ICML; Wang et
+    al. (2013), COLT, section 2.
 
     Examples
     --------
@@ -267,6 +315,7 @@ def make_discount(discount: DiscountLike) -> Discount:
         if isinstance(error, OptionError):
             raise
     raise OptionError(
-        f"discount={shown(discount)}: expected log2 | log(BASE) | jarvelin(BASE) | zipf(BETA) | reciprocal | geometric(BASE) | linear | "
+        f"discount={shown(discount)}: expected log2 | log(BASE) | jarvelin(BASE) | zipf(BETA) "
+        f"| reciprocal | geometric(BASE) | linear | "
         "[WEIGHT,...], or a function in Python"
     )

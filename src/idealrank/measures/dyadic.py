@@ -47,7 +47,9 @@ class Dyadic:
         """The nearest float64 of each; infinite where it is beyond float64."""
         if self.numerator.dtype != object and self.shift < 900:
             return self.numerator.astype(np.float64) * 2.0**-self.shift
-        return np.array([_quotient(whole, 1 << self.shift) for whole in self.numerator.tolist()], np.float64)
+        return np.array(
+            [_quotient(whole, 1 << self.shift) for whole in self.numerator.tolist()], np.float64
+        )
 
     def over(self, other: "Dyadic") -> FloatArray:
         """The nearest float64 of each quotient; `other` is not 0."""
@@ -56,14 +58,19 @@ class Dyadic:
         if max(_largest(ours), _largest(theirs)) <= _FLOAT64:
             return ours.astype(np.float64) / theirs.astype(np.float64)
         pairs = np.broadcast(ours, theirs)
-        return np.array([_quotient(int(a), int(b)) for a, b in pairs], np.float64).reshape(pairs.shape)
+        return np.array([_quotient(int(a), int(b)) for a, b in pairs], np.float64).reshape(
+            pairs.shape
+        )
 
     def is_float(self) -> BoolArray:
         """Mark the values that float64 holds without rounding."""
         if _largest(self.numerator) <= _FLOAT64 and self.shift < 1000:
             return np.ones(self.numerator.shape, bool)
         values = zip(self.numerator.tolist(), self.rounded().tolist(), strict=True)
-        return np.array([math.isfinite(near) and _same(int(whole), self.shift, near) for whole, near in values], bool)
+        return np.array(
+            [math.isfinite(near) and _same(int(whole), self.shift, near) for whole, near in values],
+            bool,
+        )
 
     def positive(self) -> BoolArray:
         """Mark the values above 0."""

@@ -66,7 +66,11 @@ def facts_of(cls: type[Measure]) -> Facts:
     body, sections = _sections(inspect.getdoc(cls) or "")
     formula = re.search(r"``(.+?)``", body, re.DOTALL)
     paired = cls.kind == "pair of runs"
-    spellings = [spelling for spelling, name in (PAIR_SPELLINGS if paired else SPELLINGS).items() if cls.name == name != spelling]
+    spellings = [
+        spelling
+        for spelling, name in (PAIR_SPELLINGS if paired else SPELLINGS).items()
+        if cls.name == name != spelling
+    ]
     return Facts(
         name=cls.name,
         class_name=cls.__name__,
@@ -96,7 +100,11 @@ def classes_of(text: str) -> list[type[Measure]]:
     of two runs, or one of each.
     """
     name = text.strip()
-    known = name if name in MEASURES else SPELLINGS.get(name.lower(), PRESET_OPTIONS.get(name.lower(), ("",))[0])
+    known = (
+        name
+        if name in MEASURES
+        else SPELLINGS.get(name.lower(), PRESET_OPTIONS.get(name.lower(), ("",))[0])
+    )
     paired = name if name in PAIR_MEASURES else PAIR_SPELLINGS.get(name.lower(), "")
     if known or paired:
         return [*([MEASURES[known]] if known else []), *([PAIR_MEASURES[paired]] if paired else [])]
@@ -130,7 +138,10 @@ def example_of(cls: type[Measure]) -> Measure:
     try:
         return cls()
     except OptionError:
-        given = {name: next(value for value in values if value is not None) for name, values in cls.samples.items()}
+        given = {
+            name: next(value for value in values if value is not None)
+            for name, values in cls.samples.items()
+        }
         return cls(**given)
 
 
@@ -164,7 +175,11 @@ def _trec_names(cls: type[Measure], source: str) -> tuple[str, ...]:
         measures.append(cls(cutoff=10))
     if cls.kind != "pair of runs":
         measures += [parse_measure(spelling) for spelling in _presets(cls)]
-    names = (measure.trec_name for measure in measures if measure.trec_name != str(measure) or _is_called(measure.trec_name, source))
+    names = (
+        measure.trec_name
+        for measure in measures
+        if measure.trec_name != str(measure) or _is_called(measure.trec_name, source)
+    )
     return tuple(dict.fromkeys(names))
 
 
@@ -174,7 +189,9 @@ def _presets(cls: type[Measure]) -> tuple[str, ...]:
 
 
 def _is_called(name: str, source: str) -> bool:
-    return any(part.strip().startswith("trec_eval") and f"``{name}``" in part for part in source.split(";"))
+    return any(
+        part.strip().startswith("trec_eval") and f"``{name}``" in part for part in source.split(";")
+    )
 
 
 def _parameters(cls: type[Measure]) -> Iterator[Parameter]:

@@ -46,7 +46,8 @@ def _by_value(grades: FloatArray, gain: Callable[[float], float], text: str) -> 
         return np.array([gain(grade) for grade in distinct.tolist()])[inverse.reshape(grades.shape)]
     except OverflowError:
         raise InputError(
-            f"gain {text} of grade {high:g} is larger than a number can be (1.8e308); use gain=linear, or a table of gains",
+            f"gain {text} of grade {high:g} is larger than a number can be (1.8e308); use "
+            f"gain=linear, or a table of gains",
             switch="gain=linear",
         ) from None
 
@@ -107,7 +108,9 @@ class PowerGain:
         return f"power({number_text(self.exponent)})"
 
     def __call__(self, grades: FloatArray) -> FloatArray:
-        return _by_value(grades, lambda grade: math.copysign(abs(grade) ** self.exponent, grade), self.text)
+        return _by_value(
+            grades, lambda grade: math.copysign(abs(grade) ** self.exponent, grade), self.text
+        )
 
 
 @dataclass(frozen=True)
@@ -146,10 +149,13 @@ class TableGain:
         place = np.minimum(np.searchsorted(known, grades), known.size - 1)
         wrong = known[place] != grades
         if self.others:
-            return np.where(wrong, grades, np.array([table[float(grade)] for grade in known])[place])
+            return np.where(
+                wrong, grades, np.array([table[float(grade)] for grade in known])[place]
+            )
         if wrong.any():
             raise InputError(
-                f"gain={shown(self.text)}: found grade {grades[wrong][0]:g}, expected one of {shown(', '.join(f'{g:g}' for g in known))}; "
+                f"gain={shown(self.text)}: found grade {grades[wrong][0]:g}, expected one of "
+                f"{shown(', '.join(f'{g:g}' for g in known))}; "
                 "*:* in the table makes every other grade its own gain"
             )
         return np.array([table[float(grade)] for grade in known])[place]
@@ -180,13 +186,20 @@ class CustomGain:
             gains: AnyArray = np.asarray(self.function(column), dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InputError(
-                f"gain {self.text} failed on an array of grades ({error}); expected a vectorised function, as np.vectorize makes of one"
+                f"gain {self.text} failed on an array of grades ({error}); expected a "
+                f"vectorised function, as np.vectorize makes of one"
             ) from error
         if gains.shape != column.shape:
-            raise InputError(f"gain {self.text} gave shape {gains.shape} for grades of shape {column.shape}; expected the same")
+            raise InputError(
+                f"gain {self.text} gave shape {gains.shape} for grades of shape "
+                f"{column.shape}; expected the same"
+            )
         if not np.isfinite(gains).all():
             wrong = int(np.flatnonzero(~np.isfinite(gains))[0])
-            raise InputError(f"gain {self.text} gave {gains[wrong]} for grade {column[wrong]:g}, expected finite numbers")
+            raise InputError(
+                f"gain {self.text} gave {gains[wrong]} for grade {column[wrong]:g}, expected "
+                f"finite numbers"
+            )
         return gains.reshape(grades.shape)
 
 
@@ -234,7 +247,10 @@ def _gain_from_text(text: str) -> Gain:
     except ValueError as error:
         if isinstance(error, OptionError):
             raise
-    raise OptionError(f"gain={shown(text)}: expected linear | exp2 | power(EXPONENT) | {{GRADE:GAIN,...}}, or a function in Python")
+    raise OptionError(
+        f"gain={shown(text)}: expected linear | exp2 | power(EXPONENT) | {{GRADE:GAIN,...}}, "
+        f"or a function in Python"
+    )
 
 
 def _gain_table(pairs: Iterable[Sequence[Any]], text: str) -> TableGain:
@@ -243,14 +259,19 @@ def _gain_table(pairs: Iterable[Sequence[Any]], text: str) -> TableGain:
         given = [pair for pair in listed if [str(part).strip() for part in pair] != ["*", "*"]]
         entries = sorted((float(grade), float(value)) for grade, value in given)
     except (TypeError, ValueError):
-        raise OptionError(f"gain={shown(text)}: expected numbers, a grade and its gain each, as in {{0:0,1:1,2:5}}") from None
+        raise OptionError(
+            f"gain={shown(text)}: expected numbers, a grade and its gain each, as in "
+            f"{{0:0,1:1,2:5}}"
+        ) from None
     if not entries:
         raise OptionError("gain={}: expected at least one grade")
     if not all(map(math.isfinite, chain.from_iterable(entries))):
         raise OptionError(f"gain={shown(text)}: expected finite numbers, a grade and its gain each")
     for (grade, _), (following, _) in pairwise(entries):
         if grade == following:
-            raise OptionError(f"gain={shown(text)}: grade {grade:g} is given twice, expected each grade once")
+            raise OptionError(
+                f"gain={shown(text)}: grade {grade:g} is given twice, expected each grade once"
+            )
     return TableGain(tuple(entries), others=len(given) < len(listed))
 
 
@@ -264,5 +285,7 @@ def trec_gains(gain: "GainLike | None") -> str | None:
     """
     made = LinearGain() if gain is None else make_gain(gain)
     if isinstance(made, TableGain) and made.others:
-        return "_" + ",".join(f"{number_text(grade)}={number_text(worth)}" for grade, worth in made.entries)
+        return "_" + ",".join(
+            f"{number_text(grade)}={number_text(worth)}" for grade, worth in made.entries
+        )
     return "" if isinstance(made, LinearGain) else None

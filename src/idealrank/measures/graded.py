@@ -58,11 +58,15 @@ class Steps:
         if not self.query.size or not query.size:
             return found
         width = int(max(self.first.max(), rank.max())) + 1
-        place = np.searchsorted(self.query * width + self.first, query * width + rank, side="right") - 1
+        place = (
+            np.searchsorted(self.query * width + self.first, query * width + rank, side="right") - 1
+        )
         here = (place >= 0) & (self.query[place] == query)
         step = place[here]
         reached = np.minimum(rank[here], self.last[step])
-        within = self.gain[step] / self.size[step] * discount.between(self.first[step], reached, reached)
+        within = (
+            self.gain[step] / self.size[step] * discount.between(self.first[step], reached, reached)
+        )
         found[here] = self._before(discount)[step] + within
         return found
 
@@ -79,10 +83,14 @@ class Steps:
         positive gain, else 0.
         """
         size, first = self.size[of], self.first[of]
-        others = (self.positive * self.gain - self.positive_gain)[of] / (size * np.maximum(size - 1, 1))
+        others = (self.positive * self.gain - self.positive_gain)[of] / (
+            size * np.maximum(size - 1, 1)
+        )
         own = self.positive_gain[of] / size * discount.at(rank, rank)
         before: FloatArray = (self.positive[of] / size) * self._before(discount)[of]
-        terms: FloatArray = before + np.where(size > 1, others * discount.between(first, rank - 1, rank), 0.0) + own
+        terms: FloatArray = (
+            before + np.where(size > 1, others * discount.between(first, rank - 1, rank), 0.0) + own
+        )
         return terms
 
 
@@ -92,7 +100,9 @@ def mean_weights(discount: Discount, first: IntArray, last: IntArray) -> FloatAr
     """
     weights = discount.at(first, first)
     wide = last > first
-    weights[wide] = discount.between(first[wide], last[wide], first[wide]) / (last - first + 1)[wide]
+    weights[wide] = (
+        discount.between(first[wide], last[wide], first[wide]) / (last - first + 1)[wide]
+    )
     return weights
 
 
@@ -103,19 +113,32 @@ def steps_of(judged: Judged, gain: Gain, *, tied: bool) -> Steps:
         groups = groups_of(hits, tied=True)
         whole, above = groups.sums(gains), groups.sums(np.maximum(gains, 0.0))
         return Steps(
-            query=groups.query, first=groups.first, last=groups.last, gain=whole, positive_gain=above, positive=groups.within(gains > 0)
+            query=groups.query,
+            first=groups.first,
+            last=groups.last,
+            gain=whole,
+            positive_gain=above,
+            positive=groups.within(gains > 0),
         )
     rank, query = tied_ranks(judged, hits, gains), hits.query
     if rank is not hits.rank:
         order = np.lexsort((rank, query))
         rank, query, gains = rank[order], query[order], gains[order]
     return Steps(
-        query=query, first=rank, last=rank, gain=gains, positive_gain=np.maximum(gains, 0.0), positive=(gains > 0).astype(np.int64)
+        query=query,
+        first=rank,
+        last=rank,
+        gain=gains,
+        positive_gain=np.maximum(gains, 0.0),
+        positive=(gains > 0).astype(np.int64),
     )
 
 
 _LOG2 = make_discount("log2")
-_PROOF = "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 live, to 12 decimals"
+_PROOF = (
+    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 "
+    "live, to 12 decimals"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -175,7 +198,13 @@ class GainMeasure(Measure):
         gains = gains if self._gain.rising else sort_by_query(grades.query, gains, judged.n_queries)
         kept = gains > 0
         size = np.bincount(grades.query[kept], minlength=judged.n_queries)
-        return _Ideal(query=grades.query[kept], rank=grades.rank[kept], gain=gains[kept], start=np.cumsum(size) - size, size=size)
+        return _Ideal(
+            query=grades.query[kept],
+            rank=grades.rank[kept],
+            gain=gains[kept],
+            start=np.cumsum(size) - size,
+            size=size,
+        )
 
     def _filled(self, values: FloatArray, defined: BoolArray) -> PerQuery:
         return fill_undefined(finite_sums(self, values), defined, self.no_relevant or "zero")
@@ -202,8 +231,9 @@ class G(GainMeasure):
 
     Notes
     -----
-    Best and worst tie orders sort by gain; another order can score slightly more or less. trec_eval's documentation counts the gains
-    before rank i and does not define ranks without ideal gain; the formula above reproduces its values.
+    Best and worst tie orders sort by gain; another order can score slightly more or less.
+    trec_eval's documentation counts the gains before rank i and does not define ranks without ideal
+    gain; the formula above reproduces its values.
 
     References
     ----------
@@ -220,7 +250,8 @@ class G(GainMeasure):
     ties: ClassVar = "not offered"
     summary: ClassVar[str] = "gain over the logarithm of the gain missed so far"
     use: ClassVar[str] = (
-        "Choose it to reproduce trec_eval's table. Not for new work: it was an experiment, papers use nDCG, and an order that is not by "
+        "Choose it to reproduce trec_eval's table. Not for new work: it was an experiment, "
+        "papers use nDCG, and an order that is not by "
         "gain can score more."
     )
     proof: ClassVar[str] = _PROOF
@@ -229,13 +260,17 @@ class G(GainMeasure):
     def compute(self, judged: Judged) -> PerQuery:
         """Normalised gain of every query."""
         ideal, steps = self._ideal(judged), steps_of(judged, self._gain, tied=False)
-        cost = ideal.upto(running_sums(ideal.query, np.maximum(ideal.gain, 1.0)), steps.query, steps.first)
+        cost = ideal.upto(
+            running_sums(ideal.query, np.maximum(ideal.gain, 1.0)), steps.query, steps.first
+        )
         cost += np.maximum(steps.first - ideal.size[steps.query], 0)
         # A document listed twice may bring more than the ideal list; the logarithm stays at 1 then.
         missed = np.maximum(cost - running_sums(steps.query, steps.gain), 0.0)
         gained = judged.sum_by_query(steps.query, steps.gain / np.log2(2.0 + missed))
         total = judged.sum_by_query(ideal.query, ideal.gain)
-        return self._filled(np.divide(gained, total, out=np.zeros_like(total), where=total > 0), ideal.size > 0)
+        return self._filled(
+            np.divide(gained, total, out=np.zeros_like(total), where=total > 0), ideal.size > 0
+        )
 
     @property
     def trec_name(self) -> str:
@@ -264,7 +299,9 @@ class BinG(NeedsRelevant):
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "y", "b"]}, [ir.BinG()]).mean()["binG"]
+    >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "y", "b"]}, [ir.BinG()]).mean()[
+    ...     "binG"
+    ... ]
     0.75
     """
 
@@ -273,7 +310,8 @@ class BinG(NeedsRelevant):
     cuts: ClassVar = "none"
     summary: ClassVar[str] = "1 / logarithm of the wrong documents above each relevant one"
     use: ClassVar[str] = (
-        "Choose it to reproduce trec_eval's table, or where a reader's effort is the wrong documents seen and not the rank. Not for "
+        "Choose it to reproduce trec_eval's table, or where a reader's effort is the wrong "
+        "documents seen and not the rank. Not for "
         "new work that others should compare with: it was an experiment."
     )
     proof: ClassVar[str] = _PROOF
@@ -319,8 +357,9 @@ class RNDCG(GainMeasure):
 
     References
     ----------
-    trec_eval, measure ``Rndcg``; Jarvelin and Kekalainen (2002), ACM TOIS 20(4), for nDCG. trec_eval's text would average over the level
-    of grade 0 too, and leaves lists that end early open: the ranks above are those that give its numbers.
+    trec_eval, measure ``Rndcg``; Jarvelin and Kekalainen (2002), ACM TOIS 20(4), for nDCG.
+    trec_eval's text would average over the level of grade 0 too, and leaves lists that end early
+    open: the ranks above are those that give its numbers.
 
     Examples
     --------
@@ -335,7 +374,8 @@ class RNDCG(GainMeasure):
     response: ClassVar[Response] = "upward"
     summary: ClassVar[str] = "mean nDCG at the ranks where the ideal gain falls"
     use: ClassVar[str] = (
-        "Choose it to reproduce trec_eval's table, or where numbers of relevant documents differ so much that no one cutoff suits all "
+        "Choose it to reproduce trec_eval's table, or where numbers of relevant documents "
+        "differ so much that no one cutoff suits all "
         "queries. Otherwise nDCG@k, which others report."
     )
     proof: ClassVar[str] = _PROOF
@@ -396,7 +436,8 @@ class NDCGRel(GainMeasure):
     name: ClassVar[str] = "nDCG_rel"
     summary: ClassVar[str] = "mean nDCG at the ranks of the relevant documents"
     use: ClassVar[str] = (
-        "Choose it to reproduce trec_eval's table, or for a graded measure that, like AP, looks wherever a relevant document stands. "
+        "Choose it to reproduce trec_eval's table, or for a graded measure that, like AP, "
+        "looks wherever a relevant document stands. "
         "Otherwise nDCG, which others report."
     )
     proof: ClassVar[str] = _PROOF
@@ -412,10 +453,14 @@ class NDCGRel(GainMeasure):
         query = steps.query[of]
         terms = steps.dcg_at_positive(of, rank, _LOG2)
         best = ideal.upto(sums, query, rank)
-        values = judged.sum_by_query(query, np.divide(terms, best, out=np.zeros_like(terms), where=best > 0))
+        values = judged.sum_by_query(
+            query, np.divide(terms, best, out=np.zeros_like(terms), where=best > 0)
+        )
         everyone = np.arange(judged.n_queries)
         end, whole = steps.total(judged, _LOG2), ideal.upto(sums, everyone, ideal.size)
-        missed = ideal.size - np.bincount(steps.query, weights=steps.positive, minlength=judged.n_queries)
+        missed = ideal.size - np.bincount(
+            steps.query, weights=steps.positive, minlength=judged.n_queries
+        )
         values += missed * np.divide(end, whole, out=np.zeros_like(end), where=whole > 0)
         return self._filled(values / np.maximum(ideal.size, 1), ideal.size > 0)
 

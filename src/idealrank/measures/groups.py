@@ -20,7 +20,8 @@ from idealrank.measures.precision import Rprec
 from idealrank.measures.threshold import BinaryMeasure, NeedsRelevant
 
 _PRINTED = (
-    "trec_eval 10.0: every query and the means of its output out.test.qrels_jg, at all printed digits; the definition, group by group "
+    "trec_eval 10.0: every query and the means of its output out.test.qrels_jg, at all "
+    "printed digits; the definition, group by group "
     "and over all orders of ties, to 12 decimals"
 )
 
@@ -29,8 +30,12 @@ def averaged(measure: Measure, judged: Judged) -> PerQuery:
     """A measure of one group's judgments, averaged over the groups of each query."""
     seen = judged.beside.get("assessors")
     if not isinstance(seen, ByAssessor):
-        raise OptionError(f"{measure}: found no judgments of several assessors, expected AssessorQrels")
-    result = measure.compute(seen.judged.condensed(pooled=False) if measure.judged_only else seen.judged)
+        raise OptionError(
+            f"{measure}: found no judgments of several assessors, expected AssessorQrels"
+        )
+    result = measure.compute(
+        seen.judged.condensed(pooled=False) if measure.judged_only else seen.judged
+    )
     scored = np.ones(result.values.size, bool) if result.scored is None else result.scored
     values, counts = seen.mean_by_query(result.values, scored)
     return PerQuery(values) if counts.all() else PerQuery(np.where(counts, values, np.nan), counts)
@@ -62,13 +67,19 @@ class APAvgJG(NeedsRelevant):
     needs: ClassVar[tuple[str, ...]] = ("assessors",)
     summary: ClassVar[str] = "AP, averaged over judgment groups"
     use: ClassVar[str] = (
-        "When several people judged a topic and disagree, and each opinion is to count. Not to hide poor agreement: look at that first."
+        "When several people judged a topic and disagree, and each opinion is to count. Not "
+        "to hide poor agreement: look at that first."
     )
     proof: ClassVar[str] = _PRINTED
 
     def compute(self, judged: Judged) -> PerQuery:
         """Mean of the groups' average precision for every query."""
-        one = AP(cutoff=self.cutoff, rel=self.rel, no_relevant=self.no_relevant, judged_only=self.judged_only)
+        one = AP(
+            cutoff=self.cutoff,
+            rel=self.rel,
+            no_relevant=self.no_relevant,
+            judged_only=self.judged_only,
+        )
         return averaged(one, judged)
 
     @property
@@ -103,7 +114,10 @@ class PAvgJG(BinaryMeasure):
     needs: ClassVar[tuple[str, ...]] = ("assessors",)
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "precision at k, averaged over judgment groups"
-    use: ClassVar[str] = "When several people judged a topic, and what matters is the share of the first k ranks that each of them likes."
+    use: ClassVar[str] = (
+        "When several people judged a topic, and what matters is the share of the first k "
+        "ranks that each of them likes."
+    )
     proof: ClassVar[str] = _PRINTED
 
     def compute(self, judged: Judged) -> PerQuery:
@@ -137,7 +151,9 @@ class RprecAvgJG(NeedsRelevant):
     --------
     >>> import idealrank as ir
     >>> qrels = ir.AssessorQrels({"q": {"ann": {"a": 1, "b": 0}, "ben": {"a": 1, "c": 1}}})
-    >>> ir.evaluate(qrels, {"q": ["a", "b"]}, ["Rprec_mult_avgjg_1.00"]).mean()["Rprec_avgjg(mult=1)"]
+    >>> ir.evaluate(qrels, {"q": ["a", "b"]}, ["Rprec_mult_avgjg_1.00"]).mean()[
+    ...     "Rprec_avgjg(mult=1)"
+    ... ]
     0.75
     """
 
@@ -148,7 +164,10 @@ class RprecAvgJG(NeedsRelevant):
     cuts: ClassVar = "none"
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = Rprec.samples
     summary: ClassVar[str] = "R-precision, averaged over judgment groups"
-    use: ClassVar[str] = "When several people judged a topic, and some found many more documents relevant than others did."
+    use: ClassVar[str] = (
+        "When several people judged a topic, and some found many more documents relevant than "
+        "others did."
+    )
     proof: ClassVar[str] = _PRINTED
 
     def __post_init__(self) -> None:
@@ -157,7 +176,9 @@ class RprecAvgJG(NeedsRelevant):
 
     @property
     def _one(self) -> Rprec:
-        return Rprec(mult=self.mult, rel=self.rel, no_relevant=self.no_relevant, judged_only=self.judged_only)
+        return Rprec(
+            mult=self.mult, rel=self.rel, no_relevant=self.no_relevant, judged_only=self.judged_only
+        )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Mean of the groups' R-precision for every query."""
@@ -166,4 +187,6 @@ class RprecAvgJG(NeedsRelevant):
     @property
     def trec_name(self) -> str:
         """``Rprec_mult_avgjg_0.20``."""
-        return self.trec_binary(str(self) if self.mult is None else f"Rprec_mult_avgjg_{self.mult:.2f}", "Rprec")
+        return self.trec_binary(
+            str(self) if self.mult is None else f"Rprec_mult_avgjg_{self.mult:.2f}", "Rprec"
+        )

@@ -34,7 +34,9 @@ class JudgedShare(Measure):
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "x", "b", "y"]}, ["Judged@3"]).mean()["Judged@3"]
+    >>> ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "x", "b", "y"]}, ["Judged@3"]).mean()[
+    ...     "Judged@3"
+    ... ]
     0.6666666666666666
     """
 
@@ -42,7 +44,8 @@ class JudgedShare(Measure):
     direction: ClassVar[int] = 1
     summary: ClassVar[str] = "share of the first k documents that are judged"
     use: ClassVar[str] = (
-        "Print it beside every measure that takes unjudged documents for nonrelevant ones: values of runs with different shares do not "
+        "Print it beside every measure that takes unjudged documents for nonrelevant ones: "
+        "values of runs with different shares do not "
         "compare. It says nothing about quality."
     )
     proof: ClassVar[str] = "ir_measures 0.4.3 live, to 12 decimals"
@@ -70,13 +73,16 @@ class Unjudged(Measure):
 
     References
     ----------
-    trec_eval 10, measure ``unj``. MTEB's ``hole`` is the same share, but takes a document for judged where it was judged for any
-    query: give every query the judged documents of all to have its number.
+    trec_eval 10, measure ``unj``. MTEB's ``hole`` is the same share, but takes a document for
+    judged where it was judged for any query: give every query the judged documents of all to have
+    its number.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "x", "b", "y"]}, ["Unjudged@5"]).mean()["Unjudged@5"]
+    >>> ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "x", "b", "y"]}, ["Unjudged@5"]).mean()[
+    ...     "Unjudged@5"
+    ... ]
     0.4
     """
 
@@ -84,7 +90,8 @@ class Unjudged(Measure):
     direction: ClassVar[int] = -1
     summary: ClassVar[str] = "share of the first k ranks without a judgment"
     use: ClassVar[str] = (
-        "Print it beside measures at the same cutoff: it bounds what unjudged documents could add to P@k. It says nothing about quality."
+        "Print it beside measures at the same cutoff: it bounds what unjudged documents could "
+        "add to P@k. It says nothing about quality."
     )
     proof: ClassVar[str] = "trec_eval 10 to its 4 printed decimals on real runs"
 
@@ -93,7 +100,12 @@ class Unjudged(Measure):
         shown = _shown(judged, self.cutoff)
         known = _number(judged, judged.hits.part(judged.given >= 0), self.cutoff)
         return PerQuery(
-            (shown - known) / (resolve_cutoff(self.cutoff, judged.lengths) if self.cutoff is not None else np.maximum(shown, 1))
+            (shown - known)
+            / (
+                resolve_cutoff(self.cutoff, judged.lengths)
+                if self.cutoff is not None
+                else np.maximum(shown, 1)
+            )
         )
 
     @property
@@ -108,4 +120,6 @@ def _shown(judged: Judged, cutoff: Cutoff | None) -> FloatArray:
 
 def _number(judged: Judged, hits: Hits, cutoff: Cutoff | None) -> FloatArray:
     """(Expected) number of these hits within the cutoff."""
-    return judged.sum_by_query(hits.query, chance_within(judged, hits, np.ones(hits.query.size), cutoff))
+    return judged.sum_by_query(
+        hits.query, chance_within(judged, hits, np.ones(hits.query.size), cutoff)
+    )

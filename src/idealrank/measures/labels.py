@@ -14,7 +14,13 @@ from idealrank.errors import OptionError, shown
 from idealrank.measures.correlation import overlap_sums
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.discounts import make_discount
-from idealrank.measures.measure import Measure, OftenUndefined, PerQuery, fill_undefined, number_option
+from idealrank.measures.measure import (
+    Measure,
+    OftenUndefined,
+    PerQuery,
+    fill_undefined,
+    number_option,
+)
 from idealrank.measures.ranks import hit_weights, tie_groups, tied_ranks
 from idealrank.measures.sums import finite_sums, refuse_overflow
 from idealrank.measures.threshold import NeedsRelevant, where_comparable
@@ -52,10 +58,13 @@ class ARP(OftenUndefined):
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     summary: ClassVar[str] = "mean rank of the documents returned, weighed with their grades"
     use: ClassVar[str] = (
-        "Choose it to re-rank one set of candidates, where a rank further down costs the same anywhere. Not to compare runs that "
+        "Choose it to re-rank one set of candidates, where a rank further down costs the same "
+        "anywhere. Not to compare runs that "
         "return different documents: leaving a relevant one out makes it smaller."
     )
-    proof: ClassVar[str] = "the values of TF-Ranking's own tests, without item weights, to 6 decimals"
+    proof: ClassVar[str] = (
+        "the values of TF-Ranking's own tests, without item weights, to 6 decimals"
+    )
 
     @refuse_overflow
     def compute(self, judged: Judged) -> PerQuery:
@@ -89,7 +98,10 @@ class PWA(Measure):
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 1, "b": 2}}, {"q": ["a", "b", "x"]}, [ir.PWA()]).mean()["PWA"], 4)
+    >>> round(
+    ...     ir.evaluate({"q": {"a": 1, "b": 2}}, {"q": ["a", "b", "x"]}, [ir.PWA()]).mean()["PWA"],
+    ...     4,
+    ... )
     1.0909
     """
 
@@ -97,7 +109,8 @@ class PWA(Measure):
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     summary: ClassVar[str] = "mean grade of the first k ranks, weighed with 1 / rank"
     use: ClassVar[str] = (
-        "Choose it to read the quality of what is shown in the unit of the grades. Not where queries differ in what could be found: "
+        "Choose it to read the quality of what is shown in the unit of the grades. Not where "
+        "queries differ in what could be found: "
         "it is not normalised (nDCG is)."
     )
     proof: ClassVar[str] = "the values of TF-Ranking's own tests, to 6 decimals"
@@ -137,7 +150,12 @@ class LRAP(NeedsRelevant):
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, [ir.LRAP()]).mean()["LRAP"], 4)
+    >>> round(
+    ...     ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, [ir.LRAP()]).mean()[
+    ...         "LRAP"
+    ...     ],
+    ...     4,
+    ... )
     0.5
     """
 
@@ -146,14 +164,21 @@ class LRAP(NeedsRelevant):
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "average precision with every tie at its last rank"
     use: ClassVar[str] = (
-        "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose AP: the two differ only where scores tie, "
+        "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose "
+        "AP: the two differ only where scores tie, "
         "and there LRAP takes every tie for the worst."
     )
-    proof: ClassVar[str] = "scikit-learn 1.9 (label_ranking_average_precision_score) live, tied scores included, to 12 decimals"
+    proof: ClassVar[str] = (
+        "scikit-learn 1.9 (label_ranking_average_precision_score) live, tied scores included, "
+        "to 12 decimals"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Label ranking average precision of every query."""
-        hits, total = only_relevant(judged.hits, self.threshold), judged.relevant(self.threshold).total
+        hits, total = (
+            only_relevant(judged.hits, self.threshold),
+            judged.relevant(self.threshold).total,
+        )
         number, last = _ends_of_ties(hits)
         sums = judged.sum_by_query(hits.query, number / last)
         return self.filled(sums / np.maximum(total, 1), total)
@@ -186,12 +211,15 @@ class CoverageError(NeedsRelevant):
 
     References
     ----------
-    Tsoumakas, Katakis and Vlahavas (2010), Mining multi-label data, section 34.3.2; scikit-learn, ``coverage_error``.
+    Tsoumakas, Katakis and Vlahavas (2010), Mining multi-label data, section 34.3.2; scikit-learn,
+    ``coverage_error``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, [ir.CoverageError()]).mean()["CoverageError"]
+    >>> ir.evaluate(
+    ...     {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, [ir.CoverageError()]
+    ... ).mean()["CoverageError"]
     2.0
     """
 
@@ -200,16 +228,24 @@ class CoverageError(NeedsRelevant):
     direction: ClassVar[int] = -1
     ties: ClassVar = "not affected"
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
-    summary: ClassVar[str] = "rank at which all relevant documents have been seen, with every tie at its last rank"
+    summary: ClassVar[str] = (
+        "rank at which all relevant documents have been seen, with every tie at its last rank"
+    )
     use: ClassVar[str] = (
-        "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose LastRel: the two differ only where scores "
+        "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose "
+        "LastRel: the two differ only where scores "
         "tie, and there this one takes every tie for the worst."
     )
-    proof: ClassVar[str] = "scikit-learn 1.9 (coverage_error) live, tied scores included, to 12 decimals"
+    proof: ClassVar[str] = (
+        "scikit-learn 1.9 (coverage_error) live, tied scores included, to 12 decimals"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Coverage error of every query."""
-        hits, total = only_relevant(judged.hits, self.threshold), judged.relevant(self.threshold).total
+        hits, total = (
+            only_relevant(judged.hits, self.threshold),
+            judged.relevant(self.threshold).total,
+        )
         _, last = _ends_of_ties(hits)
         deepest = np.zeros(judged.n_queries)
         np.maximum.at(deepest, hits.query, last)
@@ -237,12 +273,15 @@ class RankingLoss(NeedsRelevant):
 
     References
     ----------
-    Tsoumakas, Katakis and Vlahavas (2010), Mining multi-label data, section 34.3.2; scikit-learn, ``label_ranking_loss``.
+    Tsoumakas, Katakis and Vlahavas (2010), Mining multi-label data, section 34.3.2; scikit-learn,
+    ``label_ranking_loss``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.RankingLoss()]).mean()["RankingLoss"]
+    >>> ir.evaluate(
+    ...     {"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.RankingLoss()]
+    ... ).mean()["RankingLoss"]
     0.5
     """
 
@@ -251,12 +290,17 @@ class RankingLoss(NeedsRelevant):
     compares: ClassVar = "relevance"
     direction: ClassVar[int] = -1
     ties: ClassVar = "not affected"
-    summary: ClassVar[str] = "share of (relevant, not relevant) pairs not in the right order, ties included"
+    summary: ClassVar[str] = (
+        "share of (relevant, not relevant) pairs not in the right order, ties included"
+    )
     use: ClassVar[str] = (
-        "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose AUC, of which it is the rest to 1 where no "
+        "Choose it for scikit-learn's multi-label number on the same scores. Otherwise choose "
+        "AUC, of which it is the rest to 1 where no "
         "scores tie."
     )
-    proof: ClassVar[str] = "scikit-learn 1.9 (label_ranking_loss) live, tied scores included, to 12 decimals"
+    proof: ClassVar[str] = (
+        "scikit-learn 1.9 (label_ranking_loss) live, tied scores included, to 12 decimals"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Ranking loss of every query."""
@@ -294,12 +338,18 @@ class Compat(NeedsRelevant):
 
     References
     ----------
-    Clarke, Vtyurina and Smucker (2021), Assessing top-k preferences, ACM TOIS 39(3); ir_measures, ``Compat``.
+    Clarke, Vtyurina and Smucker (2021), Assessing top-k preferences, ACM TOIS 39(3); ir_measures,
+    ``Compat``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["b", "a"]}, [ir.Compat(p=0.5)]).mean()["Compat(p=0.5)"], 4)
+    >>> round(
+    ...     ir.evaluate({"q": {"a": 2, "b": 1}}, {"q": ["b", "a"]}, [ir.Compat(p=0.5)]).mean()[
+    ...         "Compat(p=0.5)"
+    ...     ],
+    ...     4,
+    ... )
     0.3333
     """
 
@@ -312,7 +362,8 @@ class Compat(NeedsRelevant):
     samples: ClassVar = {"p": (None, 0.5, 0.8, 0.95), "normalize": (None, False)}
     summary: ClassVar[str] = "rank-biased overlap with the nearest ideal ranking"
     use: ClassVar[str] = (
-        "Choose it where grades are preferences: any order that they allow is perfect, and the top counts most. Not for tied scores, "
+        "Choose it where grades are preferences: any order that they allow is perfect, and "
+        "the top counts most. Not for tied scores, "
         "nor where one relevant document is as good as another (RBP or AP)."
     )
     proof: ClassVar[str] = "ir_measures 0.4.3 live, to 12 decimals, and the values of its own tests"
@@ -333,8 +384,12 @@ class Compat(NeedsRelevant):
         rank = tied_ranks(judged, hits, hits.grade)
         sums = overlap_sums(hits.query, np.maximum(rank, self._ideal_ranks(judged, rank)), depth, p)
         if self.normalize is None:
-            ranks_of_ideal = np.arange(1, total.sum() + 1) - np.repeat(np.cumsum(total) - total, total)
-            best = overlap_sums(np.repeat(np.arange(judged.n_queries), total), ranks_of_ideal, depth, p)
+            ranks_of_ideal = np.arange(1, total.sum() + 1) - np.repeat(
+                np.cumsum(total) - total, total
+            )
+            best = overlap_sums(
+                np.repeat(np.arange(judged.n_queries), total), ranks_of_ideal, depth, p
+            )
         else:
             best = (1 - p**depth) / (1 - p)
         return self.filled(np.divide(sums, best, out=np.zeros_like(sums), where=total > 0), total)

@@ -77,7 +77,10 @@ def _few_chances(stops: FloatArray) -> tuple[FloatArray, FloatArray]:
     # Stretches between powers of two of the chance, and above a half of the chance to go on.
     stretch = np.where(chances < 0.5, np.frexp(chances)[1], 1 - np.frexp(1.0 - chances)[1])
     starts = np.flatnonzero(np.diff(stretch, prepend=stretch[0] - 1)).tolist()
-    parts = [_few(chances[low:high], counts[low:high]) for low, high in zip(starts, [*starts[1:], chances.size], strict=True)]
+    parts = [
+        _few(chances[low:high], counts[low:high])
+        for low, high in zip(starts, [*starts[1:], chances.size], strict=True)
+    ]
     nodes, weights = zip(*parts, strict=True)
     return np.concatenate(nodes), np.concatenate(weights)
 
@@ -103,33 +106,46 @@ def _stopping(places: FloatArray, chances: FloatArray, counts: FloatArray, size:
     """Probability that a user stops at each place."""
     taken, others = places - 1.0, size - 1.0
     even = (taken + 0.5) / size
-    groups = [(0.0, size - float(counts.sum())), *zip(chances.tolist(), counts.tolist(), strict=True)]
+    groups = [
+        (0.0, size - float(counts.sum())),
+        *zip(chances.tolist(), counts.tolist(), strict=True),
+    ]
     tilt, variance = _saddle(taken, even, groups, size)
     # Powers of both tilts, and the product of the moduli at angle 0: numbers near 1 to large
     # powers, so by logarithms of quotients.
-    scale = taken * np.log1p((even - tilt) / tilt) + (others - taken) * np.log1p((tilt - even) / (1.0 - tilt))
+    scale = taken * np.log1p((even - tilt) / tilt) + (others - taken) * np.log1p(
+        (tilt - even) / (1.0 - tilt)
+    )
     angle, step = _angles(variance)
     logs, turns = np.zeros(angle.shape), -taken[:, np.newaxis] * angle
     real, imaginary = np.zeros(angle.shape), np.zeros(angle.shape)
     for chance, count in groups:
         left = (1.0 - tilt) + tilt * (1.0 - chance)
         modulus, turn = _factor(tilt * (1.0 - chance) / left, (1.0 - tilt) / left, angle)
-        scale += count * np.where(tilt * chance < 0.5, np.log1p(-np.minimum(tilt * chance, 0.5)), np.log(left))
+        scale += count * np.where(
+            tilt * chance < 0.5, np.log1p(-np.minimum(tilt * chance, 0.5)), np.log(left)
+        )
         logs += count * modulus
         turns += count * turn
         if chance:
             rate = (count * chance / left)[:, np.newaxis] * np.exp(-modulus)
             real += rate * np.cos(turn)
             imaginary -= rate * np.sin(turn)
-    found = step * (np.exp(logs + scale[:, np.newaxis]) * (real * np.cos(turns) - imaginary * np.sin(turns))).sum(axis=1)
+    found = step * (
+        np.exp(logs + scale[:, np.newaxis]) * (real * np.cos(turns) - imaginary * np.sin(turns))
+    ).sum(axis=1)
     angle, step = _angles(others * even * (1.0 - even))
     modulus, turn = _factor(even, 1.0 - even, angle)
-    choices = step * (np.exp(others * modulus) * np.cos(others * turn - taken[:, np.newaxis] * angle)).sum(axis=1)
+    choices = step * (
+        np.exp(others * modulus) * np.cos(others * turn - taken[:, np.newaxis] * angle)
+    ).sum(axis=1)
     stopping: FloatArray = found / (choices * size)
     return stopping
 
 
-def _saddle(taken: FloatArray, even: FloatArray, groups: list[tuple[float, float]], size: int) -> tuple[FloatArray, FloatArray]:
+def _saddle(
+    taken: FloatArray, even: FloatArray, groups: list[tuple[float, float]], size: int
+) -> tuple[FloatArray, FloatArray]:
     """The tilt with which that many documents are taken in the mean, near enough, and the variance
     of their number; by Newton's method.
     """
@@ -144,7 +160,11 @@ def _saddle(taken: FloatArray, even: FloatArray, groups: list[tuple[float, float
         off = mean - taken - 0.5
         if np.all((np.abs(off) <= 0.01 * np.sqrt(variance)) | ((tilt == highest) & (off < 0.0))):
             break
-        tilt = np.clip(tilt - np.divide(off, slope, out=np.full(tilt.size, -1.0), where=slope > 0.0), even, highest)
+        tilt = np.clip(
+            tilt - np.divide(off, slope, out=np.full(tilt.size, -1.0), where=slope > 0.0),
+            even,
+            highest,
+        )
     return tilt, variance
 
 
@@ -157,10 +177,14 @@ def _angles(variance: FloatArray) -> tuple[FloatArray, FloatArray]:
     return step[:, np.newaxis] * (np.arange(_ANGLES) + 0.5), step / np.pi
 
 
-def _factor(taken: FloatArray, left: FloatArray, angle: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _factor(
+    taken: FloatArray, left: FloatArray, angle: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Logarithm of the modulus, and angle, of ``left + taken exp(i angle)``, for chances that sum
     to 1.
     """
     taken, left = taken[:, np.newaxis], left[:, np.newaxis]
     square = np.sin(angle / 2.0) ** 2
-    return 0.5 * np.log1p(-4.0 * taken * left * square), np.arctan2(taken * np.sin(angle), 1.0 - 2.0 * taken * square)
+    return 0.5 * np.log1p(-4.0 * taken * left * square), np.arctan2(
+        taken * np.sin(angle), 1.0 - 2.0 * taken * square
+    )

@@ -25,9 +25,18 @@ Compares: TypeAlias = Literal["", "relevance", "grades"]
 
 # By the names in `Measure.needs`: how to give such a table in Python, and on the command line.
 _HOW_TO_GIVE = {
-    "preferences": ("give judgments as PreferenceQrels (ir.read_preferences)", "set --judgments prefs or qrels_prefs"),
-    "assessors": ("give judgments as AssessorQrels (ir.read_assessors)", "set --judgments qrels_jg"),
-    "nuggets": ("score answers with ir.evaluate_answers", "score answers with `idealrank judge nuggets`"),
+    "preferences": (
+        "give judgments as PreferenceQrels (ir.read_preferences)",
+        "set --judgments prefs or qrels_prefs",
+    ),
+    "assessors": (
+        "give judgments as AssessorQrels (ir.read_assessors)",
+        "set --judgments qrels_jg",
+    ),
+    "nuggets": (
+        "score answers with ir.evaluate_answers",
+        "score answers with `idealrank judge nuggets`",
+    ),
 }
 
 
@@ -157,11 +166,21 @@ class Measure:
         'exp2'
         """
         rules = convention.rules
-        return replace(self, **{name: getattr(rules, name) for name in self.from_convention if getattr(self, name) is None})
+        return replace(
+            self,
+            **{
+                name: getattr(rules, name)
+                for name in self.from_convention
+                if getattr(self, name) is None
+            },
+        )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Compute the values, and which of them count; every option must be set (`under`)."""
-        raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.MEASURES")
+        raise OptionError(
+            f"{type(self).__name__} gives no values by itself; choose a measure from "
+            f"idealrank.MEASURES"
+        )
 
     def __matmul__(self, cutoff: "Cutoff | str | float") -> Self:
         """Return the measure with a cutoff (or another value after the @): ``ERR() @ 10``."""
@@ -187,7 +206,10 @@ class Measure:
     @property
     def is_explained(self) -> bool:
         """True if `terms` or `group_terms` states the contribution of each document."""
-        return type(self).terms is not Measure.terms or type(self).group_terms is not Measure.group_terms
+        return (
+            type(self).terms is not Measure.terms
+            or type(self).group_terms is not Measure.group_terms
+        )
 
     @property
     def split(self) -> str:
@@ -374,19 +396,30 @@ class Measure:
             form for it; or `compute` gives no value of each query.
         """
         self.check_tables(judged.tables)
-        if self.ties == "not offered" and judged.ties == "expected" and judged.alignments.tied.any():
+        if (
+            self.ties == "not offered"
+            and judged.ties == "expected"
+            and judged.alignments.tied.any()
+        ):
             # Arrays have no document ids to go by.
             switch = "ties=input" if judged.complete else "ties=docid"
-            choices = f"{switch}, best or worst" if judged.complete else f"{switch}, input, best or worst"
+            choices = (
+                f"{switch}, best or worst" if judged.complete else f"{switch}, input, best or worst"
+            )
             # Measures see a stretch of queries at a time, so that a number of queries would be that
             # of one stretch.
             first = judged.queries[int(np.flatnonzero(judged.alignments.tied)[0])]
             raise OptionError(
-                f"{self.name}: found tied scores, in query {first!r} first, and the expected value over their orders has no closed form "
+                f"{self.name}: found tied scores, in query {first!r} first, and the expected "
+                f"value over their orders has no closed form "
                 f"for this measure; choose {choices}",
                 switch=switch,
             )
-        return _of_each(self.name, self.compute(judged.condensed(pooled=False) if self.judged_only else judged), judged.n_queries)
+        return _of_each(
+            self.name,
+            self.compute(judged.condensed(pooled=False) if self.judged_only else judged),
+            judged.n_queries,
+        )
 
     def check_tables(self, tables: Collection[str]) -> None:
         """Refuse judgments of a kind that this measure cannot use.
@@ -409,11 +442,15 @@ class Measure:
         ... except OptionError as error:
         ...     print(error)
         AP: found preferences, expected grades; give judgments as Qrels (ir.read_qrels), or choose another measure
-        """
+        """  # noqa: E501
         for table in self.needs:
             if table not in tables:
                 hint, command_hint = _HOW_TO_GIVE.get(table, (f"give {table}", ""))
-                raise OptionError(f"{shown(self)}: expected {table}, found none", hint=hint, command_hint=command_hint)
+                raise OptionError(
+                    f"{shown(self)}: expected {table}, found none",
+                    hint=hint,
+                    command_hint=command_hint,
+                )
         if self.looks_at_grades and not self.needs and tables:
             raise OptionError(
                 f"{shown(self)}: found {' and '.join(tables)}, expected grades",
@@ -488,14 +525,24 @@ def truth_option(name: str, value: object) -> bool | None:
     return words[str(value).strip().lower()]
 
 
-def number_option(name: str, value: object, low: float = -math.inf, high: float = math.inf) -> float:
+def number_option(
+    name: str, value: object, low: float = -math.inf, high: float = math.inf
+) -> float:
     """A number given as an option, or as its text; the bounds are allowed."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if isinstance(value, (bool, np.bool_)) or not math.isfinite(number) or not low <= number <= high:
-        between = f" from {number_text(low)} to {number_text(high)}" if math.isfinite(low) and math.isfinite(high) else ""
+    if (
+        isinstance(value, (bool, np.bool_))
+        or not math.isfinite(number)
+        or not low <= number <= high
+    ):
+        between = (
+            f" from {number_text(low)} to {number_text(high)}"
+            if math.isfinite(low) and math.isfinite(high)
+            else ""
+        )
         between = between or (f" of at least {number_text(low)}" if math.isfinite(low) else "")
         raise OptionError(f"{name}={shown(value)}: expected a number{between}")
     return number
@@ -538,7 +585,12 @@ def _of_each(name: str, found: Any, n: int) -> PerQuery:
         if part == "scored" and values is None:
             continue
         if not isinstance(values, np.ndarray):
-            raise OptionError(f"measure {name}: compute gave {part} of type {type(values).__name__}, {expected}")
+            raise OptionError(
+                f"measure {name}: compute gave {part} of type {type(values).__name__}, {expected}"
+            )
         if values.shape != (n,) or values.dtype.kind not in kinds:
-            raise OptionError(f"measure {name}: compute gave {part} of type {values.dtype} and shape {values.shape}, {expected}")
+            raise OptionError(
+                f"measure {name}: compute gave {part} of type {values.dtype} and shape "
+                f"{values.shape}, {expected}"
+            )
     return found

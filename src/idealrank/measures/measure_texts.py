@@ -10,7 +10,9 @@ from idealrank.errors import OptionError
 
 def number_text(value: float) -> str:
     """Shortest text of a number that reads back as the same number."""
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e16 else repr(float(value))
+    return (
+        str(int(value)) if float(value).is_integer() and abs(value) < 1e16 else repr(float(value))
+    )
 
 
 def split_outside_brackets(text: str) -> list[str]:
@@ -35,19 +37,28 @@ def function_digest(function: Callable[..., Any]) -> str:
     """
     code = getattr(function, "__code__", None)
     held = [repr(cell.cell_contents) for cell in getattr(function, "__closure__", None) or ()]
-    seen = repr((_seen(code), held, getattr(function, "__defaults__", None))) if isinstance(code, CodeType) else repr(function)
+    seen = (
+        repr((_seen(code), held, getattr(function, "__defaults__", None)))
+        if isinstance(code, CodeType)
+        else repr(function)
+    )
     return hashlib.sha256(seen.encode()).hexdigest()[:8]
 
 
 def _seen(code: CodeType) -> tuple[Any, ...]:
     """Return the behaviour of a code object, without its place in a file."""
-    constants = [_seen(constant) if isinstance(constant, CodeType) else repr(constant) for constant in code.co_consts]
+    constants = [
+        _seen(constant) if isinstance(constant, CodeType) else repr(constant)
+        for constant in code.co_consts
+    ]
     return code.co_code, constants, code.co_names, code.co_varnames
 
 
 def name_taken(name: str, listed: str) -> OptionError:
     """The error for a measure of the user's that has the name of a listed one."""
     return OptionError(
-        f"measure {name!r}: found the name of the listed measure {listed}, expected a name of its own",
-        hint="give name=", command_hint="give it another name",
-    )  # fmt: skip
+        f"measure {name!r}: found the name of the listed measure {listed}, expected a name of "
+        f"its own",
+        hint="give name=",
+        command_hint="give it another name",
+    )

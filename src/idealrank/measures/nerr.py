@@ -15,9 +15,18 @@ import numpy as np
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import number_option
-from idealrank.measures.user_model import AdaptiveUser, UserModel, WithGoal, geometric, inverse_squares
+from idealrank.measures.user_model import (
+    AdaptiveUser,
+    UserModel,
+    WithGoal,
+    geometric,
+    inverse_squares,
+)
 
-_PROOF = "cwl-eval 1.0.12, recorded, all six numbers and their residuals to 10 digits; ir_measures' own test values to 4 decimals"
+_PROOF = (
+    "cwl-eval 1.0.12, recorded, all six numbers and their residuals to 10 digits; ir_measures' "
+    "own test values to 4 decimals"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +51,9 @@ class _NearlyERR(AdaptiveUser):
         """Not satisfied, and patient."""
         return self.patience(rank) * passing
 
-    def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def stretch(
+        self, rank: IntArray, count: IntArray, gain: float, total: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Of documents of gain 1, the first satisfies every user."""
         if gain:
             return np.minimum(count, 1).astype(np.float64), (count == 0).astype(np.float64)
@@ -64,12 +75,15 @@ class NERR8(_NearlyERR):
 
     References
     ----------
-    Azzopardi, Mackenzie and Moffat (2021), ERR is not C/W/L, ICTIR, equation 8; ir_measures, ``NERR8``.
+    Azzopardi, Mackenzie and Moffat (2021), ERR is not C/W/L, ICTIR, equation 8; ir_measures,
+    ``NERR8``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, [ir.NERR8(cutoff=10), ir.NERR8(cutoff=10, of="ED")]).mean()
+    >>> ir.evaluate(
+    ...     {"q": {"a": 1}}, {"q": ["b", "a"]}, [ir.NERR8(cutoff=10), ir.NERR8(cutoff=10, of="ED")]
+    ... ).mean()
     {'NERR8@10': 0.5, 'NERR8(of=ED)@10': 2.0}
     """
 
@@ -77,7 +91,8 @@ class NERR8(_NearlyERR):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "gain per document of users that read k documents until satisfied"
     use: ClassVar[str] = (
-        "Choose it in place of ERR where residuals, costs and depths are wanted too. Not where one judgment more or less may decide: "
+        "Choose it in place of ERR where residuals, costs and depths are wanted too. Not "
+        "where one judgment more or less may decide: "
         "a single document of full gain ends every walk."
     )
 
@@ -110,7 +125,8 @@ class NERR9(_NearlyERR):
 
     References
     ----------
-    Azzopardi, Mackenzie and Moffat (2021), ERR is not C/W/L, ICTIR, equation 9; ir_measures, ``NERR9``.
+    Azzopardi, Mackenzie and Moffat (2021), ERR is not C/W/L, ICTIR, equation 9; ir_measures,
+    ``NERR9``.
 
     Examples
     --------
@@ -121,9 +137,12 @@ class NERR9(_NearlyERR):
 
     name: ClassVar[str] = "NERR9"
     cuts: ClassVar = "required"
-    summary: ClassVar[str] = "gain per document of users that read until satisfied, with ERR's 1/rank as patience"
+    summary: ClassVar[str] = (
+        "gain per document of users that read until satisfied, with ERR's 1/rank as patience"
+    )
     use: ClassVar[str] = (
-        "Choose it in place of ERR where residuals, costs and depths are wanted too: of the four it discounts as ERR does. Not for "
+        "Choose it in place of ERR where residuals, costs and depths are wanted too: of the "
+        "four it discounts as ERR does. Not for "
         "searches that collect many results."
     )
 
@@ -137,7 +156,9 @@ class NERR9(_NearlyERR):
 
     def fruitless(self, rank: IntArray, count: IntArray) -> tuple[FloatArray, FloatArray]:
         """Closed form with harmonic numbers."""
-        return rank * make_discount("reciprocal").between(rank, rank + count - 1, rank), rank / (rank + count)
+        return rank * make_discount("reciprocal").between(rank, rank + count - 1, rank), rank / (
+            rank + count
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +179,8 @@ class NERR10(_NearlyERR):
 
     References
     ----------
-    Azzopardi, Mackenzie and Moffat (2021), ERR is not C/W/L, ICTIR, equation 10; ir_measures, ``NERR10``.
+    Azzopardi, Mackenzie and Moffat (2021), ERR is not C/W/L, ICTIR, equation 10; ir_measures,
+    ``NERR10``.
 
     Examples
     --------
@@ -171,9 +193,12 @@ class NERR10(_NearlyERR):
 
     name: ClassVar[str] = "NERR10"
     samples: ClassVar = {**UserModel.samples, "p": (None, 0, 0.5, 0.9, 1)}
-    summary: ClassVar[str] = "gain per document of users that read until satisfied, with a constant persistence"
+    summary: ClassVar[str] = (
+        "gain per document of users that read until satisfied, with a constant persistence"
+    )
     use: ClassVar[str] = (
-        "Choose it in place of ERR where no cutoff is wanted and patience is known as a rate. Not for searches that collect many results."
+        "Choose it in place of ERR where no cutoff is wanted and patience is known as a rate. "
+        "Not for searches that collect many results."
     )
 
     def __post_init__(self) -> None:
@@ -212,19 +237,26 @@ class NERR11(WithGoal, _NearlyERR):
 
     References
     ----------
-    Azzopardi, Mackenzie and Moffat (2021), ERR is not C/W/L, ICTIR, equation 11; ir_measures, ``NERR11``.
+    Azzopardi, Mackenzie and Moffat (2021), ERR is not C/W/L, ICTIR, equation 11; ir_measures,
+    ``NERR11``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, [ir.NERR11(T=1)]).mean()["NERR11(T=1)"], 12)
+    >>> round(
+    ...     ir.evaluate({"q": {"a": 1}}, {"q": ["b", "a"]}, [ir.NERR11(T=1)]).mean()["NERR11(T=1)"],
+    ...     12,
+    ... )
     0.307692307692
     """
 
     name: ClassVar[str] = "NERR11"
-    summary: ClassVar[str] = "gain per document of users that read until satisfied, with INSQ's patience"
+    summary: ClassVar[str] = (
+        "gain per document of users that read until satisfied, with INSQ's patience"
+    )
     use: ClassVar[str] = (
-        "Choose it in place of ERR where no cutoff is wanted and users are known by how much they hope for. Not for searches that "
+        "Choose it in place of ERR where no cutoff is wanted and users are known by how much "
+        "they hope for. Not for searches that "
         "collect many results."
     )
 

@@ -27,7 +27,14 @@ from idealrank.measures.measure import Measure, PerQuery, Response, fill_undefin
 from idealrank.measures.measure_texts import number_text
 from idealrank.measures.ranks import tie_groups, tied_ranks
 from idealrank.measures.rules import NoRelevant, checked
-from idealrank.measures.sums import is_deep_enough, refuse_overflow, running_products, running_sums, spread, sums_before
+from idealrank.measures.sums import (
+    is_deep_enough,
+    refuse_overflow,
+    running_products,
+    running_sums,
+    spread,
+    sums_before,
+)
 from idealrank.measures.threshold import NeedsRelevant
 
 # Values of its options that tests try.
@@ -60,11 +67,16 @@ class IdealGain:
         query, gains = judged.ideal.query[relevant], gains_of(gain, judged.ideal.grade[relevant])
         gains = gains if gain.rising else sort_by_query(query, gains, judged.n_queries)
         total = judged.relevant(threshold).total
-        return cls(sums=running_sums(query, gains), first=np.cumsum(total) - total, total=total, beta=beta)
+        return cls(
+            sums=running_sums(query, gains), first=np.cumsum(total) - total, total=total, beta=beta
+        )
 
     def denominator(self, query: IntArray, rank: IntArray) -> FloatArray:
         """Rank + beta x ideal gain down to it, for queries that have a relevant document."""
-        return rank + self.beta * self.sums[self.first[query] + np.minimum(rank, self.total[query]) - 1]
+        return (
+            rank
+            + self.beta * self.sums[self.first[query] + np.minimum(rank, self.total[query]) - 1]
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -134,19 +146,28 @@ class Tied:
             starts=starts,
         )
 
-    def weighed(self, judged: Judged, weight: FloatArray, limit: IntArray, ideal: IdealGain) -> FloatArray:
+    def weighed(
+        self, judged: Judged, weight: FloatArray, limit: IntArray, ideal: IdealGain
+    ) -> FloatArray:
         """Mean over all orders of the sum of weight x blended ratio of the relevant documents down
         to a limit.
         """
         if not self.starts.size:
             return np.zeros(judged.n_queries)
         beta, n = ideal.beta, self.size
-        both, itself = np.add.reduceat(weight, self.starts), np.add.reduceat(weight * self.gains, self.starts)
+        both, itself = (
+            np.add.reduceat(weight, self.starts),
+            np.add.reduceat(weight * self.gains, self.starts),
+        )
         fixed = (both * (self.seen + 1 + beta * self.gain_seen) + beta * itself) / n
-        slope = (both * (self.relevant - 1) + beta * (both * self.gain - itself)) / (n * np.maximum(n - 1, 1))
+        slope = (both * (self.relevant - 1) + beta * (both * self.gain - itself)) / (
+            n * np.maximum(n - 1, 1)
+        )
         group, place = spread(np.clip(limit[self.query] - self.above, 0, n))
         query, rank = self.query[group], self.above[group] + place
-        return judged.sum_by_query(query, (fixed[group] + slope[group] * (place - 1)) / ideal.denominator(query, rank))
+        return judged.sum_by_query(
+            query, (fixed[group] + slope[group] * (place - 1)) / ideal.denominator(query, rank)
+        )
 
     def decaying(self, judged: Judged, gamma: float, ideal: IdealGain) -> FloatArray:
         """Mean over all orders of the sum of gamma^(number - 1) x blended ratio, number = which
@@ -164,7 +185,11 @@ class Tied:
         fixed = self.seen + 1 + beta * (self.gain_seen + share)
         decay = gamma**self.seen * relevant / n
         query, rank = self.query[group], self.above[group] + place
-        terms = decay[group] * (fixed[group] * plain + (1 + beta * share)[group] * counted) / ideal.denominator(query, rank)
+        terms = (
+            decay[group]
+            * (fixed[group] * plain + (1 + beta * share)[group] * counted)
+            / ideal.denominator(query, rank)
+        )
         return judged.sum_by_query(query, terms)
 
     def first_met(self, judged: Judged, ideal: IdealGain) -> FloatArray:
@@ -176,10 +201,16 @@ class Tied:
         leading = np.flatnonzero(self.seen == 0)
         n, r = self.size[leading], self.relevant[leading]
         group, place = spread(n - r + 1)
-        steps = np.where(place == 1, (r / n)[group], (n[group] - place - r[group] + 2) / np.maximum(n[group] - place + 1, 1))
+        steps = np.where(
+            place == 1,
+            (r / n)[group],
+            (n[group] - place - r[group] + 2) / np.maximum(n[group] - place + 1, 1),
+        )
         query, rank = self.query[leading][group], self.above[leading][group] + place
         worth = 1 + ideal.beta * self.gain[leading] / r
-        return judged.sum_by_query(query, running_products(group, steps) * worth[group] / ideal.denominator(query, rank))
+        return judged.sum_by_query(
+            query, running_products(group, steps) * worth[group] / ideal.denominator(query, rank)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,11 +245,21 @@ class BlendedMeasure(NeedsRelevant):
 
     def ideal_gain(self, judged: Judged) -> IdealGain:
         """The ratio's denominator at any rank."""
-        return IdealGain.of(judged, self.threshold, self.gain_of_grades, 1.0 if self.beta is None else float(self.beta))
+        return IdealGain.of(
+            judged,
+            self.threshold,
+            self.gain_of_grades,
+            1.0 if self.beta is None else float(self.beta),
+        )
 
     def met(self, judged: Judged) -> MetDocuments:
         """Relevant documents as they are met."""
-        return MetDocuments.of(judged, judged.relevant(self.threshold).hits, self.gain_of_grades, self.ideal_gain(judged))
+        return MetDocuments.of(
+            judged,
+            judged.relevant(self.threshold).hits,
+            self.gain_of_grades,
+            self.ideal_gain(judged),
+        )
 
     def tied(self, judged: Judged) -> Tied | None:
         """Groups of ties where their mean is asked for and scores tie."""
@@ -229,7 +270,12 @@ class BlendedMeasure(NeedsRelevant):
 
 
 def q_of_rows(
-    grades: FloatArray, ideal: FloatArray, gain: Gain, threshold: float, beta: float, cutoff: int | None
+    grades: FloatArray,
+    ideal: FloatArray,
+    gain: Gain,
+    threshold: float,
+    beta: float,
+    cutoff: int | None,
 ) -> tuple[FloatArray, IntArray]:
     """Sum of the blended ratios of each row, one rank after the other, and its number of relevant
     documents.
@@ -237,7 +283,9 @@ def q_of_rows(
     Examples
     --------
     >>> from idealrank.measures.gains import make_gain
-    >>> q_of_rows(np.array([[0.0, 1.0]]), np.array([[1.0, 0.0]]), make_gain("linear"), 1.0, 1.0, None)
+    >>> q_of_rows(
+    ...     np.array([[0.0, 1.0]]), np.array([[1.0, 0.0]]), make_gain("linear"), 1.0, 1.0, None
+    ... )
     (array([0.66666667]), array([1]))
     """
     sums, total = np.zeros(grades.shape[0]), np.zeros(grades.shape[0], np.int64)
@@ -245,7 +293,10 @@ def q_of_rows(
         rows = slice(top, top + _ROWS)
         # With the ranks as rows, what is added lies together; running sums a rank long stay in the
         # cache.
-        met, whole = np.ascontiguousarray(grades[rows, :cutoff].T), np.ascontiguousarray(ideal[rows].T)
+        met, whole = (
+            np.ascontiguousarray(grades[rows, :cutoff].T),
+            np.ascontiguousarray(ideal[rows].T),
+        )
         total[rows] = np.count_nonzero(whole >= threshold, axis=0)
         of_ideal = _gains_where(gain, whole if not gain.rising else whole[: len(met)], threshold)
         if not gain.rising:
@@ -293,7 +344,10 @@ def _mean_powers(documents: int, relevant: int, gamma: float) -> FloatArray:
 
 
 Stop: TypeAlias = Literal["uniform", "graded-uniform", "rank-biased"]
-_PROOF = "pyNTCIREVAL 0.0.3, recorded with the script that made them and live among the peers, to 12 decimals"
+_PROOF = (
+    "pyNTCIREVAL 0.0.3, recorded with the script that made them and live among the peers, to 12 "
+    "decimals"
+)
 
 
 class QMeasure(BlendedMeasure):
@@ -317,21 +371,29 @@ class QMeasure(BlendedMeasure):
 
     References
     ----------
-    Sakai (2004), New performance metrics based on multigrade relevance, NTCIR-4; Sakai and Song (2011), Evaluating diversified search
-    results using per-intent graded relevance, SIGIR, equation 8 for Q@k; NTCIREVAL, ``Q-measure``.
+    Sakai (2004), New performance metrics based on multigrade relevance, NTCIR-4; Sakai and Song
+    (2011), Evaluating diversified search results using per-intent graded relevance, SIGIR, equation
+    8 for Q@k; NTCIREVAL, ``Q-measure``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 3, "b": 1}}, {"q": ["b", "x", "a"]}, [ir.QMeasure()]).mean()["Q"], 4)
+    >>> round(
+    ...     ir.evaluate({"q": {"a": 3, "b": 1}}, {"q": ["b", "x", "a"]}, [ir.QMeasure()]).mean()[
+    ...         "Q"
+    ...     ],
+    ...     4,
+    ... )
     0.6786
     """
 
     name: ClassVar[str] = "Q"
     summary: ClassVar[str] = "average precision blended with cumulative gain"
     use: ClassVar[str] = (
-        "Choose it where average precision would do but judgments are graded: it rewards every relevant document, high grades more. "
-        "Not for the first screen alone (nDCG@k), nor to compare gains of different scales without setting beta."
+        "Choose it where average precision would do but judgments are graded: it rewards "
+        "every relevant document, high grades more. "
+        "Not for the first screen alone (nDCG@k), nor to compare gains of different scales "
+        "without setting beta."
     )
     proof: ClassVar[str] = _PROOF
 
@@ -361,13 +423,18 @@ class QMeasure(BlendedMeasure):
         return values
 
     def _of_hits(self, judged: Judged) -> PerQuery:
-        total, limit = judged.relevant(self.threshold).total, resolve_cutoff(self.cutoff, judged.lengths)
+        total, limit = (
+            judged.relevant(self.threshold).total,
+            resolve_cutoff(self.cutoff, judged.lengths),
+        )
         tied = self.tied(judged)
         if tied is not None:
             sums = tied.weighed(judged, np.ones(tied.gains.size), limit, self.ideal_gain(judged))
         else:
             met = self.met(judged)
-            sums = judged.sum_by_query(met.query, np.where(met.rank <= limit[met.query], met.ratio, 0.0))
+            sums = judged.sum_by_query(
+                met.query, np.where(met.rank <= limit[met.query], met.ratio, 0.0)
+            )
         return self.filled(sums / np.maximum(np.minimum(total, limit), 1), total)
 
 
@@ -384,8 +451,8 @@ class OMeasure(BlendedMeasure):
 
     References
     ----------
-    Sakai (2007), On the properties of evaluation metrics for finding one highly relevant document, IPSJ TOD 48(SIG9), O-measure;
-    NTCIREVAL, ``O-measure``.
+    Sakai (2007), On the properties of evaluation metrics for finding one highly relevant document,
+    IPSJ TOD 48(SIG9), O-measure; NTCIREVAL, ``O-measure``.
 
     Examples
     --------
@@ -398,7 +465,8 @@ class OMeasure(BlendedMeasure):
     cuts: ClassVar = "none"
     summary: ClassVar[str] = "blended ratio at the first relevant document"
     use: ClassVar[str] = (
-        "Choose it like RR where the first relevant document ends the search but a better one would have been worth more. Not where "
+        "Choose it like RR where the first relevant document ends the search but a better one "
+        "would have been worth more. Not where "
         "users go on to the best document (P+)."
     )
     proof: ClassVar[str] = _PROOF
@@ -430,13 +498,16 @@ class PPlus(BlendedMeasure):
 
     References
     ----------
-    Sakai (2007), On the properties of evaluation metrics for finding one highly relevant document, IPSJ TOD 48(SIG9), P-plus;
-    NTCIREVAL, ``P-plus``.
+    Sakai (2007), On the properties of evaluation metrics for finding one highly relevant document,
+    IPSJ TOD 48(SIG9), P-plus; NTCIREVAL, ``P-plus``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 3, "b": 1}}, {"q": ["b", "x", "a"]}, [ir.PPlus()]).mean()["P+"], 4)
+    >>> round(
+    ...     ir.evaluate({"q": {"a": 3, "b": 1}}, {"q": ["b", "x", "a"]}, [ir.PPlus()]).mean()["P+"],
+    ...     4,
+    ... )
     0.6786
     """
 
@@ -447,7 +518,8 @@ class PPlus(BlendedMeasure):
     ideal_is_best: ClassVar[bool] = False
     summary: ClassVar[str] = "mean blended ratio down to the best document returned"
     use: ClassVar[str] = (
-        "Choose it for navigational needs with graded judgments, where users scan down to the best document of the list. Not for tied "
+        "Choose it for navigational needs with graded judgments, where users scan down to the "
+        "best document of the list. Not for tied "
         "scores, nor to reward what stands below that document."
     )
     proof: ClassVar[str] = _PROOF
@@ -461,7 +533,9 @@ class PPlus(BlendedMeasure):
         preferred = np.full(judged.n_queries, np.iinfo(np.int64).max)
         best = met.grade == highest[met.query]
         np.minimum.at(preferred, met.query[best], met.number[best])
-        sums = judged.sum_by_query(met.query, np.where(met.number <= preferred[met.query], met.ratio, 0.0))
+        sums = judged.sum_by_query(
+            met.query, np.where(met.number <= preferred[met.query], met.ratio, 0.0)
+        )
         return self.filled(sums / preferred, judged.relevant(self.threshold).total)
 
 
@@ -490,16 +564,21 @@ class NCU(BlendedMeasure):
     Notes
     -----
     NTCIREVAL's names are accepted: ``NCUguBR`` is ``NCU(stop=graded-uniform)``, ``NCUguP`` is
-    ``NCU(stop=graded-uniform,beta=0)``, and ``NCUrbBR`` and ``NCUrbP`` have ``stop=rank-biased`` instead.
+    ``NCU(stop=graded-uniform,beta=0)``, and ``NCUrbBR`` and ``NCUrbP`` have ``stop=rank-biased``
+    instead.
 
     References
     ----------
-    Sakai and Robertson (2008), Modelling a user population for designing information retrieval metrics, EVIA; NTCIREVAL, ``NCU``.
+    Sakai and Robertson (2008), Modelling a user population for designing information retrieval
+    metrics, EVIA; NTCIREVAL, ``NCU``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 3, "b": 1}}, {"q": ["b", "x", "a"]}, [ir.NCU()]).mean()["NCU"], 4)
+    >>> round(
+    ...     ir.evaluate({"q": {"a": 3, "b": 1}}, {"q": ["b", "x", "a"]}, [ir.NCU()]).mean()["NCU"],
+    ...     4,
+    ... )
     0.7679
     """
 
@@ -519,7 +598,8 @@ class NCU(BlendedMeasure):
     }
     summary: ClassVar[str] = "utility at the relevant documents where users stop"
     use: ClassVar[str] = (
-        "Choose it to say how your users stop instead of leaving it to a formula: average precision and Q-measure are two of its cases. "
+        "Choose it to say how your users stop instead of leaving it to a formula: average "
+        "precision and Q-measure are two of its cases. "
         "Not without a reason for the stopping, for its values compare only under the same one."
     )
     proof: ClassVar[str] = _PROOF
@@ -542,7 +622,9 @@ class NCU(BlendedMeasure):
             sums = self._decaying(judged, gamma)
         else:
             ideal = judged.ideal.grade >= self.threshold
-            all_stops = judged.sum_by_query(judged.ideal.query[ideal], self._stops(judged.ideal.grade[ideal]))
+            all_stops = judged.sum_by_query(
+                judged.ideal.query[ideal], self._stops(judged.ideal.grade[ideal])
+            )
             sums = self._weighed(judged)
         values = np.divide(sums, all_stops, out=np.zeros_like(sums), where=all_stops > 0)
         return fill_undefined(values, all_stops > 0, self.no_relevant or "zero")
@@ -550,7 +632,9 @@ class NCU(BlendedMeasure):
     def _stops(self, grades: FloatArray) -> FloatArray:
         if self.stop == "uniform":
             return np.ones(grades.size)
-        return gains_of(self.gain_of_grades if self.stops is None else make_gain(self.stops), grades)
+        return gains_of(
+            self.gain_of_grades if self.stops is None else make_gain(self.stops), grades
+        )
 
     def _decaying(self, judged: Judged, gamma: float) -> FloatArray:
         tied = self.tied(judged)
@@ -563,7 +647,9 @@ class NCU(BlendedMeasure):
         tied = self.tied(judged)
         if tied is not None:
             stops = self._stops(judged.relevant(self.threshold).hits.grade)
-            return tied.weighed(judged, stops, resolve_cutoff(None, judged.lengths), self.ideal_gain(judged))
+            return tied.weighed(
+                judged, stops, resolve_cutoff(None, judged.lengths), self.ideal_gain(judged)
+            )
         met = self.met(judged)
         return judged.sum_by_query(met.query, self._stops(met.grade) * met.ratio)
 
@@ -591,13 +677,19 @@ class NERR(Measure):
 
     References
     ----------
-    Chapelle, Metzler, Zhang and Grinspan (2009), Expected reciprocal rank for graded relevance, CIKM; Sakai and Song (2011),
-    Evaluating diversified search results using per-intent graded relevance, SIGIR; NTCIREVAL, ``nERR``.
+    Chapelle, Metzler, Zhang and Grinspan (2009), Expected reciprocal rank for graded relevance,
+    CIKM; Sakai and Song (2011), Evaluating diversified search results using per-intent graded
+    relevance, SIGIR; NTCIREVAL, ``nERR``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, [ir.NERR(max_rel=3)]).mean()["nERR(max_rel=3)"], 4)
+    >>> round(
+    ...     ir.evaluate({"q": {"a": 3, "b": 1}}, {"q": ["b", "a"]}, [ir.NERR(max_rel=3)]).mean()[
+    ...         "nERR(max_rel=3)"
+    ...     ],
+    ...     4,
+    ... )
     0.68
     """
 
@@ -611,7 +703,8 @@ class NERR(Measure):
     samples: ClassVar = {"max_rel": (None, 3, 4), "gain": RISING}
     summary: ClassVar[str] = "ERR divided by that of the ideal list, as NTCIREVAL has it"
     use: ClassVar[str] = (
-        "Choose it like ERR, where queries differ in how good their best document is and each should reach 1. Not where several "
+        "Choose it like ERR, where queries differ in how good their best document is and each "
+        "should reach 1. Not where several "
         "documents are wanted: what stands below a good one hardly counts."
     )
     proof: ClassVar[str] = _PROOF
@@ -630,13 +723,27 @@ class NERR(Measure):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Normalised ERR of every query."""
-        hits, ideal, gain = judged.hits, judged.ideal, make_gain("linear" if self.gain is None else self.gain)
+        hits, ideal, gain = (
+            judged.hits,
+            judged.ideal,
+            make_gain("linear" if self.gain is None else self.gain),
+        )
         scale = gains_of(gain, self._highest(judged)) + 1.0
         of_ideal = gains_of(gain, ideal.grade)
-        of_ideal = of_ideal if gain.rising else sort_by_query(ideal.query, of_ideal, judged.n_queries)
+        of_ideal = (
+            of_ideal if gain.rising else sort_by_query(ideal.query, of_ideal, judged.n_queries)
+        )
         values, ideals = (
-            reciprocal_of_stops(judged, one, gains / scale[one.query], limits_of(self.cutoff, judged.lengths, one.query))
-            for one, gains in ((hits, gains_of(gain, hits.grade)), (Hits(query=ideal.query, rank=ideal.rank, grade=ideal.grade), of_ideal))
+            reciprocal_of_stops(
+                judged,
+                one,
+                gains / scale[one.query],
+                limits_of(self.cutoff, judged.lengths, one.query),
+            )
+            for one, gains in (
+                (hits, gains_of(gain, hits.grade)),
+                (Hits(query=ideal.query, rank=ideal.rank, grade=ideal.grade), of_ideal),
+            )
         )
         defined = ideals > 0
         quotient = np.divide(values, ideals, out=np.zeros_like(values), where=defined)
@@ -651,7 +758,8 @@ class NERR(Measure):
             return highest
         if found > self.max_rel:
             raise InputError(
-                f"{self}: found grade {number_text(found)}, expected at most {number_text(self.max_rel)}; "
+                f"{self}: found grade {number_text(found)}, expected at most "
+                f"{number_text(self.max_rel)}; "
                 "give the greatest grade of your scale, as in nERR(max_rel=5)"
             )
         return np.full(judged.n_queries, float(self.max_rel))

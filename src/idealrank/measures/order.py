@@ -79,25 +79,33 @@ class AUC(NeedsRelevant):
 
     References
     ----------
-    Hanley and McNeil (1982), The meaning and use of the area under a receiver operating characteristic (ROC) curve, Radiology 143;
-    scikit-learn, ``roc_auc_score``.
+    Hanley and McNeil (1982), The meaning and use of the area under a receiver operating
+    characteristic (ROC) curve, Radiology 143; scikit-learn, ``roc_auc_score``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.AUC()]).mean()["AUC"]
+    >>> ir.evaluate({"q": {"a": 1, "b": 0, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.AUC()]).mean()[
+    ...     "AUC"
+    ... ]
     0.5
     """
 
     name: ClassVar[str] = "AUC"
     cuts: ClassVar = "none"
     compares: ClassVar = "relevance"
-    summary: ClassVar[str] = "share of (relevant, not relevant) pairs in the right order, among judged documents returned"
+    summary: ClassVar[str] = (
+        "share of (relevant, not relevant) pairs in the right order, among judged documents "
+        "returned"
+    )
     use: ClassVar[str] = (
-        "Choose it for how well scores part relevant from other documents anywhere in the list, as classifiers are measured. Not for "
+        "Choose it for how well scores part relevant from other documents anywhere in the "
+        "list, as classifiers are measured. Not for "
         "what a user sees: a mistake at the top costs no more than one at the bottom."
     )
-    proof: ClassVar[str] = "scikit-learn 1.9 (roc_auc_score) live, tied scores included, to 12 decimals"
+    proof: ClassVar[str] = (
+        "scikit-learn 1.9 (roc_auc_score) live, tied scores included, to 12 decimals"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """AUC of every query."""
@@ -105,7 +113,10 @@ class AUC(NeedsRelevant):
         hits = closed.relevant(self.threshold).hits
         relevant = np.bincount(hits.query, minlength=judged.n_queries)
         pairs = relevant * (closed.lengths - relevant)
-        wrong = judged.sum_by_query(hits.query, _middle_ranks(closed, hits)) - relevant * (relevant + 1) / 2
+        wrong = (
+            judged.sum_by_query(hits.query, _middle_ranks(closed, hits))
+            - relevant * (relevant + 1) / 2
+        )
         filled = self.filled(1.0 - wrong / np.maximum(pairs, 1), pairs)
         return where_comparable(filled, judged, self.threshold)
 
@@ -140,27 +151,50 @@ class Accuracy(NeedsRelevant):
     """
 
     name: ClassVar[str] = "Accuracy"
-    summary: ClassVar[str] = "share of (relevant, other) pairs in the right order, among the first k ranks"
-    use: ClassVar[str] = (
-        "Choose it to watch training: it is what a pairwise loss pushes up, on the candidates at hand. Not to compare systems: it does "
-        "not see what was not returned, and a mistake at the bottom costs as much as one at the top."
+    summary: ClassVar[str] = (
+        "share of (relevant, other) pairs in the right order, among the first k ranks"
     )
-    proof: ClassVar[str] = "ir_measures 0.4.3 live, to 12 decimals, and the values of its own tests; its means asked beside others"
+    use: ClassVar[str] = (
+        "Choose it to watch training: it is what a pairwise loss pushes up, on the candidates "
+        "at hand. Not to compare systems: it does "
+        "not see what was not returned, and a mistake at the bottom costs as much as one at "
+        "the top."
+    )
+    proof: ClassVar[str] = (
+        "ir_measures 0.4.3 live, to 12 decimals, and the values of its own tests; its means "
+        "asked beside others"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Accuracy of every query."""
         found = judged.relevant(self.threshold)
         hits, limit = found.hits, limits_of(self.cutoff, judged.lengths, found.hits.query)
         rank = _middle_ranks(judged, hits)
-        expected = judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None
+        expected = (
+            judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None
+        )
         last = hits.tie_last if expected and hits.tie_last is not None else rank
         inside = last <= limit
         relevant = np.bincount(hits.query[inside], minlength=judged.n_queries)
         seen = np.minimum(judged.lengths, resolve_cutoff(self.cutoff, judged.lengths))
-        wrong = judged.sum_by_query(hits.query[inside], rank[inside]) - relevant * (relevant + 1) / 2
+        wrong = (
+            judged.sum_by_query(hits.query[inside], rank[inside]) - relevant * (relevant + 1) / 2
+        )
         values = _share_right(wrong, relevant, seen - relevant)
-        if expected and not inside.all() and hits.tie_first is not None and hits.tie_last is not None:
-            _across_cutoff(values=values, wrong=wrong, hits=hits, first=hits.tie_first, last=hits.tie_last, limit=limit)
+        if (
+            expected
+            and not inside.all()
+            and hits.tie_first is not None
+            and hits.tie_last is not None
+        ):
+            _across_cutoff(
+                values=values,
+                wrong=wrong,
+                hits=hits,
+                first=hits.tie_first,
+                last=hits.tie_last,
+                limit=limit,
+            )
         return self.filled(values, found.total)
 
 
@@ -171,14 +205,27 @@ def _share_right(wrong: FloatArray, relevant: IntArray, others: IntArray) -> Flo
     return np.where(relevant > 0, 1.0 - wrong / np.maximum(relevant * others, 1), 0.0)
 
 
-def _across_cutoff(values: FloatArray, wrong: FloatArray, hits: Hits, first: IntArray, last: IntArray, limit: IntArray) -> None:
+def _across_cutoff(
+    values: FloatArray,
+    wrong: FloatArray,
+    hits: Hits,
+    first: IntArray,
+    last: IntArray,
+    limit: IntArray,
+) -> None:
     """Fill in the mean over tie orders of queries whose cutoff falls inside a tie with relevant
     members.
     """
     starts, relevant, before = tie_groups(hits, first)
     across = (first[starts] <= limit[starts]) & (last[starts] > limit[starts])
-    for start, r, b in zip(starts[across].tolist(), relevant[across].tolist(), before[across].tolist(), strict=True):
-        query, above, size = hits.query[start], int(first[start]) - 1, int(last[start] - first[start]) + 1
+    for start, r, b in zip(
+        starts[across].tolist(), relevant[across].tolist(), before[across].tolist(), strict=True
+    ):
+        query, above, size = (
+            hits.query[start],
+            int(first[start]) - 1,
+            int(last[start] - first[start]) + 1,
+        )
         reached = int(limit[start]) - above
         terms = []
         for x, chance in _chances(size, r, reached):
@@ -186,7 +233,9 @@ def _across_cutoff(values: FloatArray, wrong: FloatArray, hits: Hits, first: Int
             # A relevant member is preceded by the others above its tie, and by half of those inside
             # it.
             mistakes = wrong[query] + x * (above - b) + x * (reached - x) / 2
-            terms.append(chance * (0.0 if b + x == 0 else 1.0 - mistakes / max((b + x) * others, 1)))
+            terms.append(
+                chance * (0.0 if b + x == 0 else 1.0 - mistakes / max((b + x) * others, 1))
+            )
         values[query] = math.fsum(terms)
 
 
@@ -195,7 +244,10 @@ def _chances(size: int, relevant: int, drawn: int) -> tuple[tuple[int, float], .
     """Return the distribution of relevant documents among the first `drawn` members of a tie."""
     ways = math.comb(size, drawn)
     low, high = max(0, drawn - (size - relevant)), min(relevant, drawn)
-    return tuple((x, math.comb(relevant, x) * math.comb(size - relevant, drawn - x) / ways) for x in range(low, high + 1))
+    return tuple(
+        (x, math.comb(relevant, x) * math.comb(size - relevant, drawn - x) / ways)
+        for x in range(low, high + 1)
+    )
 
 
 class OPA(OfGrades):
@@ -218,17 +270,27 @@ class OPA(OfGrades):
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.OPA()]).mean()["OPA"], 4)
+    >>> round(
+    ...     ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.OPA()]).mean()[
+    ...         "OPA"
+    ...     ],
+    ...     4,
+    ... )
     0.6667
     """
 
     name: ClassVar[str] = "OPA"
-    summary: ClassVar[str] = "share of pairs with different grades in the right order, among judged documents returned"
+    summary: ClassVar[str] = (
+        "share of pairs with different grades in the right order, among judged documents returned"
+    )
     use: ClassVar[str] = (
-        "Choose it where every pair of candidates matters alike, as in pairwise training on full lists. Not for what a user sees: "
+        "Choose it where every pair of candidates matters alike, as in pairwise training on "
+        "full lists. Not for what a user sees: "
         "a mistake at the top costs no more than one at the bottom."
     )
-    proof: ClassVar[str] = "the values of TF-Ranking's own tests, without item weights, to 6 decimals"
+    proof: ClassVar[str] = (
+        "the values of TF-Ranking's own tests, without item weights, to 6 decimals"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Ordered pair accuracy of every query."""
@@ -255,30 +317,41 @@ class GradeTauAP(OfGrades):
 
     References
     ----------
-    Yilmaz, Aslam and Robertson (2008), A new rank correlation coefficient for information retrieval, SIGIR, equation 3; Urbano and
-    Marrero (2017), The treatment of ties in AP correlation, ICTIR, tau_AP,a.
+    Yilmaz, Aslam and Robertson (2008), A new rank correlation coefficient for information
+    retrieval, SIGIR, equation 3; Urbano and Marrero (2017), The treatment of ties in AP
+    correlation, ICTIR, tau_AP,a.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeTauAP()]).mean()["GradeTauAP"]
+    >>> ir.evaluate(
+    ...     {"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeTauAP()]
+    ... ).mean()["GradeTauAP"]
     0.0
     """
 
     name: ClassVar[str] = "GradeTauAP"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    summary: ClassVar[str] = "AP correlation between the run's order and the grades, among judged documents returned"
+    summary: ClassVar[str] = (
+        "AP correlation between the run's order and the grades, among judged documents returned"
+    )
     use: ClassVar[str] = (
-        "Choose it like tau_b where a wrong order near the top is worse than one below. Not where many grades are equal: 1 is out of "
+        "Choose it like tau_b where a wrong order near the top is worse than one below. Not "
+        "where many grades are equal: 1 is out of "
         "reach there."
     )
-    proof: ClassVar[str] = "the tests of the R package ircor (tau_AP with and without ties), to 4 decimals"
+    proof: ClassVar[str] = (
+        "the tests of the R package ircor (tau_AP with and without ties), to 4 decimals"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """AP correlation of every query."""
         hits, place = order_of_judged(judged)
         counts = pair_counts(hits.query, hits.grade, hits.grade, judged.n_queries)
-        return self.filled_where(tau_ap(hits.query, place, -hits.grade, judged.n_queries), counts.total > counts.tied_first)
+        return self.filled_where(
+            tau_ap(hits.query, place, -hits.grade, judged.n_queries),
+            counts.total > counts.tied_first,
+        )
 
 
 class GradeWeightedTau(OfGrades):
@@ -297,21 +370,31 @@ class GradeWeightedTau(OfGrades):
 
     References
     ----------
-    Vigna (2015), A weighted correlation index for rankings with ties, WWW, section 4; SciPy, ``scipy.stats.weightedtau``.
+    Vigna (2015), A weighted correlation index for rankings with ties, WWW, section 4; SciPy,
+    ``scipy.stats.weightedtau``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["a", "c", "b"]}, [ir.GradeWeightedTau()]).mean()["GradeWTau"], 6)
+    >>> round(
+    ...     ir.evaluate(
+    ...         {"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["a", "c", "b"]}, [ir.GradeWeightedTau()]
+    ...     ).mean()["GradeWTau"],
+    ...     6,
+    ... )
     0.545455
     """
 
     name: ClassVar[str] = "GradeWTau"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     ties: ClassVar = "not offered"
-    summary: ClassVar[str] = "weighted Kendall tau between the run's order and the grades, among judged documents returned"
+    summary: ClassVar[str] = (
+        "weighted Kendall tau between the run's order and the grades, among judged documents "
+        "returned"
+    )
     use: ClassVar[str] = (
-        "Choose it like tau_b where places near the top, of the run or of the grades, weigh more. Not with tied scores: its weights "
+        "Choose it like tau_b where places near the top, of the run or of the grades, weigh "
+        "more. Not with tied scores: its weights "
         "depend on the order of ties."
     )
     proof: ClassVar[str] = "SciPy 1.17 (weightedtau) live, to 12 decimals"

@@ -40,18 +40,24 @@ class PairMeasure(Measure):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.judged_only:
-            raise OptionError(f"{self.name}: found judged_only, but two runs are compared without judgments")
+            raise OptionError(
+                f"{self.name}: found judged_only, but two runs are compared without judgments"
+            )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Refused: there is one run only."""
         raise OptionError(
-            f"{self} compares two runs, found one", hint="use idealrank.overlap(run_a, run_b)",
+            f"{self} compares two runs, found one",
+            hint="use idealrank.overlap(run_a, run_b)",
             command_hint="use `idealrank overlap RUN_A RUN_B`",
-        )  # fmt: skip
+        )
 
     def of_pair(self, pairs: RunPairs) -> PerQuery:
         """Values of the queries of both runs, and which of them are defined."""
-        raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.PAIR_MEASURES")
+        raise OptionError(
+            f"{type(self).__name__} gives no values by itself; choose a measure from "
+            f"idealrank.PAIR_MEASURES"
+        )
 
     def measured_pair(self, pairs: RunPairs) -> PerQuery:
         """Values, refused where scores tie and the mean over their orders is asked of a measure
@@ -62,10 +68,15 @@ class PairMeasure(Measure):
         OptionError
             ``ties=expected``, tied scores, and no closed form.
         """
-        if self.ties == "not offered" and pairs.ties == "expected" and (pairs.a.tied.any() or pairs.b.tied.any()):
+        if (
+            self.ties == "not offered"
+            and pairs.ties == "expected"
+            and (pairs.a.tied.any() or pairs.b.tied.any())
+        ):
             n = int(np.count_nonzero(pairs.a.tied | pairs.b.tied))
             raise OptionError(
-                f"{self}: scores tie in {n} of {pairs.n_queries} queries, and the mean over their orders has no closed "
+                f"{self}: scores tie in {n} of {pairs.n_queries} queries, and the mean over "
+                f"their orders has no closed "
                 "form for this measure; choose ties=shared, docid or input",
                 switch="ties=shared",
             )
@@ -74,7 +85,9 @@ class PairMeasure(Measure):
 
 def defined_values(values: FloatArray, defined: BoolArray) -> PerQuery:
     """Values where they are defined; the rest do not count."""
-    return PerQuery(values) if defined.all() else PerQuery(np.where(defined, values, np.nan), defined)
+    return (
+        PerQuery(values) if defined.all() else PerQuery(np.where(defined, values, np.nan), defined)
+    )
 
 
 def top(side: Side, ties: str, limit: IntArray) -> IntArray:
@@ -96,12 +109,16 @@ def shared_documents(pairs: RunPairs, limit: IntArray) -> FloatArray:
         inside = _chance(pairs.a, limit) * _chance(pairs.b, limit)
     else:
         inside = ((pairs.a.first <= limit) & (pairs.b.first <= limit)).astype(np.float64)
-    return np.bincount(pairs.query, weights=inside, minlength=pairs.n_queries).astype(np.float64, copy=False)
+    return np.bincount(pairs.query, weights=inside, minlength=pairs.n_queries).astype(
+        np.float64, copy=False
+    )
 
 
 def _chance(side: Side, limit: IntArray) -> FloatArray:
     """Chance that a document stands within the limit when its tie group may stand in any order."""
-    chance: FloatArray = np.clip((np.minimum(side.last, limit) - side.first + 1) / (side.last - side.first + 1), 0.0, 1.0)
+    chance: FloatArray = np.clip(
+        (np.minimum(side.last, limit) - side.first + 1) / (side.last - side.first + 1), 0.0, 1.0
+    )
     return chance
 
 
@@ -126,8 +143,9 @@ class OverlapAtK(PairMeasure):
 
     References
     ----------
-    Fagin, Kumar and Sivakumar (2003), Comparing top k lists, SIAM J. Discrete Math. 17(1), section 2; Webber, Moffat and Zobel
-    (2010), ACM TOIS 28(4), section 3.2, call it the agreement at depth k.
+    Fagin, Kumar and Sivakumar (2003), Comparing top k lists, SIAM J. Discrete Math. 17(1), section
+    2; Webber, Moffat and Zobel (2010), ACM TOIS 28(4), section 3.2, call it the agreement at depth
+    k.
 
     Examples
     --------
@@ -139,15 +157,25 @@ class OverlapAtK(PairMeasure):
     name: ClassVar[str] = "overlap"
     summary: ClassVar[str] = "share of the first k ranks that both lists have"
     use: ClassVar[str] = (
-        "To see how much of what a user sees on one page has changed. Not for the order within that page, which it does not look at."
+        "To see how much of what a user sees on one page has changed. Not for the order "
+        "within that page, which it does not look at."
     )
-    proof: ClassVar[str] = "set operations of Python on every query of a real run, to the last bit; mean over all tie orders, 12 digits"
+    proof: ClassVar[str] = (
+        "set operations of Python on every query of a real run, to the last bit; mean over "
+        "all tie orders, 12 digits"
+    )
 
     def of_pair(self, pairs: RunPairs) -> PerQuery:
         """Overlap of every query."""
-        asked = pairs.longer if self.cutoff is None else np.broadcast_to(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer.shape)
+        asked = (
+            pairs.longer
+            if self.cutoff is None
+            else np.broadcast_to(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer.shape)
+        )
         depth = np.minimum(asked, pairs.longer)
-        sizes = np.maximum(top(pairs.a, pairs.ties, depth), asked) + np.maximum(top(pairs.b, pairs.ties, depth), asked)
+        sizes = np.maximum(top(pairs.a, pairs.ties, depth), asked) + np.maximum(
+            top(pairs.b, pairs.ties, depth), asked
+        )
         return PerQuery(2 * shared_documents(pairs, depth) / sizes)
 
 
@@ -177,14 +205,19 @@ class Jaccard(PairMeasure):
     name: ClassVar[str] = "Jaccard"
     ties: ClassVar = "not offered"
     summary: ClassVar[str] = "documents of both lists divided by documents of either"
-    use: ClassVar[str] = "Where tools of search engines report it; overlap@k is easier to read, and one is a function of the other."
+    use: ClassVar[str] = (
+        "Where tools of search engines report it; overlap@k is easier to read, and one is a "
+        "function of the other."
+    )
     proof: ClassVar[str] = "set operations of Python on every query of a real run, to the last bit"
 
     def of_pair(self, pairs: RunPairs) -> PerQuery:
         """Jaccard index of every query."""
         depth = np.minimum(resolve_cutoff(self.cutoff, pairs.longer), pairs.longer)
         both = shared_documents(pairs, depth)
-        return PerQuery(both / (top(pairs.a, pairs.ties, depth) + top(pairs.b, pairs.ties, depth) - both))
+        return PerQuery(
+            both / (top(pairs.a, pairs.ties, depth) + top(pairs.b, pairs.ties, depth) - both)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,7 +241,8 @@ class SameTop(PairMeasure):
 
     References
     ----------
-    Fagin, Kumar and Sivakumar (2003), Comparing top k lists, SIAM J. Discrete Math. 17(1), section 2, for A_k.
+    Fagin, Kumar and Sivakumar (2003), Comparing top k lists, SIAM J. Discrete Math. 17(1), section
+    2, for A_k.
 
     Examples
     --------
@@ -223,7 +257,10 @@ class SameTop(PairMeasure):
     name: ClassVar[str] = "Same"
     ties: ClassVar = "not offered"
     summary: ClassVar[str] = "whether the first k documents, and their order, are the same"
-    use: ClassVar[str] = "To see on how many queries anything has changed at all. Not for how much, which overlap@k and RBO say."
+    use: ClassVar[str] = (
+        "To see on how many queries anything has changed at all. Not for how much, which "
+        "overlap@k and RBO say."
+    )
     proof: ClassVar[str] = "sets and ranks in plain Python on random lists, to the last bit"
     samples: ClassVar = {"order": (None, "kept", "any")}
 
@@ -239,4 +276,9 @@ class SameTop(PairMeasure):
         if self.order != "any":
             inside &= pairs.a.first == pairs.b.first
         same = np.bincount(pairs.query, weights=inside, minlength=pairs.n_queries)
-        return PerQuery(((same == top(pairs.a, pairs.ties, depth)) & (same == top(pairs.b, pairs.ties, depth))).astype(np.float64))
+        return PerQuery(
+            (
+                (same == top(pairs.a, pairs.ties, depth))
+                & (same == top(pairs.b, pairs.ties, depth))
+            ).astype(np.float64)
+        )

@@ -51,14 +51,20 @@ class RBO(PairMeasure):
 
     References
     ----------
-    Webber, Moffat and Zobel (2010), A similarity measure for indefinite rankings, ACM TOIS 28(4), equations 7, 11, 28 and 32;
-    Corsi and Urbano (2024), The treatment of ties in rank-biased overlap, SIGIR.
+    Webber, Moffat and Zobel (2010), A similarity measure for indefinite rankings, ACM TOIS 28(4),
+    equations 7, 11, 28 and 32; Corsi and Urbano (2024), The treatment of ties in rank-biased
+    overlap, SIGIR.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> a, b = {"q": list("abcdefg")}, {"q": list("zcavwxy")}
-    >>> {measure: round(value, 6) for measure, value in ir.overlap(a, b, ["RBO(p=0.9)", "RBO(estimate=min,p=0.9)"]).mean().items()}
+    >>> {
+    ...     measure: round(value, 6)
+    ...     for measure, value in ir.overlap(a, b, ["RBO(p=0.9)", "RBO(estimate=min,p=0.9)"])
+    ...     .mean()
+    ...     .items()
+    ... }
     {'RBO(p=0.9)': 0.288217, 'RBO(estimate=min,p=0.9)': 0.221686}
     """
 
@@ -68,11 +74,17 @@ class RBO(PairMeasure):
     name: ClassVar[str] = "RBO"
     summary: ClassVar[str] = "rank-biased overlap"
     use: ClassVar[str] = (
-        "For two rankings of which the top matters most, and that need not hold the same documents or be of one length. Say p, and "
+        "For two rankings of which the top matters most, and that need not hold the same "
+        "documents or be of one length. Say p, and "
         "look at res when the lists are short: it is the unknown part."
     )
-    proof: ClassVar[str] = "rbo 0.1.3 (ext), 12 digits; the authors' program of the tie variants, recorded, 12 digits"
-    samples: ClassVar = {"p": (None, 0.5, 0.9, 0.98), "estimate": (None, "ext", "min", "max", "res")}
+    proof: ClassVar[str] = (
+        "rbo 0.1.3 (ext), 12 digits; the authors' program of the tie variants, recorded, 12 digits"
+    )
+    samples: ClassVar = {
+        "p": (None, 0.5, 0.9, 0.98),
+        "estimate": (None, "ext", "min", "max", "res"),
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -80,10 +92,15 @@ class RBO(PairMeasure):
         if self.p is not None:
             p = number_option("p", self.p, 0, 1)
             if p in (0, 1):
-                raise OptionError(f"p={self.p}: expected a number between 0 and 1, neither of them, as 0.9")
+                raise OptionError(
+                    f"p={self.p}: expected a number between 0 and 1, neither of them, as 0.9"
+                )
             object.__setattr__(self, "p", p)
         if self.cutoff is not None and self.estimate not in (None, "ext"):
-            raise OptionError(f"RBO(estimate={self.estimate}) has no cutoff: it bounds what follows the end of the lists")
+            raise OptionError(
+                f"RBO(estimate={self.estimate}) has no cutoff: it bounds what follows the end "
+                f"of the lists"
+            )
 
     def of_pair(self, pairs: RunPairs) -> PerQuery:
         """The value of every query."""
@@ -111,7 +128,9 @@ class Depths:
         self.sizes = self._size(pairs.a) + self._size(pairs.b)
 
     def _counted(self) -> FloatArray:
-        return self._documents_from(np.maximum(self._pairs.a.first, self._pairs.b.first)).astype(np.float64)
+        return self._documents_from(np.maximum(self._pairs.a.first, self._pairs.b.first)).astype(
+            np.float64
+        )
 
     def _documents_from(self, first: IntArray, beyond: IntArray | None = None) -> IntArray:
         """At each depth, the common documents that count from depth `first` on, and before depth
@@ -146,7 +165,10 @@ class Depths:
         if side.group_first is None or side.group_last is None:
             return np.ones(self.query.size)
         slot = self._slot_of(side)
-        first, last = side.group_first[slot].astype(np.int64), side.group_last[slot].astype(np.int64)
+        first, last = (
+            side.group_first[slot].astype(np.int64),
+            side.group_last[slot].astype(np.int64),
+        )
         share: FloatArray = np.minimum((self.depth - first + 1) / (last - first + 1), 1.0)
         return share
 
@@ -158,13 +180,17 @@ class Depths:
     def _size(self, side: Side) -> FloatArray:
         if self._pairs.ties != "shared" or side.group_last is None:
             return self.depth.astype(np.float64)
-        size: FloatArray = np.maximum(side.group_last[self._slot_of(side)], self.depth).astype(np.float64)
+        size: FloatArray = np.maximum(side.group_last[self._slot_of(side)], self.depth).astype(
+            np.float64
+        )
         return size
 
     def _weighted(self, agreement: FloatArray, p: float) -> FloatArray:
         """``(1 - p) sum of p^(d-1) agreement_d``, shape (n_queries,)."""
         powers = np.power(p, np.arange(int(self._end.max(initial=0)), dtype=np.float64))
-        sums = np.bincount(self.query, weights=agreement * powers[self.depth - 1], minlength=self._end.size)
+        sums = np.bincount(
+            self.query, weights=agreement * powers[self.depth - 1], minlength=self._end.size
+        )
         return (1 - p) * sums.astype(np.float64, copy=False)
 
     def _weights(self, p: float) -> FloatArray:
@@ -183,7 +209,9 @@ class Depths:
         agreement = 2 * (self.common + seen * np.maximum(self.depth - short, 0)) / self.sizes
         last = agreement[self._start + self._end - 1]
         beyond = np.power(p, self._end.astype(np.float64))
-        found: FloatArray = (self._weighted(agreement, p) + last * beyond) / (self._weights(p) + beyond)
+        found: FloatArray = (self._weighted(agreement, p) + last * beyond) / (
+            self._weights(p) + beyond
+        )
         return found
 
     def least(self, p: float) -> FloatArray:

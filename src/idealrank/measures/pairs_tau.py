@@ -12,7 +12,13 @@ import numpy as np
 from idealrank.data.run_pairs import RunPairs
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.measures.correlation import pair_counts, tau_ap, tau_ap_direction, tau_b, weighted_tau
+from idealrank.measures.correlation import (
+    pair_counts,
+    tau_ap,
+    tau_ap_direction,
+    tau_b,
+    weighted_tau,
+)
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import PerQuery
 from idealrank.measures.pairs import PairMeasure, defined_values
@@ -20,7 +26,10 @@ from idealrank.measures.rules import checked
 
 Reference: TypeAlias = Literal["a", "b", "both"]
 
-_BELOW_ONE = "Common documents only: two lists that share little can correlate perfectly, so look at overlap@k beside it."
+_BELOW_ONE = (
+    "Common documents only: two lists that share little can correlate perfectly, so look at "
+    "overlap@k beside it."
+)
 
 
 # Common documents that are sorted and counted at a time: so many stay in the cache, which halves
@@ -58,14 +67,23 @@ class _Correlation(PairMeasure):
         while begin < pairs.n_queries:
             end = max(begin + 1, int(np.searchsorted(ends, ends[begin] + _BLOCK, side="right")) - 1)
             part = slice(int(ends[begin]), int(ends[end]))
-            some = Common(query=query[part] - begin, first_a=first_a[part], first_b=first_b[part], n_queries=end - begin, ties=pairs.ties)
+            some = Common(
+                query=query[part] - begin,
+                first_a=first_a[part],
+                first_b=first_b[part],
+                n_queries=end - begin,
+                ties=pairs.ties,
+            )
             values[begin:end] = self.correlations(some)
             begin = end
         return defined_values(values, ~np.isnan(values))
 
     def correlations(self, some: "Common") -> FloatArray:
         """Values of some queries; NaN if undefined."""
-        raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.PAIR_MEASURES")
+        raise OptionError(
+            f"{type(self).__name__} gives no values by itself; choose a measure from "
+            f"idealrank.PAIR_MEASURES"
+        )
 
     def common(self, pairs: RunPairs) -> tuple[IntArray, IntArray, IntArray]:
         """Query, and first rank in each list, of the documents that both lists have within the
@@ -76,11 +94,16 @@ class _Correlation(PairMeasure):
             return pairs.query, a.first, b.first
         limit = resolve_cutoff(self.cutoff, pairs.longer)[pairs.query]
         kept = (a.first <= limit) & (b.first <= limit)
-        if pairs.ties == "expected" and (straddling := kept & ((a.last > limit) | (b.last > limit))).any():
+        if (
+            pairs.ties == "expected"
+            and (straddling := kept & ((a.last > limit) | (b.last > limit))).any()
+        ):
             n = np.unique(pairs.query[straddling]).size
             raise OptionError(
-                f"{self}: tied documents straddle the cutoff in {n} of {pairs.n_queries} queries, and the mean over "
-                "their orders has no closed form then; choose ties=shared, docid or input, or leave the cutoff out",
+                f"{self}: tied documents straddle the cutoff in {n} of {pairs.n_queries} "
+                f"queries, and the mean over "
+                "their orders has no closed form then; choose ties=shared, docid or input, or "
+                "leave the cutoff out",
                 switch="ties=shared",
             )
         return pairs.query[kept], a.first[kept], b.first[kept]
@@ -113,7 +136,9 @@ class KendallTau(_Correlation):
 
     name: ClassVar[str] = "tau"
     summary: ClassVar[str] = "Kendall's rank correlation of the common documents"
-    use: ClassVar[str] = f"For two orders of the same documents, or of systems, all ranks alike. {_BELOW_ONE}"
+    use: ClassVar[str] = (
+        f"For two orders of the same documents, or of systems, all ranks alike. {_BELOW_ONE}"
+    )
     proof: ClassVar[str] = "SciPy kendalltau live, 12 digits; ircor's cases, 4 digits"
 
     def correlations(self, some: Common) -> FloatArray:
@@ -122,7 +147,9 @@ class KendallTau(_Correlation):
         if some.ties != "expected":
             return tau_b(counts)
         net = (counts.concordant - counts.discordant).astype(np.float64)
-        values: FloatArray = np.divide(net, counts.total, out=np.full(net.size, np.nan), where=counts.total > 0)
+        values: FloatArray = np.divide(
+            net, counts.total, out=np.full(net.size, np.nan), where=counts.total > 0
+        )
         return values
 
 
@@ -150,8 +177,8 @@ class TauAP(_Correlation):
 
     References
     ----------
-    Yilmaz, Aslam and Robertson (2008), A new rank correlation coefficient for information retrieval, SIGIR; Urbano and Marrero
-    (2017), The treatment of ties in AP correlation, ICTIR.
+    Yilmaz, Aslam and Robertson (2008), A new rank correlation coefficient for information
+    retrieval, SIGIR; Urbano and Marrero (2017), The treatment of ties in AP correlation, ICTIR.
 
     Examples
     --------
@@ -166,8 +193,12 @@ class TauAP(_Correlation):
     name: ClassVar[str] = "tauAP"
     symmetric: ClassVar[bool] = False
     summary: ClassVar[str] = "rank correlation of the common documents in which the top counts more"
-    use: ClassVar[str] = f"For orders of which the top matters, as of systems on a leader board. {_BELOW_ONE}"
-    proof: ClassVar[str] = "ircor's cases with and without ties, 4 digits; the definition in plain Python, 12 digits"
+    use: ClassVar[str] = (
+        f"For orders of which the top matters, as of systems on a leader board. {_BELOW_ONE}"
+    )
+    proof: ClassVar[str] = (
+        "ircor's cases with and without ties, 4 digits; the definition in plain Python, 12 digits"
+    )
     samples: ClassVar = {"reference": (None, "a", "b", "both")}
 
     def __post_init__(self) -> None:
@@ -215,7 +246,10 @@ class WeightedTau(_Correlation):
     name: ClassVar[str] = "wtau"
     ties: ClassVar = "not offered"
     summary: ClassVar[str] = "Kendall's tau with pairs weighed by 1/rank"
-    use: ClassVar[str] = f"Where the top matters and ties carry meaning, or SciPy's weightedtau is wanted. {_BELOW_ONE}"
+    use: ClassVar[str] = (
+        f"Where the top matters and ties carry meaning, or SciPy's weightedtau is wanted. "
+        f"{_BELOW_ONE}"
+    )
     proof: ClassVar[str] = "SciPy weightedtau live, 12 digits"
 
     def correlations(self, some: Common) -> FloatArray:

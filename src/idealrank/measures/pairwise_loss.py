@@ -174,12 +174,16 @@ class PairSums:
         """From counts by grade, where the grades are whole; the same numbers."""
         if table.whole is None:
             return None
-        return cls._halved(table.number.sum(axis=1), *_weighed_columns(table.number, table.below, table.whole))
+        return cls._halved(
+            table.number.sum(axis=1), *_weighed_columns(table.number, table.below, table.whole)
+        )
 
     @classmethod
     def _halved(cls, length: IntArray, dcg: Dyadic, ideal: Dyadic, total: Dyadic) -> "PairSums":
         ideal, dcg = ideal.halved(), dcg.halved()
-        return cls(length=length, dcg=dcg, ideal=ideal, worst=total * np.maximum(length - 1, 0) - ideal)
+        return cls(
+            length=length, dcg=dcg, ideal=ideal, worst=total * np.maximum(length - 1, 0) - ideal
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -198,27 +202,39 @@ class GradeTable:
         """Of every list."""
         coded = _whole(lists.labels)
         if coded is not None and lists.n_queries * coded.size <= _CELLS:
-            number, below = _tables(((part, coded.codes(part.labels)) for part in stretches(lists)), coded.size, ties)
+            number, below = _tables(
+                ((part, coded.codes(part.labels)) for part in stretches(lists)), coded.size, ties
+            )
             used = np.flatnonzero(number.any(axis=0))
             return cls(
-                grades=(coded.least + used).astype(np.float64), number=number[:, used], below=below[:, used], whole=coded.least + used
+                grades=(coded.least + used).astype(np.float64),
+                number=number[:, used],
+                below=below[:, used],
+                whole=coded.least + used,
             )
         values, codes = np.unique(lists.labels, return_inverse=True)
         if lists.n_queries * values.size > _CELLS:
             raise InputError(
-                f"found {values.size} different labels in {lists.n_queries} lists, more than a table of lists x labels can hold "
+                f"found {values.size} different labels in {lists.n_queries} lists, more than "
+                f"a table of lists x labels can hold "
                 f"({_CELLS} numbers); decompose a list at a time, or round the labels"
             )
         by_code = Lists(codes.reshape(-1), lists.scores, lists.offsets, order=lists.order)
-        number, below = _tables(((part, part.labels) for part in stretches(by_code)), values.size, ties)
+        number, below = _tables(
+            ((part, part.labels) for part in stretches(by_code)), values.size, ties
+        )
         return cls(grades=values.astype(np.float64), number=number, below=below)
 
 
-def _tables(parts: Iterable[tuple[Lists, AnyArray]], size: int, ties: TieOrder) -> tuple[IntArray, IntArray]:
+def _tables(
+    parts: Iterable[tuple[Lists, AnyArray]], size: int, ties: TieOrder
+) -> tuple[IntArray, IntArray]:
     """The tables of every stretch with its codes, one below the other."""
     tables = [_table(codes, size, part, ties) for part, codes in parts]
     none = np.zeros((0, size), np.int64)
-    number, below = (np.concatenate([none, *(table[side] for table in tables)]) for side in range(2))
+    number, below = (
+        np.concatenate([none, *(table[side] for table in tables)]) for side in range(2)
+    )
     return number, below
 
 
@@ -227,7 +243,10 @@ def _sums(part: Lists, coded: "_Whole | None", ties: TieOrder) -> tuple[Dyadic, 
     if coded is not None and part.n_queries * coded.size <= max(_COUNTED, 4 * PIECE):
         number, below = _table(coded.codes(part.labels), coded.size, part, ties)
         return _weighed_columns(number, below, coded.least + np.arange(coded.size))
-    rising, ranked = in_rising_order(part.labels, part.offsets), ListOrder.of(part.scores, part.offsets)
+    rising, ranked = (
+        in_rising_order(part.labels, part.offsets),
+        ListOrder.of(part.scores, part.offsets),
+    )
     placed = part.labels[ranked.order]
     if ties != "expected":
         placed = ranked.tied_in_order(placed)
@@ -239,7 +258,11 @@ def _sums(part: Lists, coded: "_Whole | None", ties: TieOrder) -> tuple[Dyadic, 
         total += dots(rising[begin:end], np.ones(end - begin, np.int64), starts)
     if filled.size == part.n_queries:
         return dcg, ideal, total
-    return _scattered(dcg, filled, part), _scattered(ideal, filled, part), _scattered(total, filled, part)
+    return (
+        _scattered(dcg, filled, part),
+        _scattered(ideal, filled, part),
+        _scattered(total, filled, part),
+    )
 
 
 def _pieces(offsets: IntArray) -> Iterator[tuple[int, int, IntArray]]:
@@ -270,7 +293,9 @@ def _table(codes: AnyArray, size: int, part: Lists, ties: TieOrder) -> tuple[Int
     step = max(PIECE, size)
     for begin in range(0, codes.size, step):
         end = min(begin + step, codes.size)
-        cell = (codes[ranked.order[begin:end]] if ordered is None else ordered[begin:end]).astype(np.int64)
+        cell = (codes[ranked.order[begin:end]] if ordered is None else ordered[begin:end]).astype(
+            np.int64
+        )
         if part.n_queries > 1:
             cell += ranked.lists(begin, end) * size
         number += np.bincount(cell, minlength=number.size)
@@ -279,10 +304,16 @@ def _table(codes: AnyArray, size: int, part: Lists, ties: TieOrder) -> tuple[Int
     return number.reshape(shape), below.reshape(shape)
 
 
-def _weighed_columns(number: IntArray, below: IntArray, values: IntArray) -> tuple[Dyadic, Dyadic, Dyadic]:
+def _weighed_columns(
+    number: IntArray, below: IntArray, values: IntArray
+) -> tuple[Dyadic, Dyadic, Dyadic]:
     """Twice the DCG and its ideal, and the sum of the labels, from counts by list and grade."""
     before = np.cumsum(number, axis=1) - number
-    return _weighed(below, values), _weighed(number * (2 * before + number - 1), values), _weighed(number, values)
+    return (
+        _weighed(below, values),
+        _weighed(number * (2 * before + number - 1), values),
+        _weighed(number, values),
+    )
 
 
 def _weighed(counts: IntArray, values: IntArray) -> Dyadic:
@@ -303,7 +334,9 @@ class _Whole:
         """Label - least, a piece at a time for the sake of memory."""
         narrow = np.empty(labels.size, np.uint8 if self.size <= 1 << 8 else np.uint16)
         for begin in range(0, labels.size, PIECE):
-            narrow[begin : begin + PIECE] = np.subtract(labels[begin : begin + PIECE], self.least, dtype=_wide(labels))
+            narrow[begin : begin + PIECE] = np.subtract(
+                labels[begin : begin + PIECE], self.least, dtype=_wide(labels)
+            )
         return narrow
 
 
@@ -321,16 +354,23 @@ def _whole(labels: AnyArray) -> _Whole | None:
     if not float(most) - float(least) < _COUNTED or abs(float(least)) >= 1 << 53:
         return None
     pieces = (labels[begin : begin + PIECE] for begin in range(0, labels.size, PIECE))
-    if labels.dtype.kind == "f" and not all(np.array_equal(piece, np.trunc(piece)) for piece in pieces):
+    if labels.dtype.kind == "f" and not all(
+        np.array_equal(piece, np.trunc(piece)) for piece in pieces
+    ):
         return None
     return _Whole(int(least), int(most) - int(least) + 1)
 
 
 _TIES: dict[str, TieOrder] = {
-    "half": "expected", "expected": "expected", "average": "expected",
-    "strict": "best", "best": "best",
-    "weak": "worst", "worst": "worst", "le": "worst",
-}  # fmt: skip
+    "half": "expected",
+    "expected": "expected",
+    "average": "expected",
+    "strict": "best",
+    "best": "best",
+    "weak": "worst",
+    "worst": "worst",
+    "le": "worst",
+}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -375,8 +415,8 @@ class PairwiseLoss:
 
     Notes
     -----
-    If no pair has two grades, `per_pair`, `relative` and `auc` are undefined; if the ideal DCG is 0 or less, `ndcg` and `least_ndcg` are.
-    Undefined values are replaced by `no_relevant`.
+    If no pair has two grades, `per_pair`, `relative` and `auc` are undefined; if the ideal DCG is 0
+    or less, `ndcg` and `least_ndcg` are. Undefined values are replaced by `no_relevant`.
 
     Examples
     --------
@@ -484,9 +524,10 @@ def pairwise_loss(
 
     Notes
     -----
-    The cost is one sort of the scores. Sums are computed in integers, without rounding or overflow, and rounded once at the end: for
-    integer labels R(f) is exact up to 2**52. Beyond that, and for labels such as 0.1, the result is the float64 nearest to R(f), and
-    `PairwiseLoss.exact` tells whether it is exact.
+    The cost is one sort of the scores. Sums are computed in integers, without rounding or overflow,
+    and rounded once at the end: for integer labels R(f) is exact up to 2**52. Beyond that, and for
+    labels such as 0.1, the result is the float64 nearest to R(f), and `PairwiseLoss.exact` tells
+    whether it is exact.
 
     Linear DCG counts for every pair the grade of the document ranked first, ``DCG = sum over i < j
     of r_i``; the ideal order counts the higher of the two grades, and the difference is R(f). Some
@@ -497,7 +538,8 @@ def pairwise_loss(
 
     References
     ----------
-    Jin and Geng (2011), on the NDCG of the ECML/PKDD 2010 challenge as a pairwise loss, equations 1 to 10.
+    Jin and Geng (2011), on the NDCG of the ECML/PKDD 2010 challenge as a pairwise loss, equations 1
+    to 10.
 
     Examples
     --------
@@ -507,10 +549,14 @@ def pairwise_loss(
     array([2., 0.])
     """
     if ties not in _TIES:
-        raise OptionError(f"ties={ties}: expected half (expected, average) | strict (best) | weak (worst, le)")
+        raise OptionError(
+            f"ties={ties}: expected half (expected, average) | strict (best) | weak (worst, le)"
+        )
     checked("no_relevant", no_relevant, NoRelevant)
     policy = cast("NoRelevant", no_relevant or "zero")
-    lists = Lists.from_arrays(labels, scores, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
+    lists = Lists.from_arrays(
+        labels, scores, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding
+    )
     _refuse_what_has_no_order(lists)
     alone = np.ndim(labels) == 1 and all(layout is None for layout in (group, offsets, qid))
     if decompose:
@@ -523,7 +569,9 @@ def _refuse_what_has_no_order(lists: Lists) -> None:
     """NaN and infinite labels are refused in the words of every other function of arrays."""
     for values in (lists.labels, lists.scores):
         if values.size and values.dtype.kind == "f":
-            wrong = np.isnan(values.min()) or (values is lists.labels and not np.isfinite([values.min(), values.max()]).all())
+            wrong = np.isnan(values.min()) or (
+                values is lists.labels and not np.isfinite([values.min(), values.max()]).all()
+            )
             if wrong:
                 judge_lists(lists, Alignment(negative="kept"))
 
@@ -533,7 +581,9 @@ def _decomposed(lists: Lists, ties: str, no_relevant: NoRelevant, *, alone: bool
     sums = PairSums.of_table(table) or PairSums.of(lists, _TIES[ties])
     length = sums.length[:, None]
     above = length - np.cumsum(table.number, axis=1)[:, :-1]
-    doubled = above * (2 * length - above - 1) - (table.below.sum(axis=1)[:, None] - np.cumsum(table.below, axis=1)[:, :-1])
+    doubled = above * (2 * length - above - 1) - (
+        table.below.sum(axis=1)[:, None] - np.cumsum(table.below, axis=1)[:, :-1]
+    )
     with np.errstate(over="ignore"):  # labels so far apart that only infinity says how far
         gaps = np.diff(table.grades)
         losses = np.multiply(gaps, doubled / 2, out=np.zeros(doubled.shape), where=doubled > 0)
@@ -565,7 +615,9 @@ def _decomposed(lists: Lists, ties: str, no_relevant: NoRelevant, *, alone: bool
     )
 
 
-def _auc(sums: PairSums, weighted: Dyadic, two: BoolArray, number: IntArray, no_relevant: NoRelevant) -> FloatArray:
+def _auc(
+    sums: PairSums, weighted: Dyadic, two: BoolArray, number: IntArray, no_relevant: NoRelevant
+) -> FloatArray:
     """1 - R(f) / Z_w of lists with two grades; undefined for one, NaN for more."""
     values = _share(weighted - sums.loss, weighted, weighted.positive(), no_relevant)
     return np.where(two | ((number > 0).sum(axis=1) < 2), values, np.nan)

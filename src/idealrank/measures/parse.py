@@ -73,7 +73,8 @@ def parse_pair_measure(text: MeasureLike) -> Measure:
     measure = _parsed(text, _TWO_RUNS, _ONE_RUN)
     if measure.kind != "pair of runs":
         raise OptionError(
-            f"measure {shown(repr(str(text)))} compares a run with judgments, expected one of two runs: {', '.join(PAIR_MEASURES)}, "
+            f"measure {shown(repr(str(text)))} compares a run with judgments, expected one of "
+            f"two runs: {', '.join(PAIR_MEASURES)}, "
             "as in RBO(p=0.9)",
             hint="idealrank.evaluate computes it",
             command_hint="`idealrank evaluate` computes it",
@@ -86,7 +87,8 @@ def parse_run_measure(text: MeasureLike) -> Measure:
     measure = parse_measure(text)
     if measure.kind == "pair of runs":
         raise OptionError(
-            f"{shown(measure)} compares two runs and takes no judgments, found it among measures of one run",
+            f"{shown(measure)} compares two runs and takes no judgments, found it among "
+            f"measures of one run",
             hint=f"use idealrank.overlap(run_a, run_b, {shown(measure)!r})",
             command_hint=f"use `idealrank overlap RUN_A RUN_B -m '{shown(measure)}'`",
         )
@@ -105,7 +107,10 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
         raise _no_measure(text)
     if misplaced := re.fullmatch(r"(\w+)(@[\w.]+)(\([^()]*=.*\))", text.strip()):
         right = misplaced[1] + misplaced[3] + misplaced[2]
-        raise OptionError(f"{shown(text)}: found options after the cutoff, expected them before it, as in {shown(right)}")
+        raise OptionError(
+            f"{shown(text)}: found options after the cutoff, expected them before it, as in "
+            f"{shown(right)}"
+        )
     match = _match(_plainer(text.strip()))
     if match is None:
         raise _unknown(text, tables[0])
@@ -117,7 +122,10 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
     for classes, spellings in tables:
         known = name if name in classes else spellings.get(name.lower())
         if known is not None:
-            known = next((other for option, other in OTHER_WITH.get(known, {}).items() if option in options), known)
+            known = next(
+                (other for option, other in OTHER_WITH.get(known, {}).items() if option in options),
+                known,
+            )
             return _build(text, classes[known], options)
     raise _unknown(text, tables[0])
 
@@ -132,7 +140,10 @@ def _refuse_name(measure: Measure, listed: Mapping[str, type[Measure]]) -> None:
     name = getattr(cls, "name", None)
     if not isinstance(name, str):
         found = "no name" if name is None else f"name = {shown(repr(name))}"
-        raise OptionError(f'measure {cls.__name__}: found {found}, expected a text, as in name: ClassVar[str] = "{cls.__name__}"')
+        raise OptionError(
+            f"measure {cls.__name__}: found {found}, expected a text, as in name: "
+            f'ClassVar[str] = "{cls.__name__}"'
+        )
     taken = next((one for one in listed if one.lower() == name.lower()), "")
     if taken:
         raise name_taken(name, taken)
@@ -145,10 +156,13 @@ def _plainer(text: str) -> str:
     """
     if persistence := re.fullmatch(r"rbp[.@](0?\.?)(\d\d)", text):
         raise OptionError(
-            f"{shown(text)}: found a persistence where a cutoff would stand, expected it as an option: RBP(p=0.{persistence[2]})"
+            f"{shown(text)}: found a persistence where a cutoff would stand, expected it as "
+            f"an option: RBP(p=0.{persistence[2]})"
         )
     text = re.sub(r"_at_(\d+)$", r"@\1", re.sub(r"\s*@\s*", "@", text))
-    if (joined := re.fullmatch(r"([A-Za-z_]*[A-Za-z])([1-9]\d*)", text)) and joined[1].lower() in CUTOFF_FOLLOWS:
+    if (joined := re.fullmatch(r"([A-Za-z_]*[A-Za-z])([1-9]\d*)", text)) and joined[
+        1
+    ].lower() in CUTOFF_FOLLOWS:
         return f"{joined[1]}@{joined[2]}"
     return re.sub(r"^([Rr])-(?=[Pp]rec)", r"\1_", text)
 
@@ -171,7 +185,10 @@ def _numbered(text: str, name: str, options: dict[str, Any]) -> dict[str, Any]:
     if "," not in named:
         return others | {named: numbers}
     if numbers.count(",") != named.count(","):
-        raise OptionError(f"{shown(text)}: expected {named.count(',') + 1} numbers with commas between, one for each of {named}")
+        raise OptionError(
+            f"{shown(text)}: expected {named.count(',') + 1} numbers with commas between, one "
+            f"for each of {named}"
+        )
     return others | dict(zip(named.split(","), numbers.split(","), strict=True))
 
 
@@ -184,7 +201,9 @@ def _match(text: str) -> tuple[str, dict[str, Any]] | None:
     options: dict[str, Any] = {}
     # trec_eval writes an underscore before the cutoff, or before other numbers, which then looks
     # like part of the name.
-    if (cut := re.fullmatch(r"(\w*[A-Za-z])_([-.\d][-.\d,=]*)(\(.*|@.*)?", text, re.DOTALL)) and name.lower() not in SPELLINGS:
+    if (
+        cut := re.fullmatch(r"(\w*[A-Za-z])_([-.\d][-.\d,=]*)(\(.*|@.*)?", text, re.DOTALL)
+    ) and name.lower() not in SPELLINGS:
         name, options[_AFTER_AT], rest = cut[1], cut[2], cut[3] or ""
     if rest.startswith("("):
         end = _closing(rest)
@@ -217,19 +236,27 @@ def _options(text: str) -> dict[str, Any]:
         if not equals:
             raise OptionError(f"measure option {shown(repr(part))}: expected NAME=VALUE")
         if key.strip() in options:
-            raise OptionError(f"measure option {shown(key.strip())}: found it twice, expected each option once")
+            raise OptionError(
+                f"measure option {shown(key.strip())}: found it twice, expected each option once"
+            )
         options[key.strip()] = value.strip().strip("'\"")
     return options
 
 
 def _build(text: str, cls: type[Measure], options: dict[str, Any]) -> Measure:
     known = [field.name for field in fields(cls)]
-    options = {key if key in known else OPTION_SPELLINGS.get(key, key): value for key, value in options.items()}
+    options = {
+        key if key in known else OPTION_SPELLINGS.get(key, key): value
+        for key, value in options.items()
+    }
     if _AFTER_AT in options:
         options[cls.after_at] = options.pop(_AFTER_AT)
     for key in options:
         if key not in known:
-            raise OptionError(f"{shown(text)}: {cls.name} has no option {shown(repr(key))}, expected {' | '.join(sorted(known))}")
+            raise OptionError(
+                f"{shown(text)}: {cls.name} has no option {shown(repr(key))}, expected "
+                f"{' | '.join(sorted(known))}"
+            )
     try:
         return cls(**options)
     except OptionError as error:
@@ -260,7 +287,11 @@ def _unknown(text: str, names: _Names) -> OptionError:
     if re.sub(r"_[0-9.]+$", "", name.lower()) in ELSEWHERE:
         instead = _instead_of_hits(name, text)
         hints = ("", "") if instead else every
-        return OptionError(f"measure {shown(repr(text))} is not computed here, {instead or expected}", hint=hints[0], command_hint=hints[1])
+        return OptionError(
+            f"measure {shown(repr(text))} is not computed here, {instead or expected}",
+            hint=hints[0],
+            command_hint=hints[1],
+        )
     unknown = f"unknown measure {shown(repr(text))}, {expected}"
     # No name is near a longer one, and to look takes time that grows with it.
     known = {other.lower(): other for other in classes} | dict(spellings)
@@ -281,7 +312,10 @@ def _instead_of_hits(name: str, text: str) -> str:
     if spelled is None:
         return ""
     cutoff = f"@{spelled[1]}" if spelled[1] else text[len(name) :]
-    return f"expected HR{cutoff}, the share of queries with a hit, or NumRelRet{cutoff}, the number of hits"
+    return (
+        f"expected HR{cutoff}, the share of queries with a hit, or NumRelRet{cutoff}, the number "
+        f"of hits"
+    )
 
 
 def _completed(near: str, rest: str, names: _Names) -> str:
@@ -306,17 +340,27 @@ def parse_pair_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tupl
     return _each_once(measures, parse_pair_measure)
 
 
-def _each_once(measures: "MeasureLike | Iterable[MeasureLike]", parse: Callable[[MeasureLike], Measure]) -> tuple[Measure, ...]:
+def _each_once(
+    measures: "MeasureLike | Iterable[MeasureLike]", parse: Callable[[MeasureLike], Measure]
+) -> tuple[Measure, ...]:
     try:
-        given = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, (str, Measure)) else [measures]
+        given = (
+            list(measures)
+            if isinstance(measures, Iterable) and not isinstance(measures, (str, Measure))
+            else [measures]
+        )
     except TypeError:  # an array of no dimension calls itself iterable
-        raise OptionError(f"measures: found {shown(repr(measures))}, expected measures or their texts, as in nDCG@10") from None
+        raise OptionError(
+            f"measures: found {shown(repr(measures))}, expected measures or their texts, as "
+            f"in nDCG@10"
+        ) from None
     parsed = tuple(dict.fromkeys(parse(measure) for measure in given))
     texts = Counter(map(str, parsed))
     for text, count in texts.items():
         if count > 1:
             raise OptionError(
-                f"{count} measures are written {shown(text)}, expected different texts; give their functions names of their own"
+                f"{count} measures are written {shown(text)}, expected different texts; give "
+                f"their functions names of their own"
             )
     if not parsed:
         raise OptionError("no measures given, expected at least one, as in nDCG@10")
@@ -325,7 +369,10 @@ def _each_once(measures: "MeasureLike | Iterable[MeasureLike]", parse: Callable[
 
 DEFAULT_MEASURES = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "R@100")
 
-_BY_TABLE = {"preferences": ("prefs_simp", "prefs_pair", "prefs_avgjg"), "assessors": ("AP_avgjg", "P_avgjg@10")}
+_BY_TABLE = {
+    "preferences": ("prefs_simp", "prefs_pair", "prefs_avgjg"),
+    "assessors": ("AP_avgjg", "P_avgjg@10"),
+}
 
 
 def default_measures(tables: Collection[str] = ()) -> tuple[str, ...]:

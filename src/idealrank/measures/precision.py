@@ -26,9 +26,13 @@ from idealrank.measures.rules import RecallPoints, checked
 from idealrank.measures.threshold import NeedsRelevant
 
 _PROVEN = (
-    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
+    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 and "
+    "ir_measures 0.4.3 live, to 12 decimals"
 )
-_PROVEN_WITHOUT_IR_MEASURES = "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 live, to 12 decimals"
+_PROVEN_WITHOUT_IR_MEASURES = (
+    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 "
+    "live, to 12 decimals"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +54,8 @@ class Rprec(NeedsRelevant):
 
     References
     ----------
-    Manning, Raghavan and Schütze (2008), Introduction to Information Retrieval, section 8.4; trec_eval, measures ``Rprec`` and
-    ``Rprec_mult``.
+    Manning, Raghavan and Schütze (2008), Introduction to Information Retrieval, section 8.4;
+    trec_eval, measures ``Rprec`` and ``Rprec_mult``.
 
     Examples
     --------
@@ -68,7 +72,8 @@ class Rprec(NeedsRelevant):
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"mult": (None, 0.04, 0.2, 0.35, 1, 1.4, 2)}
     summary: ClassVar[str] = "precision at the rank of the number of relevant documents"
     use: ClassVar[str] = (
-        "Choose it when queries differ much in how many relevant documents they have, since 1 can be reached for every query. Not when "
+        "Choose it when queries differ much in how many relevant documents they have, since 1 "
+        "can be reached for every query. Not when "
         "users see a fixed number of results."
     )
     proof: ClassVar[str] = _PROVEN
@@ -83,14 +88,22 @@ class Rprec(NeedsRelevant):
     def compute(self, judged: Judged) -> PerQuery:
         """R-precision of every query."""
         relevant = judged.relevant(self.threshold)
-        cut = np.floor((1.0 if self.mult is None else self.mult) * relevant.total + 0.9).astype(np.int64)
-        chance = chance_up_to(judged, relevant.hits, np.ones(relevant.hits.query.size), cut[relevant.hits.query])
-        return self.filled(judged.sum_by_query(relevant.hits.query, chance) / np.maximum(cut, 1), relevant.total)
+        cut = np.floor((1.0 if self.mult is None else self.mult) * relevant.total + 0.9).astype(
+            np.int64
+        )
+        chance = chance_up_to(
+            judged, relevant.hits, np.ones(relevant.hits.query.size), cut[relevant.hits.query]
+        )
+        return self.filled(
+            judged.sum_by_query(relevant.hits.query, chance) / np.maximum(cut, 1), relevant.total
+        )
 
     @property
     def trec_name(self) -> str:
         """``Rprec`` or ``Rprec_mult_0.20``."""
-        return self.trec_binary("Rprec" if self.mult is None else f"Rprec_mult_{self.mult:.2f}", "Rprec")
+        return self.trec_binary(
+            "Rprec" if self.mult is None else f"Rprec_mult_{self.mult:.2f}", "Rprec"
+        )
 
 
 class Success(NeedsRelevant):
@@ -127,7 +140,8 @@ class Success(NeedsRelevant):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "whether a relevant document is among the first k"
     use: ClassVar[str] = (
-        "Choose it when one good result among the k shown is all a user needs: known items, question answering, hit rate. Not when it "
+        "Choose it when one good result among the k shown is all a user needs: known items, "
+        "question answering, hit rate. Not when it "
         "matters where it stands (RR) or how many there are (P, R)."
     )
     proof: ClassVar[str] = _PROVEN
@@ -146,7 +160,11 @@ class Success(NeedsRelevant):
         # Only the first tie group with a relevant document matters: what follows it is further
         # down.
         leading: BoolArray = before == 0
-        starts, n_relevant, query = starts[leading], n_relevant[leading], hits.query[starts[leading]]
+        starts, n_relevant, query = (
+            starts[leading],
+            n_relevant[leading],
+            hits.query[starts[leading]],
+        )
         above = hits.tie_first[starts] - 1
         size = hits.tie_last[starts] - above
         values[query] = _chance_of_any(size, n_relevant, np.clip(limit[query] - above, 0, size))
@@ -165,8 +183,12 @@ def _chance_of_any(size: IntArray, relevant: IntArray, taken: IntArray) -> Float
     chances = (taken > 0).astype(np.float64)
     open_ones = np.flatnonzero((taken > 0) & (taken < size))
     if open_ones.size:
-        shapes, which = np.unique(np.column_stack((size, relevant, taken))[open_ones], axis=0, return_inverse=True)
-        chances[open_ones] = np.array([1.0 - _chance_of_none(*shape) for shape in shapes.tolist()])[which.reshape(-1)]
+        shapes, which = np.unique(
+            np.column_stack((size, relevant, taken))[open_ones], axis=0, return_inverse=True
+        )
+        chances[open_ones] = np.array([1.0 - _chance_of_none(*shape) for shape in shapes.tolist()])[
+            which.reshape(-1)
+        ]
     return chances
 
 
@@ -208,7 +230,8 @@ class RelativeP(NeedsRelevant):
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "precision at k as a share of the greatest possible"
     use: ClassVar[str] = (
-        "Choose it to average over queries of which some have fewer than k relevant documents and others many more: 1 can be reached by "
+        "Choose it to average over queries of which some have fewer than k relevant documents "
+        "and others many more: 1 can be reached by "
         "all. Not to compare cutoffs, for its denominator changes with k."
     )
     proof: ClassVar[str] = _PROVEN_WITHOUT_IR_MEASURES
@@ -216,7 +239,11 @@ class RelativeP(NeedsRelevant):
     def compute(self, judged: Judged) -> PerQuery:
         """Relative precision of every query."""
         total = judged.relevant(self.threshold).total
-        return self.filled(self.found(judged) / np.maximum(np.minimum(resolve_cutoff(self.cutoff, judged.lengths), total), 1), total)
+        return self.filled(
+            self.found(judged)
+            / np.maximum(np.minimum(resolve_cutoff(self.cutoff, judged.lengths), total), 1),
+            total,
+        )
 
     @property
     def trec_name(self) -> str:
@@ -242,7 +269,14 @@ class GMAP(AP):
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 1}, "r": {"a": 1}}, {"q": ["a"], "r": ["c", "c2", "c3", "a"]}, [ir.GMAP()]).mean()["GMAP"], 4)
+    >>> round(
+    ...     ir.evaluate(
+    ...         {"q": {"a": 1}, "r": {"a": 1}},
+    ...         {"q": ["a"], "r": ["c", "c2", "c3", "a"]},
+    ...         [ir.GMAP()],
+    ...     ).mean()["GMAP"],
+    ...     4,
+    ... )
     0.5
     """
 
@@ -250,7 +284,8 @@ class GMAP(AP):
     aggregate: ClassVar = "geometric"
     summary: ClassVar[str] = "average precision, its geometric mean over queries"
     use: ClassVar[str] = (
-        "Choose it to see whether the worst queries improve: a query that goes from 0.01 to 0.02 counts as much as one from 0.4 to 0.8. "
+        "Choose it to see whether the worst queries improve: a query that goes from 0.01 to "
+        "0.02 counts as much as one from 0.4 to 0.8. "
         "Not as the only number: a query at 0 enters with an arbitrary 0.00001."
     )
     proof: ClassVar[str] = _PROVEN_WITHOUT_IR_MEASURES
@@ -282,13 +317,15 @@ class IPrec(NeedsRelevant):
 
     References
     ----------
-    Manning, Raghavan and Schütze (2008), Introduction to Information Retrieval, section 8.4; trec_eval, measure
-    ``iprec_at_recall``.
+    Manning, Raghavan and Schütze (2008), Introduction to Information Retrieval, section 8.4;
+    trec_eval, measure ``iprec_at_recall``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["c", "a", "b"]}, [ir.IPrec(recall=0.5)]).mean()["IPrec@0.5"]
+    >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["c", "a", "b"]}, [ir.IPrec(recall=0.5)]).mean()[
+    ...     "IPrec@0.5"
+    ... ]
     0.6666666666666666
     """
 
@@ -304,7 +341,8 @@ class IPrec(NeedsRelevant):
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"recall": (0.1, 0, 0.25, 0.5, 0.7, 1)}
     summary: ClassVar[str] = "greatest precision from a recall level on"
     use: ClassVar[str] = (
-        "Choose it to draw precision against recall, and to see whether runs differ at the top or in the tail. Not as a headline: "
+        "Choose it to draw precision against recall, and to see whether runs differ at the "
+        "top or in the tail. Not as a headline: "
         "a maximum over ranks is not what any user meets, and it jumps."
     )
     proof: ClassVar[str] = _PROVEN
@@ -346,7 +384,8 @@ class ElevenPointAP(NeedsRelevant):
 
     References
     ----------
-    Manning, Raghavan and Schütze (2008), Introduction to Information Retrieval, section 8.4; trec_eval, measure ``11pt_avg``.
+    Manning, Raghavan and Schütze (2008), Introduction to Information Retrieval, section 8.4;
+    trec_eval, measure ``11pt_avg``.
 
     Examples
     --------
@@ -363,10 +402,13 @@ class ElevenPointAP(NeedsRelevant):
     cuts: ClassVar = "none"
     ties: ClassVar = "not offered"
     from_convention: ClassVar[tuple[str, ...]] = ("no_relevant", "recall_points")
-    samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"recalls": (None, (0.5,), (0.25, 0.5, 0.75), "[0,1]")}
+    samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "recalls": (None, (0.5,), (0.25, 0.5, 0.75), "[0,1]")
+    }
     summary: ClassVar[str] = "mean of the interpolated precision at eleven recall levels"
     use: ClassVar[str] = (
-        "Choose it to compare with results printed before average precision took its place, about 1995. Not for new work: AP says the "
+        "Choose it to compare with results printed before average precision took its place, "
+        "about 1995. Not for new work: AP says the "
         "same with less noise and without recall points."
     )
     proof: ClassVar[str] = _PROVEN_WITHOUT_IR_MEASURES
@@ -392,14 +434,20 @@ class ElevenPointAP(NeedsRelevant):
 
 def _levels(recalls: Sequence[float] | str) -> tuple[float, ...]:
     """Recall levels from numbers or from their text."""
-    given = recalls.strip().removeprefix("[").removesuffix("]").split(",") if isinstance(recalls, str) else recalls
+    given = (
+        recalls.strip().removeprefix("[").removesuffix("]").split(",")
+        if isinstance(recalls, str)
+        else recalls
+    )
     levels = tuple(number_option("recalls", level, 0, 1) for level in given)
     if not levels:
         raise OptionError("recalls=[]: expected at least one recall level, as in [0.25,0.5,0.75]")
     return levels
 
 
-def _interpolated(measure: NeedsRelevant, judged: Judged, levels: Sequence[float], points: RecallPoints | None) -> FloatArray:
+def _interpolated(
+    measure: NeedsRelevant, judged: Judged, levels: Sequence[float], points: RecallPoints | None
+) -> FloatArray:
     """Mean over the levels of the greatest precision from each level on, per query."""
     relevant = judged.relevant(measure.threshold)
     query = relevant.hits.query
@@ -410,7 +458,9 @@ def _interpolated(measure: NeedsRelevant, judged: Judged, levels: Sequence[float
     for level in levels:
         needed = _whole(np.multiply(level, relevant.total, dtype=np.float64), points)
         if starts.size:
-            sums[query[starts]] += np.maximum.reduceat(np.where(number >= needed[query], precision, 0.0), starts)
+            sums[query[starts]] += np.maximum.reduceat(
+                np.where(number >= needed[query], precision, 0.0), starts
+            )
     return sums / len(levels)
 
 
@@ -418,5 +468,9 @@ def _whole(points: FloatArray, how: RecallPoints | None) -> IntArray:
     """Recall points as numbers of documents: to the nearest, halves up, or the whole part of 0.9
     more.
     """
-    whole = np.floor(points + 0.9) if how == "truncated" else np.floor(points) + (points - np.floor(points) >= 0.5)
+    whole = (
+        np.floor(points + 0.9)
+        if how == "truncated"
+        else np.floor(points) + (points - np.floor(points) >= 0.5)
+    )
     return whole.astype(np.int64)

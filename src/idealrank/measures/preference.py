@@ -41,12 +41,20 @@ def with_as_many_nonrelevant(preferred: Preferred, among: Among, surplus: Surplu
     if too_many.any():
         cut = _first_nonrelevant(preferred, wanted, too_many, among)
         beyond = wanted * (present - wanted)
-        fulfilled = np.where(too_many, counts.fulfilled - cut.fulfilled + (cut.possible if surplus == "printed" else 0.0), fulfilled)
-        possible = np.where(too_many, counts.possible + (wanted**2 if surplus == "printed" else -beyond), possible)
+        fulfilled = np.where(
+            too_many,
+            counts.fulfilled - cut.fulfilled + (cut.possible if surplus == "printed" else 0.0),
+            fulfilled,
+        )
+        possible = np.where(
+            too_many, counts.possible + (wanted**2 if surplus == "printed" else -beyond), possible
+        )
     return Counts(fulfilled, possible)
 
 
-def _first_nonrelevant(preferred: Preferred, wanted: FloatArray, too_many: BoolArray, among: Among) -> Counts:
+def _first_nonrelevant(
+    preferred: Preferred, wanted: FloatArray, too_many: BoolArray, among: Among
+) -> Counts:
     """Of the documents of level 0: fulfilled preferences against those beyond the first R, and
     pairs in order among the first R.
     """
@@ -56,7 +64,9 @@ def _first_nonrelevant(preferred: Preferred, wanted: FloatArray, too_many: BoolA
     head = heads[groups.row[chosen]]
     order = chosen[np.lexsort((head, groups.group[chosen]))]
     group, relevant, seen = groups.group[order], groups.level[order] > 0, returned[order]
-    tie = np.cumsum(np.append(True, (np.diff(group) != 0) | (np.diff(heads[groups.row[order]]) != 0)))
+    tie = np.cumsum(
+        np.append(True, (np.diff(group) != 0) | (np.diff(heads[groups.row[order]]) != 0))
+    )
     of_group, of_tie = np.searchsorted(group, group), np.searchsorted(tie, tie)
 
     def above(which: BoolArray, start: IntArray) -> FloatArray:
@@ -71,17 +81,23 @@ def _first_nonrelevant(preferred: Preferred, wanted: FloatArray, too_many: BoolA
     place = above(~relevant, of_group)
     first = ~relevant & (place < wanted[group])
     found = relevant & seen
-    expected = above(found, of_group)[of_tie] + tied(found) * (above(~relevant, of_tie) + 1) / (tied(~relevant) + 1)
+    expected = above(found, of_group)[of_tie] + tied(found) * (above(~relevant, of_tie) + 1) / (
+        tied(~relevant) + 1
+    )
     lost = np.where(~relevant & ~first, expected, 0.0)
     within = np.where(first, above(first & seen, of_group), 0.0)
     n = preferred.n_groups
-    lost_of, within_of = (np.bincount(group, weights=which, minlength=n).astype(np.float64) for which in (lost, within))
+    lost_of, within_of = (
+        np.bincount(group, weights=which, minlength=n).astype(np.float64)
+        for which in (lost, within)
+    )
     return Counts(lost_of, within_of)
 
 
 _ENDINGS = {"all": "", "retrieved": "_ret", "implied": "_imp"}
 _PRINTED = (
-    "trec_eval 10.0: every query and the means of its outputs out.test.prefs and out.test.qrels_prefs, at all printed digits; the "
+    "trec_eval 10.0: every query and the means of its outputs out.test.prefs and "
+    "out.test.qrels_prefs, at all printed digits; the "
     "definition, pair by pair and over all orders of ties, to 12 decimals"
 )
 
@@ -145,7 +161,9 @@ class NumPrefsPoss(PreferenceMeasure):
     --------
     >>> import idealrank as ir
     >>> preferences = ir.PreferenceQrels({"q": {"ann": {"a": 2, "b": 1, "c": 0}}})
-    >>> ir.evaluate(preferences, {"q": ["b", "a"]}, [ir.NumPrefsPoss()]).mean()["prefs_num_prefs_poss"]
+    >>> ir.evaluate(preferences, {"q": ["b", "a"]}, [ir.NumPrefsPoss()]).mean()[
+    ...     "prefs_num_prefs_poss"
+    ... ]
     3.0
     """
 
@@ -155,7 +173,9 @@ class NumPrefsPoss(PreferenceMeasure):
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "number of preferences"
-    use: ClassVar[str] = "To see how much the preference measures rest on. It says nothing about a ranking."
+    use: ClassVar[str] = (
+        "To see how much the preference measures rest on. It says nothing about a ranking."
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Preferences of every query."""
@@ -186,7 +206,9 @@ class NumPrefsFul(PreferenceMeasure):
     --------
     >>> import idealrank as ir
     >>> preferences = ir.PreferenceQrels({"q": {"ann": {"a": 2, "b": 1, "c": 0}}})
-    >>> ir.evaluate(preferences, {"q": ["b", "a"]}, [ir.NumPrefsFul()]).mean()["prefs_num_prefs_ful"]
+    >>> ir.evaluate(preferences, {"q": ["b", "a"]}, [ir.NumPrefsFul()]).mean()[
+    ...     "prefs_num_prefs_ful"
+    ... ]
     2.0
     """
 
@@ -194,7 +216,10 @@ class NumPrefsFul(PreferenceMeasure):
     aggregate: ClassVar = "sum"
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     summary: ClassVar[str] = "number of preferences fulfilled"
-    use: ClassVar[str] = "To see the counts behind prefs_simp. Queries with many preferences rule the sum, so compare systems by shares."
+    use: ClassVar[str] = (
+        "To see the counts behind prefs_simp. Queries with many preferences rule the sum, so "
+        "compare systems by shares."
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Fulfilled preferences of every query."""
@@ -204,7 +229,11 @@ class NumPrefsFul(PreferenceMeasure):
     @property
     def trec_name(self) -> str:
         """``prefs_num_prefs_ful``, ``prefs_num_prefs_ful_ret``."""
-        return str(self) if self.which == "implied" or self.judged_only else self.name + _ENDINGS[self.which]
+        return (
+            str(self)
+            if self.which == "implied" or self.judged_only
+            else self.name + _ENDINGS[self.which]
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,7 +256,10 @@ class PreferenceShare(OftenUndefined, PreferenceMeasure):
 
     def shares(self, preferred: Preferred) -> FloatArray:
         """Shares of every query, 0 if no preference counts."""
-        raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.MEASURES")
+        raise OptionError(
+            f"{type(self).__name__} gives no values by itself; choose a measure from "
+            f"idealrank.MEASURES"
+        )
 
 
 class PrefsSimp(PreferenceShare):
@@ -245,8 +277,9 @@ class PrefsSimp(PreferenceShare):
 
     References
     ----------
-    trec_eval, measures ``prefs_simp``, ``prefs_simp_ret``, ``prefs_simp_imp``; Carterette, Bennett, Chickering and Dumais (2008),
-    Here or there: preference judgments for relevance, ECIR, whose wpref and ppref share the idea.
+    trec_eval, measures ``prefs_simp``, ``prefs_simp_ret``, ``prefs_simp_imp``; Carterette, Bennett,
+    Chickering and Dumais (2008), Here or there: preference judgments for relevance, ECIR, whose
+    wpref and ppref share the idea.
 
     Examples
     --------
@@ -259,7 +292,8 @@ class PrefsSimp(PreferenceShare):
     name: ClassVar[str] = "prefs_simp"
     summary: ClassVar[str] = "share of the preferences fulfilled"
     use: ClassVar[str] = (
-        "When judges compared pairs of documents, and every comparison counts the same. Not when one judge made most of them: "
+        "When judges compared pairs of documents, and every comparison counts the same. Not "
+        "when one judge made most of them: "
         "then prefs_avgjg."
     )
 
@@ -290,7 +324,9 @@ class PrefsPair(PreferenceShare):
     Examples
     --------
     >>> import idealrank as ir
-    >>> preferences = ir.PreferenceQrels({"q": {"ann": {"a": 2, "b": 1}, "ben": {"a": 1, "b": 0}, "eve": {"b": 1, "c": 0}}})
+    >>> preferences = ir.PreferenceQrels(
+    ...     {"q": {"ann": {"a": 2, "b": 1}, "ben": {"a": 1, "b": 0}, "eve": {"b": 1, "c": 0}}}
+    ... )
     >>> ir.evaluate(preferences, {"q": ["b", "a"]}, "prefs_pair").mean()["prefs_pair"]
     0.5
     """
@@ -298,7 +334,8 @@ class PrefsPair(PreferenceShare):
     name: ClassVar[str] = "prefs_pair"
     summary: ClassVar[str] = "share of the preferences fulfilled, averaged over pairs of documents"
     use: ClassVar[str] = (
-        "When some pairs were shown to many judges and others to few. Needs memory for every preference of queries with several groups."
+        "When some pairs were shown to many judges and others to few. Needs memory for every "
+        "preference of queries with several groups."
     )
 
     def shares(self, preferred: Preferred) -> FloatArray:
@@ -310,12 +347,19 @@ class PrefsPair(PreferenceShare):
             return simple
         low, high = np.minimum(pairs.better, pairs.worse), np.maximum(pairs.better, pairs.worse)
         order = np.lexsort((high, low))
-        starts = np.flatnonzero(np.append(True, (np.diff(low[order]) != 0) | (np.diff(high[order]) != 0)))
-        orders = [(rank[pairs.better] < rank[pairs.worse]).astype(np.float64) for rank in preferred.ranks]
+        starts = np.flatnonzero(
+            np.append(True, (np.diff(low[order]) != 0) | (np.diff(high[order]) != 0))
+        )
+        orders = [
+            (rank[pairs.better] < rank[pairs.worse]).astype(np.float64) for rank in preferred.ranks
+        ]
         fulfilled = np.add.reduceat((sum(orders[1:], orders[0]) / len(orders))[order], starts)
         query = preferred.query[pairs.group[order[starts]]]
         scores = fulfilled / sizes_of(starts, order.size)
-        sums, numbers = (np.bincount(query, weights, simple.size).astype(np.float64) for weights in (scores, None))
+        sums, numbers = (
+            np.bincount(query, weights, simple.size).astype(np.float64)
+            for weights in (scores, None)
+        )
         return np.where(preferred.groups_by_query > 1, quotient(sums, numbers), simple)
 
 
@@ -340,7 +384,9 @@ class PrefsAvgJG(PreferenceShare):
     Examples
     --------
     >>> import idealrank as ir
-    >>> preferences = ir.PreferenceQrels({"q": {"ann": {"a": 2, "b": 1, "c": 0}, "ben": {"b": 1, "a": 0}}})
+    >>> preferences = ir.PreferenceQrels(
+    ...     {"q": {"ann": {"a": 2, "b": 1, "c": 0}, "ben": {"b": 1, "a": 0}}}
+    ... )
     >>> ir.evaluate(preferences, {"q": ["a", "b"]}, "prefs_avgjg").mean()["prefs_avgjg"]
     0.5
     """
@@ -348,14 +394,18 @@ class PrefsAvgJG(PreferenceShare):
     name: ClassVar[str] = "prefs_avgjg"
     summary: ClassVar[str] = "share of the preferences fulfilled, averaged over judgment groups"
     use: ClassVar[str] = (
-        "When each judgment group is a user, and a user with many preferences must not outvote one with few. Not with groups of a "
+        "When each judgment group is a user, and a user with many preferences must not "
+        "outvote one with few. Not with groups of a "
         "preference or two, whose shares are 0 or 1."
     )
 
     def shares(self, preferred: Preferred) -> FloatArray:
         """Mean of the groups' shares."""
         counts = preferred.counts(self.which)
-        return quotient(preferred.by_query(quotient(counts.fulfilled, counts.possible)), preferred.groups_by_query)
+        return quotient(
+            preferred.by_query(quotient(counts.fulfilled, counts.possible)),
+            preferred.groups_by_query,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -400,10 +450,14 @@ class PrefsAvgJGRnonrel(PreferenceShare):
     surplus: Surplus | None = None
 
     name: ClassVar[str] = "prefs_avgjg_Rnonrel"
-    samples: ClassVar[dict[str, tuple[Any, ...]]] = {"among": (None, "all", "retrieved"), "surplus": (None, *get_args(Surplus))}
+    samples: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "among": (None, "all", "retrieved"),
+        "surplus": (None, *get_args(Surplus)),
+    }
     summary: ClassVar[str] = "prefs_avgjg with as many documents of level 0 as above 0"
     use: ClassVar[str] = (
-        "When a few hundred documents that are not relevant were judged for some topics and few for others. Where they outnumber the "
+        "When a few hundred documents that are not relevant were judged for some topics and "
+        "few for others. Where they outnumber the "
         "relevant ones, trec_eval's number is no share of preferences; surplus=cut is."
     )
 
@@ -416,13 +470,23 @@ class PrefsAvgJGRnonrel(PreferenceShare):
         """Share of every query; undefined without relevant documents."""
         preferred = self.preferred(judged)
         relevant = preferred.groups.level > 0
-        defined = preferred.by_query(np.bincount(preferred.groups.group[relevant], minlength=preferred.n_groups).astype(np.float64)) > 0
+        defined = (
+            preferred.by_query(
+                np.bincount(preferred.groups.group[relevant], minlength=preferred.n_groups).astype(
+                    np.float64
+                )
+            )
+            > 0
+        )
         return fill_undefined(self.shares(preferred), defined, self.no_relevant or "zero")
 
     def shares(self, preferred: Preferred) -> FloatArray:
         """Mean of the groups' shares."""
         counts = with_as_many_nonrelevant(preferred, self.which, self.surplus or "printed")
-        return quotient(preferred.by_query(quotient(counts.fulfilled, counts.possible)), preferred.groups_by_query)
+        return quotient(
+            preferred.by_query(quotient(counts.fulfilled, counts.possible)),
+            preferred.groups_by_query,
+        )
 
     @property
     def trec_name(self) -> str:

@@ -50,15 +50,24 @@ class RankDCG(OfGrades):
 
     References
     ----------
-    Katerenchuk and Rosenberg (2016), RankDCG: Rank-Ordering Evaluation Measure, LREC: the measure, and the table of test lists.
+    Katerenchuk and Rosenberg (2016), RankDCG: Rank-Ordering Evaluation Measure, LREC: the measure,
+    and the table of test lists.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 9, "b": 3, "c": 1}}, {"q": {"c": 7, "a": 5, "b": 1}}, [ir.RankDCG()]).mean()["RankDCG"]
+    >>> ir.evaluate(
+    ...     {"q": {"a": 9, "b": 3, "c": 1}}, {"q": {"c": 7, "a": 5, "b": 1}}, [ir.RankDCG()]
+    ... ).mean()["RankDCG"]
     0.125
     >>> tied = {"q": {"a": 1, "b": 1, "c": 1}}
-    >>> list(ir.evaluate({"q": {"a": 9, "b": 3, "c": 1}}, tied, ["RankDCG(ties=worst)", "RankDCG(ties=best)"]).mean().values())
+    >>> list(
+    ...     ir.evaluate(
+    ...         {"q": {"a": 9, "b": 3, "c": 1}}, tied, ["RankDCG(ties=worst)", "RankDCG(ties=best)"]
+    ...     )
+    ...     .mean()
+    ...     .values()
+    ... )
     [0.0, 1.0]
     """
 
@@ -66,13 +75,19 @@ class RankDCG(OfGrades):
 
     name: ClassVar[str] = "RankDCG"
     samples: ClassVar = {"ties": (None, "worst", "expected", "best")}
-    summary: ClassVar[str] = "the run's order against the grades, between the worst order (0) and the best (1), among judged ones returned"
+    summary: ClassVar[str] = (
+        "the run's order against the grades, between the worst order (0) and the best (1), "
+        "among judged ones returned"
+    )
     use: ClassVar[str] = (
-        "Choose it to rank users, or anything whose true order is known from top to bottom, with many equal values at the lower end. "
-        "Not for what a user sees of the top (nDCG), nor to compare with chance, whose value depends on how many grades are equal."
+        "Choose it to rank users, or anything whose true order is known from top to bottom, "
+        "with many equal values at the lower end. "
+        "Not for what a user sees of the top (nDCG), nor to compare with chance, whose value "
+        "depends on how many grades are equal."
     )
     proof: ClassVar[str] = (
-        "the paper's table of six lists, all printed digits, and 12 lists worked in fractions, to 12 decimals; the definition over all "
+        "the paper's table of six lists, all printed digits, and 12 lists worked in "
+        "fractions, to 12 decimals; the definition over all "
         "orders of ties"
     )
 
@@ -115,7 +130,9 @@ def rank_dcg_values(hits: Hits, ties: Ties, n_queries: int) -> tuple[FloatArray,
 
     def above_worst(levels: "IntArray | FloatArray") -> FloatArray:
         gained = np.add.reduceat(levels - rising, heads) / reverse
-        return np.bincount(query[heads], weights=gained, minlength=n_queries).astype(np.float64, copy=False)
+        return np.bincount(query[heads], weights=gained, minlength=n_queries).astype(
+            np.float64, copy=False
+        )
 
     best = above_worst(falling)
     values = above_worst(_in_order(hits, level, discounted, ties)) / np.where(best > 0, best, 1.0)
@@ -128,7 +145,9 @@ def _levels(query: IntArray, grade: FloatArray, starts: IntArray) -> IntArray:
     return number - np.repeat(number[starts] - 1, sizes_of(starts, query.size))
 
 
-def _in_order(hits: Hits, level: IntArray, discounted: IntArray, ties: Ties) -> "IntArray | FloatArray":
+def _in_order(
+    hits: Hits, level: IntArray, discounted: IntArray, ties: Ties
+) -> "IntArray | FloatArray":
     """Levels from place to place: in the worst or the best order of tied documents, or each the
     mean of its tie.
     """
@@ -138,6 +157,10 @@ def _in_order(hits: Hits, level: IntArray, discounted: IntArray, ties: Ties) -> 
         starts, sizes, _ = tie_groups(hits, hits.tie_first)
         mean = np.repeat(np.add.reduceat(level, starts) / sizes, sizes)
         # A tie at places of one discount has one value in every order, and keeps its whole numbers.
-        return np.where(np.repeat(discounted[starts] != discounted[starts + sizes - 1], sizes), mean, level)
-    placed: IntArray = level[np.lexsort((level if ties == "worst" else -level, hits.tie_first, hits.query))]
+        return np.where(
+            np.repeat(discounted[starts] != discounted[starts + sizes - 1], sizes), mean, level
+        )
+    placed: IntArray = level[
+        np.lexsort((level if ties == "worst" else -level, hits.tie_first, hits.query))
+    ]
     return placed

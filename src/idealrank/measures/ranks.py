@@ -18,9 +18,20 @@ def tied_ranks(judged: Judged, hits: Hits, gains: FloatArray) -> IntArray:
     if judged.ties not in ("best", "worst") or hits.tie_first is None or hits.tie_last is None:
         return hits.rank
     tied = np.flatnonzero(hits.tie_first < hits.tie_last)
-    query, first, last, gain = hits.query[tied], hits.tie_first[tied], hits.tie_last[tied], gains[tied]
+    query, first, last, gain = (
+        hits.query[tied],
+        hits.tie_first[tied],
+        hits.tie_last[tied],
+        gains[tied],
+    )
     order = np.lexsort((-gain if judged.ties == "best" else gain, first, query))
-    tied, query, first, last, gain = tied[order], query[order], first[order], last[order], gain[order]
+    tied, query, first, last, gain = (
+        tied[order],
+        query[order],
+        first[order],
+        last[order],
+        gain[order],
+    )
     head = heads(query, first)
     group = np.cumsum(head) - 1
     size = np.bincount(group, minlength=1)
@@ -31,11 +42,17 @@ def tied_ranks(judged: Judged, hits: Hits, gains: FloatArray) -> IntArray:
     return rank
 
 
-def hit_weights(judged: Judged, hits: Hits, gains: FloatArray, discount: Discount, cutoff: Cutoff | None) -> FloatArray:
+def hit_weights(
+    judged: Judged, hits: Hits, gains: FloatArray, discount: Discount, cutoff: Cutoff | None
+) -> FloatArray:
     """Weight of each hit: the discount of its rank, 0 beyond the cutoff, its mean over tie orders
     where ties are expected.
     """
-    length = judged.lengths[hits.query] if discount.by_length else np.broadcast_to(np.int64(0), hits.query.shape)
+    length = (
+        judged.lengths[hits.query]
+        if discount.by_length
+        else np.broadcast_to(np.int64(0), hits.query.shape)
+    )
     limit = limits_of(cutoff, judged.lengths, hits.query)
     if judged.ties != "expected" or hits.tie_first is None or hits.tie_last is None:
         return weights_within(discount, tied_ranks(judged, hits, gains), limit, length)
@@ -43,11 +60,15 @@ def hit_weights(judged: Judged, hits: Hits, gains: FloatArray, discount: Discoun
     if tied.all():
         return _mean_weights(discount, hits.tie_first, hits.tie_last, limit, length)
     weights = weights_within(discount, hits.rank, limit, length)
-    weights[tied] = _mean_weights(discount, hits.tie_first[tied], hits.tie_last[tied], limit[tied], length[tied])
+    weights[tied] = _mean_weights(
+        discount, hits.tie_first[tied], hits.tie_last[tied], limit[tied], length[tied]
+    )
     return weights
 
 
-def tie_weights(judged: Judged, members: Hits, discount: Discount, cutoff: Cutoff | None) -> FloatArray:
+def tie_weights(
+    judged: Judged, members: Hits, discount: Discount, cutoff: Cutoff | None
+) -> FloatArray:
     """Expected weight of each member of whole ties, one tie after the other: worked out once for
     each tie.
     """
@@ -55,18 +76,27 @@ def tie_weights(judged: Judged, members: Hits, discount: Discount, cutoff: Cutof
         return np.zeros(0)
     heads = np.flatnonzero(members.rank == members.tie_first)
     query, first, last = members.query[heads], members.tie_first[heads], members.tie_last[heads]
-    length = judged.lengths[query] if discount.by_length else np.broadcast_to(np.int64(0), query.shape)
-    return np.repeat(_mean_weights(discount, first, last, limits_of(cutoff, judged.lengths, query), length), last - first + 1)
+    length = (
+        judged.lengths[query] if discount.by_length else np.broadcast_to(np.int64(0), query.shape)
+    )
+    return np.repeat(
+        _mean_weights(discount, first, last, limits_of(cutoff, judged.lengths, query), length),
+        last - first + 1,
+    )
 
 
-def _mean_weights(discount: Discount, first: IntArray, last: IntArray, limit: IntArray, length: IntArray) -> FloatArray:
+def _mean_weights(
+    discount: Discount, first: IntArray, last: IntArray, limit: IntArray, length: IntArray
+) -> FloatArray:
     """Mean weight of the ranks of each tie group."""
     above = first - 1
     reached = np.maximum(np.minimum(last, limit), above)
     return discount.between(first, reached, length) / (last - above)
 
 
-def weights_within(discount: Discount, rank: IntArray, limit: IntArray, length: IntArray) -> FloatArray:
+def weights_within(
+    discount: Discount, rank: IntArray, limit: IntArray, length: IntArray
+) -> FloatArray:
     """Discount of each rank, 0 beyond its limit."""
     within = rank <= limit
     if within.all():
@@ -74,7 +104,9 @@ def weights_within(discount: Discount, rank: IntArray, limit: IntArray, length: 
     return np.where(within, discount.at(np.minimum(rank, limit), length), 0.0)
 
 
-def chance_within(judged: Judged, hits: Hits, gains: FloatArray, cutoff: Cutoff | None) -> FloatArray:
+def chance_within(
+    judged: Judged, hits: Hits, gains: FloatArray, cutoff: Cutoff | None
+) -> FloatArray:
     """Chance that each hit stands within the cutoff: 0 or 1, or between them where a tie group
     straddles it.
     """

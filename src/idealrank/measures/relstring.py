@@ -33,7 +33,9 @@ class RelString(Measure):
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 2, "b": 0}}, {"q": ["b", "x", "a"]}, [ir.RelString()]).texts["RelString"]
+    >>> ir.evaluate({"q": {"a": 2, "b": 0}}, {"q": ["b", "x", "a"]}, [ir.RelString()]).texts[
+    ...     "RelString"
+    ... ]
     ["'0-2'"]
     """
 
@@ -42,8 +44,12 @@ class RelString(Measure):
     direction: ClassVar[int] = 0
     ties: ClassVar = "not offered"
     summary: ClassVar[str] = "grades at the first ranks, as a string"
-    use: ClassVar[str] = "Print it to see what a value comes from. It is no number, and has no mean."
-    proof: ClassVar[str] = "trec_eval 10, every letter, on real runs, with grades and with unjudged documents"
+    use: ClassVar[str] = (
+        "Print it to see what a value comes from. It is no number, and has no mean."
+    )
+    proof: ClassVar[str] = (
+        "trec_eval 10, every letter, on real runs, with grades and with unjudged documents"
+    )
 
     @property
     def _limit(self) -> Cutoff:
@@ -56,9 +62,14 @@ class RelString(Measure):
         shown = rank <= sizes[judged.hits.query]
         starts = np.cumsum(sizes) - sizes
         letters = np.full(int(sizes.sum()), ord("-"), np.uint8)
-        letters[starts[judged.hits.query[shown]] + rank[shown] - 1] = _letters(judged.hits.grade[shown], judged.given[shown] < 0)
+        letters[starts[judged.hits.query[shown]] + rank[shown] - 1] = _letters(
+            judged.hits.grade[shown], judged.given[shown] < 0
+        )
         text = letters.tobytes().decode("ascii")
-        texts = [f"'{text[start : start + size]}'" for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)]
+        texts = [
+            f"'{text[start : start + size]}'"
+            for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)
+        ]
         return PerQuery(np.full(judged.n_queries, np.nan), np.zeros(judged.n_queries, bool), texts)
 
     def depth(self, *, lists: bool = False) -> int:

@@ -53,58 +53,156 @@ class Rules:
     'exp2'
     """
 
-    gain: Gain = field(default=make_gain("linear"), metadata={"row": Switch(
-        "gain", "the gain", "gain", {"linear": ("the grade", "linear"), "exp2": ("2^grade - 1", "exp2")},
-        "a relevant document with a grade other than 1",
-        open_values=("linear", "exp2", "power(2)"), varied=("linear", "exp2", "power(0.5)", "power(2)"),
-    )})  # fmt: skip
-    discount: Discount = field(default=make_discount("log2"), metadata={"row": Switch(
-        "discount", "the discount", "discount",
-        {"log2": ("1/log2(rank + 1)", "log2"), "zipf(1)": same_words("1/rank"), "linear": ("list length - rank", "linear")},
-        "relevant documents at different ranks below the first",
-        # Any log base gives the same NDCG; the natural and the decimal logarithm are here for DCG.
-        open_values=("log2", "jarvelin(2)", "jarvelin(10)", "zipf(1)", "linear", "log(2.718281828459045)", "log(10)"),
-        varied=("log2", "jarvelin(2)", "jarvelin(10)", "zipf(0.5)", "zipf(1)", "geometric(0.8)", "linear"),
-    )})  # fmt: skip
-    ideal: Ideal = field(default="judged", metadata={"row": Switch(
-        "ideal list", "the ideal", "ideal of",
-        {
-            "judged": ("all judged documents, cut at the cutoff", "all judged"),
-            "returned": ("the returned documents, cut at the cutoff", "the returned documents"),
-            "hits": ("all judged documents, cut at the number of documents returned", "all judged, cut at the number returned"),
-            "uncut": ("all judged documents, not cut", "all judged, never cut"),
+    gain: Gain = field(
+        default=make_gain("linear"),
+        metadata={
+            "row": Switch(
+                "gain",
+                "the gain",
+                "gain",
+                {"linear": ("the grade", "linear"), "exp2": ("2^grade - 1", "exp2")},
+                "a relevant document with a grade other than 1",
+                open_values=("linear", "exp2", "power(2)"),
+                varied=("linear", "exp2", "power(0.5)", "power(2)"),
+            )
         },
-        "a relevant document that the run does not return, or more relevant documents than the cutoff",
-    )})  # fmt: skip
-    no_relevant: NoRelevant = field(default="zero", metadata={"row": Switch(
-        "a query without relevant documents", "queries without relevant documents", "queries without relevant documents",
-        {
-            "zero": ("0", "as 0"), "one": ("1", "as 1"), "nan": ("NaN", "as NaN"), "left-out": same_words("left out"),
-            "quotient": ("DCG / ideal DCG, and 0 for 0 / 0", "as 0 if the ideal is exactly 0"),
+    )
+    discount: Discount = field(
+        default=make_discount("log2"),
+        metadata={
+            "row": Switch(
+                "discount",
+                "the discount",
+                "discount",
+                {
+                    "log2": ("1/log2(rank + 1)", "log2"),
+                    "zipf(1)": same_words("1/rank"),
+                    "linear": ("list length - rank", "linear"),
+                },
+                "relevant documents at different ranks below the first",
+                # Any log base gives the same NDCG; the natural and the decimal logarithm are here
+                # for DCG.
+                open_values=(
+                    "log2",
+                    "jarvelin(2)",
+                    "jarvelin(10)",
+                    "zipf(1)",
+                    "linear",
+                    "log(2.718281828459045)",
+                    "log(10)",
+                ),
+                varied=(
+                    "log2",
+                    "jarvelin(2)",
+                    "jarvelin(10)",
+                    "zipf(0.5)",
+                    "zipf(1)",
+                    "geometric(0.8)",
+                    "linear",
+                ),
+            )
         },
-        "a query without relevant documents",
-    )})  # fmt: skip
-    rounding: Rounding = field(default="none", metadata={"row": Switch(
-        "rounding", "rounding", "rounding",
-        {
-            "none": same_words("none"), "round-2": ("each query's value to 2 decimals", "each query to 2 decimals"),
-            "round-5": ("each query's value to 5 decimals", "each query to 5 decimals"),
-            "floor-2": ("every term, sum and value down to 2 decimals", "every term down to 2 decimals"),
+    )
+    ideal: Ideal = field(
+        default="judged",
+        metadata={
+            "row": Switch(
+                "ideal list",
+                "the ideal",
+                "ideal of",
+                {
+                    "judged": ("all judged documents, cut at the cutoff", "all judged"),
+                    "returned": (
+                        "the returned documents, cut at the cutoff",
+                        "the returned documents",
+                    ),
+                    "hits": (
+                        "all judged documents, cut at the number of documents returned",
+                        "all judged, cut at the number returned",
+                    ),
+                    "uncut": ("all judged documents, not cut", "all judged, never cut"),
+                },
+                "a relevant document that the run does not return, or more relevant documents "
+                "than the cutoff",
+            )
         },
-        "any query whose value has more decimals", usual="none",
-    )})  # fmt: skip
-    cutoff: Cutoff | None = field(default=None, metadata={"row": Switch(
-        "cutoff where none is asked", "the default cutoff", "default cutoff", {}, "a list longer than the default cutoff",
-        usual="none", open_values=(), varied=_VARIED_CUTOFFS,
-    )})  # fmt: skip
-    recall_points: RecallPoints = field(default="rounded", metadata={"row": Switch(
-        "recall levels", "recall points", "recall points",
-        {
-            "rounded": ("rounded to whole documents", "rounded"),
-            "truncated": ("the whole part of level x relevant + 0.9", "cut off after adding 0.9"),
+    )
+    no_relevant: NoRelevant = field(
+        default="zero",
+        metadata={
+            "row": Switch(
+                "a query without relevant documents",
+                "queries without relevant documents",
+                "queries without relevant documents",
+                {
+                    "zero": ("0", "as 0"),
+                    "one": ("1", "as 1"),
+                    "nan": ("NaN", "as NaN"),
+                    "left-out": same_words("left out"),
+                    "quotient": (
+                        "DCG / ideal DCG, and 0 for 0 / 0",
+                        "as 0 if the ideal is exactly 0",
+                    ),
+                },
+                "a query without relevant documents",
+            )
         },
-        "a query whose number of relevant documents is no multiple of 10", usual="rounded",
-    )})  # fmt: skip
+    )
+    rounding: Rounding = field(
+        default="none",
+        metadata={
+            "row": Switch(
+                "rounding",
+                "rounding",
+                "rounding",
+                {
+                    "none": same_words("none"),
+                    "round-2": ("each query's value to 2 decimals", "each query to 2 decimals"),
+                    "round-5": ("each query's value to 5 decimals", "each query to 5 decimals"),
+                    "floor-2": (
+                        "every term, sum and value down to 2 decimals",
+                        "every term down to 2 decimals",
+                    ),
+                },
+                "any query whose value has more decimals",
+                usual="none",
+            )
+        },
+    )
+    cutoff: Cutoff | None = field(
+        default=None,
+        metadata={
+            "row": Switch(
+                "cutoff where none is asked",
+                "the default cutoff",
+                "default cutoff",
+                {},
+                "a list longer than the default cutoff",
+                usual="none",
+                open_values=(),
+                varied=_VARIED_CUTOFFS,
+            )
+        },
+    )
+    recall_points: RecallPoints = field(
+        default="rounded",
+        metadata={
+            "row": Switch(
+                "recall levels",
+                "recall points",
+                "recall points",
+                {
+                    "rounded": ("rounded to whole documents", "rounded"),
+                    "truncated": (
+                        "the whole part of level x relevant + 0.9",
+                        "cut off after adding 0.9",
+                    ),
+                },
+                "a query whose number of relevant documents is no multiple of 10",
+                usual="rounded",
+            )
+        },
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gain", make_gain(self.gain))
@@ -135,4 +233,14 @@ class HasRules(Protocol):
     def rules(self) -> Rules: ...
 
 
-__all__ = ["DiscountLike", "GainLike", "HasRules", "Ideal", "NoRelevant", "RecallPoints", "Rounding", "Rules", "checked"]
+__all__ = [
+    "DiscountLike",
+    "GainLike",
+    "HasRules",
+    "Ideal",
+    "NoRelevant",
+    "RecallPoints",
+    "Rounding",
+    "Rules",
+    "checked",
+]

@@ -17,7 +17,8 @@ from idealrank.measures.measure import PerQuery, Response, truth_option
 from idealrank.measures.threshold import BalancedMeasure, NeedsRelevant
 
 _PROVEN = (
-    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 and ir_measures 0.4.3 live, to 12 decimals"
+    "trec_eval 10 and 9 to their 4 printed decimals on real runs; pytrec_eval-terrier 0.5.11 and "
+    "ir_measures 0.4.3 live, to 12 decimals"
 )
 
 
@@ -59,8 +60,10 @@ class SetP(NeedsRelevant):
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"relative": (None, True)}
     summary: ClassVar[str] = "share of the returned documents that are relevant"
     use: ClassVar[str] = (
-        "Choose it when the system decides itself how much it returns: Boolean search, filters, documents handed to a prompt. Not for "
-        "ranked lists cut at a fixed depth, where it says more about that depth than about the ranking."
+        "Choose it when the system decides itself how much it returns: Boolean search, "
+        "filters, documents handed to a prompt. Not for "
+        "ranked lists cut at a fixed depth, where it says more about that depth than about "
+        "the ranking."
     )
     proof: ClassVar[str] = _PROVEN
 
@@ -100,7 +103,8 @@ class SetF(BalancedMeasure):
 
     References
     ----------
-    van Rijsbergen (1979), Information Retrieval, chapter 7; trec_eval, measure ``set_F``; ir_measures, ``SetF``.
+    van Rijsbergen (1979), Information Retrieval, chapter 7; trec_eval, measure ``set_F``;
+    ir_measures, ``SetF``.
 
     Examples
     --------
@@ -115,7 +119,8 @@ class SetF(BalancedMeasure):
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "harmonic mean of precision and recall of the returned documents"
     use: ClassVar[str] = (
-        "Choose it when the system decides itself how much it returns and both noise and misses hurt. Not for ranked lists: their order "
+        "Choose it when the system decides itself how much it returns and both noise and "
+        "misses hurt. Not for ranked lists: their order "
         "is not looked at."
     )
     proof: ClassVar[str] = _PROVEN
@@ -164,7 +169,8 @@ class SetAP(NeedsRelevant):
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "precision times recall of the returned documents"
     use: ClassVar[str] = (
-        "Choose it to compare an unordered set with ranked lists on the scale of AP. Not for ranked lists themselves, which have AP."
+        "Choose it to compare an unordered set with ranked lists on the scale of AP. Not for "
+        "ranked lists themselves, which have AP."
     )
     proof: ClassVar[str] = _PROVEN
 
@@ -182,4 +188,6 @@ class SetAP(NeedsRelevant):
 def _found(measure: NeedsRelevant, judged: Judged) -> tuple[FloatArray, IntArray]:
     """Relevant documents returned, and relevant documents, of each query."""
     relevant = judged.relevant(measure.threshold)
-    return np.bincount(relevant.hits.query, minlength=judged.n_queries).astype(np.float64), relevant.total
+    return np.bincount(relevant.hits.query, minlength=judged.n_queries).astype(
+        np.float64
+    ), relevant.total

@@ -15,7 +15,16 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "ERR": ("err",),
     "RBP": ("rbp",),
     "Rprec": ("rprec", "rprec_mult", "r_prec", "r_precision"),
-    "Success": ("success", "top_k_accuracy", "hit", "hit_rate", "hitrate", "hr", "hit_ratio", "hitratio"),
+    "Success": (
+        "success",
+        "top_k_accuracy",
+        "hit",
+        "hit_rate",
+        "hitrate",
+        "hr",
+        "hit_ratio",
+        "hitratio",
+    ),
     "RelP": ("relp", "relative_p", "r_cap", "capped_recall"),
     "GMAP": ("gmap", "gm_map"),
     "IPrec": ("iprec", "iprec_at_recall"),
@@ -31,7 +40,21 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "prefs_avgjg_Rnonrel": ("prefs_avgjg_rnonrel",),
     "AP_avgjg": ("ap_avgjg", "map_avgjg"),
     "P_avgjg": ("p_avgjg",),
-    **{name: (name.lower(),) for name in ("INST", "INSQ", "BPM", "SDCG", "TBG", "GP", "NERR8", "NERR9", "NERR10", "NERR11")},
+    **{
+        name: (name.lower(),)
+        for name in (
+            "INST",
+            "INSQ",
+            "BPM",
+            "SDCG",
+            "TBG",
+            "GP",
+            "NERR8",
+            "NERR9",
+            "NERR10",
+            "NERR11",
+        )
+    },
     "Bpref": ("bpref",),
     "GMBpref": ("gm_bpref", "gmbpref"),
     "infAP": ("infap",),
@@ -73,7 +96,9 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "RecallArea": ("recallarea", "norm_area"),
     "NumNonrelJudgedRet": ("numnonreljudgedret", "num_nonrel_judged_ret"),
 }
-SPELLINGS: dict[str, str] = {spelling: name for name, spellings in _SPELLED.items() for spelling in spellings}
+SPELLINGS: dict[str, str] = {
+    spelling: name for name, spellings in _SPELLED.items() for spelling in spellings
+}
 # The same for measures of two runs: a name may be in both tables, and who asks decides.
 _PAIR_SPELLED: dict[str, tuple[str, ...]] = {
     "RBO": ("rbo", "rbo_ext"),
@@ -84,7 +109,9 @@ _PAIR_SPELLED: dict[str, tuple[str, ...]] = {
     "tauAP": ("tauap", "tau_ap"),
     "wtau": ("wtau", "weightedtau", "weighted_tau"),
 }
-PAIR_SPELLINGS: dict[str, str] = {spelling: name for name, spellings in _PAIR_SPELLED.items() for spelling in spellings}
+PAIR_SPELLINGS: dict[str, str] = {
+    spelling: name for name, spellings in _PAIR_SPELLED.items() for spelling in spellings
+}
 PRESET_OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "ndcg_burges": ("nDCG", {"gain": "exp2"}),
     "dcg_burges": ("DCG", {"gain": "exp2"}),
@@ -109,20 +136,56 @@ PRESET_OPTIONS: dict[str, tuple[str, dict[str, str]]] = {
 }
 # What trec_eval's numbers after a name mean, where they are neither a cutoff nor what this library
 # writes after the @.
-AFTER_UNDERSCORE = {"rprec_mult": "mult", "rprec_mult_avgjg": "mult", "set_f": "beta", "11pt_avg": "recalls", "utility": "a,b,c,d"}
+AFTER_UNDERSCORE = {
+    "rprec_mult": "mult",
+    "rprec_mult_avgjg": "mult",
+    "set_f": "beta",
+    "11pt_avg": "recalls",
+    "utility": "a,b,c,d",
+}
 # Spellings that a cutoff may follow without a sign, as in MRR10. F2 is not among them: its number
 # is a beta; rbp95 has a persistence.
 CUTOFF_FOLLOWS = frozenset(
-    ("ndcg", "dcg", "ap", "map", "rr", "mrr", "p", "precision", "prec", "recall", "err", "success", "hit", "hit_rate", "hitrate", "hr")
-)  # fmt: skip
+    (
+        "ndcg",
+        "dcg",
+        "ap",
+        "map",
+        "rr",
+        "mrr",
+        "p",
+        "precision",
+        "prec",
+        "recall",
+        "err",
+        "success",
+        "hit",
+        "hit_rate",
+        "hitrate",
+        "hr",
+    )
+)
 # ir_measures' NumRet(rel=1) counts relevant documents: an option that makes another measure of one.
 OTHER_WITH = {"NumRet": {"rel": "NumRelRet"}}
 # What says nothing without the number after it: trec_eval's bare Rprec_mult is ten measures.
 NUMBERED = frozenset(("rprec_mult", "rprec_mult_avgjg"))
 # Well-known measures that are not computed here: what is spelled alike is not what was meant.
 ELSEWHERE = frozenset(
-    ("hits", "alpha_ndcg", "alpha_dcg", "ap_ia", "map_ia", "p_ia", "err_ia", "nerr_ia", "ndcg_ia", "nrbp", "nnrbp", "strecall",
-     "strec")
-)  # fmt: skip
+    (
+        "hits",
+        "alpha_ndcg",
+        "alpha_dcg",
+        "ap_ia",
+        "map_ia",
+        "p_ia",
+        "err_ia",
+        "nerr_ia",
+        "ndcg_ia",
+        "nrbp",
+        "nnrbp",
+        "strecall",
+        "strec",
+    )
+)
 # Other tools' names of options, wherever the measure has ours and not theirs.
 OPTION_SPELLINGS = {"dcg": "gain", "gains": "gain", "k": "cutoff"}

@@ -37,24 +37,43 @@ def what_is_met(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) 
     """
     if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
         useful = np.flatnonzero((stops > 0) & (hits.tie_first <= limit))
-        query, first, last, stops = hits.query[useful], hits.tie_first[useful], hits.tie_last[useful], stops[useful]
+        query, first, last, stops = (
+            hits.query[useful],
+            hits.tie_first[useful],
+            hits.tie_last[useful],
+            stops[useful],
+        )
         starts, sizes, _ = tie_groups(Hits(query=query, rank=first, grade=stops), first)
         above, size = first[starts] - 1, (last - first + 1)[starts]
         reached = np.clip(limit[useful][starts] - above, 0, size)
-        worth = reciprocal_in_ties(stops=stops, starts=starts, members=sizes, above=above, size=size, reached=reached)
+        worth = reciprocal_in_ties(
+            stops=stops, starts=starts, members=sizes, above=above, size=size, reached=reached
+        )
         passing = np.multiply.reduceat(1.0 - stops, starts) if starts.size else np.zeros(0)
         return Stops(query=query[starts], rank=first[starts], worth=worth, passing=passing)
     rank = tied_ranks(judged, hits, stops)
     order = np.arange(rank.size) if rank is hits.rank else np.lexsort((rank, hits.query))
     order = order[(stops[order] > 0) & (rank[order] <= limit[order])]
-    return Stops(query=hits.query[order], rank=rank[order], worth=stops[order] / rank[order], passing=1.0 - stops[order])
+    return Stops(
+        query=hits.query[order],
+        rank=rank[order],
+        worth=stops[order] / rank[order],
+        passing=1.0 - stops[order],
+    )
 
 
-def down_the_ranks(stops: FloatArray, members: Hits | None = None, met: Stops | None = None) -> FloatArray:
+def down_the_ranks(
+    stops: FloatArray, members: Hits | None = None, met: Stops | None = None
+) -> FloatArray:
     """Expected reciprocal rank at which users stop, over lists of one length, shape
     (n_queries,).
     """
-    none = Stops(query=np.zeros(0, np.int64), rank=np.zeros(0, np.int64), worth=np.zeros(0), passing=np.zeros(0))
+    none = Stops(
+        query=np.zeros(0, np.int64),
+        rank=np.zeros(0, np.int64),
+        worth=np.zeros(0),
+        passing=np.zeros(0),
+    )
     met = met or none
     emptied = (none.query, none.rank) if members is None else (members.query, members.rank)
     rank_of = np.minimum(np.concatenate((emptied[1], met.rank)), stops.shape[1] + 1)
@@ -109,8 +128,13 @@ def longest_first(query: IntArray) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def reciprocal_in_ties(
-    stops: FloatArray, starts: IntArray, members: IntArray, above: IntArray, size: IntArray, reached: IntArray
-) -> FloatArray:  # fmt: skip
+    stops: FloatArray,
+    starts: IntArray,
+    members: IntArray,
+    above: IntArray,
+    size: IntArray,
+    reached: IntArray,
+) -> FloatArray:
     """Expected reciprocal rank of where a user stops within each tie group, over all orders of the
     group.
     """
@@ -118,23 +142,38 @@ def reciprocal_in_ties(
     long = members * (reached + _EACH) > _LONG
     for group in np.flatnonzero(long):
         own = stops[starts[group] : starts[group] + members[group]]
-        worth[group] = reciprocal_in_long_tie(own, int(above[group]), int(size[group]), int(reached[group]))
+        worth[group] = reciprocal_in_long_tie(
+            own, int(above[group]), int(size[group]), int(reached[group])
+        )
     tied = np.flatnonzero((size > 1) & ~long)
     tied = tied[small_first(reached[tied])]
     begin = 0
     while begin < tied.size:
         # Groups of like width together; a block has at least one, however wide.
         widths = reached[tied[begin:]] + 1
-        end = begin + max(1, int(np.searchsorted(widths * np.arange(1, widths.size + 1), _CELLS, side="right")))
+        end = begin + max(
+            1, int(np.searchsorted(widths * np.arange(1, widths.size + 1), _CELLS, side="right"))
+        )
         block = tied[begin:end]
-        worth[block] = _block(stops, *(column[block] for column in (starts, members, above, size, reached)))
+        worth[block] = _block(
+            stops, *(column[block] for column in (starts, members, above, size, reached))
+        )
         begin = end
     return worth
 
 
-def _block(stops: FloatArray, starts: IntArray, members: IntArray, above: IntArray, size: IntArray, reached: IntArray) -> FloatArray:
+def _block(
+    stops: FloatArray,
+    starts: IntArray,
+    members: IntArray,
+    above: IntArray,
+    size: IntArray,
+    reached: IntArray,
+) -> FloatArray:
     order = np.argsort(-members, kind="stable")
-    starts, members, above, size, reached = (column[order] for column in (starts, members, above, size, reached))
+    starts, members, above, size, reached = (
+        column[order] for column in (starts, members, above, size, reached)
+    )
     place = np.arange(1, int(reached.max()) + 1)
     plain = size - members
     # Of the first places, m_(j-1) and p_j.
@@ -151,7 +190,10 @@ def _block(stops: FloatArray, starts: IntArray, members: IntArray, above: IntArr
         grown = np.maximum(now - place + 1, 0) * before
         grown[:, 1:] += place[:-1] * passes * before[:, :-1]
         mean[:active] = grown / now
-    sums = np.concatenate((np.zeros((order.size, 1)), np.cumsum(stop / (above[:, np.newaxis] + place), axis=1)), axis=1)
+    sums = np.concatenate(
+        (np.zeros((order.size, 1)), np.cumsum(stop / (above[:, np.newaxis] + place), axis=1)),
+        axis=1,
+    )
     worth = np.empty(order.size)
     worth[order] = sums[np.arange(order.size), reached]
     return worth

@@ -40,7 +40,11 @@ def sum_rows(grades: FloatArray, gain: GainFunction, weights: FloatArray) -> Flo
 
 
 def sum_tied_rows(
-    grades: FloatArray, ties: TieMembers, gain: GainFunction, weights: FloatArray, tied_weights: Callable[[Hits, FloatArray], FloatArray]
+    grades: FloatArray,
+    ties: TieMembers,
+    gain: GainFunction,
+    weights: FloatArray,
+    tied_weights: Callable[[Hits, FloatArray], FloatArray],
 ) -> FloatArray:
     """Sum of gain x weight along each row, where members of ties have weights of their own."""
     sums = np.zeros(grades.shape[0])
@@ -49,9 +53,15 @@ def sum_tied_rows(
         total = sums[top : top + _BLOCK]
         members = ties.part(slice(starts[block], starts[block + 1]))
         row = members.query - top
-        _add_ranks(total, _without(gain(grades[top : top + _BLOCK, : weights.size]), row, members.rank), weights)
+        _add_ranks(
+            total,
+            _without(gain(grades[top : top + _BLOCK, : weights.size]), row, members.rank),
+            weights,
+        )
         gains = gain(members.grade)
-        total += np.bincount(row, weights=gains * tied_weights(members, gains), minlength=total.size)
+        total += np.bincount(
+            row, weights=gains * tied_weights(members, gains), minlength=total.size
+        )
     return sums
 
 
@@ -94,24 +104,41 @@ def summed_width(n: int, needed: int) -> int:
 
 
 def weighted_gains(
-    judged: Judged, gain: Callable[[FloatArray], FloatArray], discount: RankDiscount, cutoff: Cutoff | None
-) -> FloatArray:  # fmt: skip
+    judged: Judged,
+    gain: Callable[[FloatArray], FloatArray],
+    discount: RankDiscount,
+    cutoff: Cutoff | None,
+) -> FloatArray:
     """Sum of gain x discount over the ranks of each query, shape (n_queries,); of the expected
     discount where ties are averaged.
     """
     rectangle = judged.rectangle
     if rectangle is None or not is_deep_enough(judged, cutoff):
         gains = gain(judged.hits.grade)
-        return judged.sum_by_query(judged.hits.query, gains * hit_weights(judged, judged.hits, gains, discount, cutoff))
+        return judged.sum_by_query(
+            judged.hits.query, gains * hit_weights(judged, judged.hits, gains, discount, cutoff)
+        )
     width = rectangle.grades.shape[1]
     rank = np.arange(1, (min(width, cutoff) if isinstance(cutoff, int) else width) + 1)
     weights = discount.at(rank, rank)
-    return sum_rectangle(judged=judged, rectangle=rectangle, gain=gain, weights=weights, discount=discount, cutoff=cutoff)
+    return sum_rectangle(
+        judged=judged,
+        rectangle=rectangle,
+        gain=gain,
+        weights=weights,
+        discount=discount,
+        cutoff=cutoff,
+    )
 
 
 def sum_rectangle(
-    judged: Judged, rectangle: Rectangle, gain: GainFunction, weights: FloatArray, discount: Discount, cutoff: Cutoff | None
-) -> FloatArray:  # fmt: skip
+    judged: Judged,
+    rectangle: Rectangle,
+    gain: GainFunction,
+    weights: FloatArray,
+    discount: Discount,
+    cutoff: Cutoff | None,
+) -> FloatArray:
     """Sum of gain x weight over the rows of a rectangle of lists, ties weighed as the convention
     says.
     """
@@ -184,7 +211,10 @@ Compute = TypeVar("Compute", bound=Callable[..., PerQuery])
 
 def too_large(measure: Measure) -> InputError:
     """The error for sums beyond float64."""
-    return InputError(f"{shown(measure)}: a sum of gains is larger than a number can be (1.8e308); use smaller grades, or a table of gains")
+    return InputError(
+        f"{shown(measure)}: a sum of gains is larger than a number can be (1.8e308); use "
+        f"smaller grades, or a table of gains"
+    )
 
 
 def finite_sums(measure: Measure, sums: FloatArray) -> FloatArray:

@@ -18,13 +18,17 @@ from idealrank.measures.rules import checked
 TauVariant: TypeAlias = Literal["a", "b", "c"]
 
 
-def tau(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int, variant: TauVariant) -> FloatArray:
+def tau(
+    query: IntArray, first: AnyArray, second: AnyArray, n_queries: int, variant: TauVariant
+) -> FloatArray:
     """Kendall's tau of two columns, in one of its three forms for ties."""
     counts = pair_counts(query, first, second, n_queries)
     apart = counts.total - counts.tied_first, counts.total - counts.tied_second
     norm = _norm(variant, counts.total, apart)
     if variant == "c":
-        n_values = np.minimum(_different(query, first, n_queries), _different(query, second, n_queries))
+        n_values = np.minimum(
+            _different(query, first, n_queries), _different(query, second, n_queries)
+        )
         norm = _norm_c(np.bincount(query, minlength=n_queries), n_values)
     return _quotient(counts.concordant - counts.discordant, norm)
 
@@ -41,7 +45,9 @@ def _norm_c(sizes: IntArray, n_values: IntArray) -> FloatArray:
     """Return the denominator of tau-c: the maximum of C - D for so many distinct, equally frequent
     values.
     """
-    norm: FloatArray = sizes.astype(np.float64) ** 2 * (n_values - 1) / (2 * np.maximum(n_values, 1))
+    norm: FloatArray = (
+        sizes.astype(np.float64) ** 2 * (n_values - 1) / (2 * np.maximum(n_values, 1))
+    )
     return norm
 
 
@@ -65,7 +71,9 @@ def rho(query: IntArray, first: AnyArray, second: AnyArray, n_queries: int) -> F
     one, two = middle_ranks(query, first), middle_ranks(query, second)
 
     def total(products: IntArray) -> FloatArray:
-        return np.bincount(query, weights=products, minlength=n_queries).astype(np.float64, copy=False)
+        return np.bincount(query, weights=products, minlength=n_queries).astype(
+            np.float64, copy=False
+        )
 
     return _quotient(total(one * two), np.sqrt(total(one * one) * total(two * two)))
 
@@ -107,13 +115,18 @@ class GradeTau(OfGrades):
 
     References
     ----------
-    Kendall (1945), The treatment of ties in ranking problems, Biometrika 33(3); Stuart (1953), Biometrika 40, for tau-c; SciPy,
-    ``scipy.stats.kendalltau``.
+    Kendall (1945), The treatment of ties in ranking problems, Biometrika 33(3); Stuart (1953),
+    Biometrika 40, for tau-c; SciPy, ``scipy.stats.kendalltau``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeTau()]).mean()["GradeTau"], 4)
+    >>> round(
+    ...     ir.evaluate(
+    ...         {"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeTau()]
+    ...     ).mean()["GradeTau"],
+    ...     4,
+    ... )
     0.3333
     """
 
@@ -122,12 +135,18 @@ class GradeTau(OfGrades):
     name: ClassVar[str] = "GradeTau"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     samples: ClassVar = {"variant": (None, "a", "b", "c")}
-    summary: ClassVar[str] = "Kendall's tau between the run's order and the grades, among judged documents returned"
+    summary: ClassVar[str] = (
+        "Kendall's tau between the run's order and the grades, among judged documents returned"
+    )
     use: ClassVar[str] = (
-        "Choose it for how well a run sorts documents whose grades are all known, top and bottom alike. Not where many grades are "
+        "Choose it for how well a run sorts documents whose grades are all known, top and "
+        "bottom alike. Not where many grades are "
         "equal (1 is out of reach there), nor for what a user sees of the top."
     )
-    proof: ClassVar[str] = "SciPy 1.17 (kendalltau, b and c) live, to 12 decimals; tied scores by the mean over all orders"
+    proof: ClassVar[str] = (
+        "SciPy 1.17 (kendalltau, b and c) live, to 12 decimals; tied scores by the mean over "
+        "all orders"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -161,24 +180,31 @@ class GradeRho(OfGrades):
 
     References
     ----------
-    Spearman (1904), The proof and measurement of association between two things, American Journal of Psychology 15; SciPy,
-    ``scipy.stats.spearmanr``.
+    Spearman (1904), The proof and measurement of association between two things, American Journal
+    of Psychology 15; SciPy, ``scipy.stats.spearmanr``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeRho()]).mean()["GradeRho"]
+    >>> ir.evaluate(
+    ...     {"q": {"a": 2, "b": 1, "c": 0}}, {"q": ["b", "a", "c"]}, [ir.GradeRho()]
+    ... ).mean()["GradeRho"]
     0.5
     """
 
     name: ClassVar[str] = "GradeRho"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    summary: ClassVar[str] = "Spearman's rho between the run's order and the grades, among judged documents returned"
+    summary: ClassVar[str] = (
+        "Spearman's rho between the run's order and the grades, among judged documents returned"
+    )
     use: ClassVar[str] = (
-        "Choose it like tau-b where one document far out of place is worse than several slightly out of place. Not where many grades "
+        "Choose it like tau-b where one document far out of place is worse than several "
+        "slightly out of place. Not where many grades "
         "are equal (1 is out of reach there), nor for what a user sees of the top."
     )
-    proof: ClassVar[str] = "SciPy 1.17 (spearmanr) live, to 12 decimals; tied scores by the mean over all orders"
+    proof: ClassVar[str] = (
+        "SciPy 1.17 (spearmanr) live, to 12 decimals; tied scores by the mean over all orders"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Rho of every query."""

@@ -12,8 +12,14 @@ from idealrank.data.policies import IdealGrades
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 
 EXACT = "exact: the contribution of a document does not depend on the other documents"
-OWN_IDEAL = "by terms: the contribution of a document is divided by the ideal of its own list, which differs between the runs"
-FROM_THE_TOP = "from the top: the contribution of a document is the rise of the value at its rank, so it depends on the documents above"
+OWN_IDEAL = (
+    "by terms: the contribution of a document is divided by the ideal of its own list, which "
+    "differs between the runs"
+)
+FROM_THE_TOP = (
+    "from the top: the contribution of a document is the rise of the value at its rank, so it "
+    "depends on the documents above"
+)
 
 
 class Terms(NamedTuple):
@@ -76,8 +82,14 @@ class RelevantGroups(NamedTuple):
         relevance.
         """
         heads = np.flatnonzero(np.arange(1, first.size + 1) == first)
-        counts = np.add.reduceat(relevant.astype(np.int64), heads) if heads.size else np.zeros(0, np.int64)
-        return cls(first[heads] - 1, last[heads] - first[heads] + 1, counts, np.cumsum(counts) - counts)
+        counts = (
+            np.add.reduceat(relevant.astype(np.int64), heads)
+            if heads.size
+            else np.zeros(0, np.int64)
+        )
+        return cls(
+            first[heads] - 1, last[heads] - first[heads] + 1, counts, np.cumsum(counts) - counts
+        )
 
     def changed(self, *, relevant: int = 0, before: int = 0) -> "RelevantGroups":
         """Every group by itself with more or fewer relevant documents in it or above it."""

@@ -16,7 +16,13 @@ import numpy as np
 from idealrank.data.judged import Hits, Judged
 from idealrank.data.segments import heads, sizes_of, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.measures.measure import Measure, OftenUndefined, PerQuery, fill_undefined, number_option
+from idealrank.measures.measure import (
+    Measure,
+    OftenUndefined,
+    PerQuery,
+    fill_undefined,
+    number_option,
+)
 from idealrank.measures.ranks import chance_within
 
 
@@ -45,7 +51,9 @@ class BinaryMeasure(Measure):
     def found(self, judged: Judged) -> FloatArray:
         """(Expected) number of relevant documents within the cutoff."""
         hits = judged.relevant(self.threshold).hits
-        return judged.sum_by_query(hits.query, chance_within(judged, hits, np.ones(hits.query.size), self.cutoff))
+        return judged.sum_by_query(
+            hits.query, chance_within(judged, hits, np.ones(hits.query.size), self.cutoff)
+        )
 
     def worth(self, grades: FloatArray) -> FloatArray | None:
         """1 for a grade that reaches the threshold, else 0."""
@@ -147,7 +155,9 @@ class TieGroups(NamedTuple):
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Sum of the values of each group's hits."""
-        return np.bincount(self.of, weights=values, minlength=self.query.size).astype(np.float64, copy=False)
+        return np.bincount(self.of, weights=values, minlength=self.query.size).astype(
+            np.float64, copy=False
+        )
 
     def above(self, marked: BoolArray) -> IntArray:
         """Marked hits of the same query before each group."""
@@ -165,7 +175,9 @@ def groups_of(hits: Hits, *, tied: bool) -> TieGroups:
         return TieGroups(np.arange(hits.query.size), hits.query, hits.rank, hits.rank)
     head = heads(hits.query, hits.tie_first)
     starts = np.flatnonzero(head)
-    return TieGroups(np.cumsum(head) - 1, hits.query[starts], hits.tie_first[starts], hits.tie_last[starts])
+    return TieGroups(
+        np.cumsum(head) - 1, hits.query[starts], hits.tie_first[starts], hits.tie_last[starts]
+    )
 
 
 def tie_order_matters(judged: Judged) -> bool:
@@ -173,4 +185,11 @@ def tie_order_matters(judged: Judged) -> bool:
     return judged.ties in ("expected", "best", "worst")
 
 
-__all__ = ["TieGroups", "groups_of", "n_nonrelevant", "nonrelevant_hits", "tie_order_matters", "where_comparable"]
+__all__ = [
+    "TieGroups",
+    "groups_of",
+    "n_nonrelevant",
+    "nonrelevant_hits",
+    "tie_order_matters",
+    "where_comparable",
+]

@@ -61,13 +61,15 @@ class LastRel(NeedsRelevant):
 
     References
     ----------
-    Kanoulas, Li, Azzopardi and Spijker (2017), CLEF 2017 technologically assisted reviews in empirical medicine overview, measure
-    ``last_rel``, for lists that hold every document.
+    Kanoulas, Li, Azzopardi and Spijker (2017), CLEF 2017 technologically assisted reviews in
+    empirical medicine overview, measure ``last_rel``, for lists that hold every document.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b", "y"]}, [ir.LastRel()]).mean()["LastRel"]
+    >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b", "y"]}, [ir.LastRel()]).mean()[
+    ...     "LastRel"
+    ... ]
     3.0
     """
 
@@ -77,10 +79,13 @@ class LastRel(NeedsRelevant):
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     summary: ClassVar[str] = "rank of the last relevant document"
     use: ClassVar[str] = (
-        "Choose it where every relevant document must be found and the whole collection is ranked. Not for lists cut short, which it "
+        "Choose it where every relevant document must be found and the whole collection is "
+        "ranked. Not for lists cut short, which it "
         "cannot see beyond, nor where one straggler should not decide (WSS)."
     )
-    proof: ClassVar[str] = "tar_eval of CLEF TAR (last_rel), its two classes retyped and recorded, exactly"
+    proof: ClassVar[str] = (
+        "tar_eval of CLEF TAR (last_rel), its two classes retyped and recorded, exactly"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Rank of the last relevant document of every query."""
@@ -113,14 +118,17 @@ class WSS(NeedsRelevant):
 
     References
     ----------
-    Cohen, Hersh, Peterson and Yen (2006), Reducing workload in systematic review preparation using automated citation classification,
-    JAMIA 13(2), equation for WSS@95%: (TN + FN) / N - 0.05; tar_eval of CLEF TAR, measures ``wss_95`` and ``wss_100``.
+    Cohen, Hersh, Peterson and Yen (2006), Reducing workload in systematic review preparation using
+    automated citation classification, JAMIA 13(2), equation for WSS@95%: (TN + FN) / N - 0.05;
+    tar_eval of CLEF TAR, measures ``wss_95`` and ``wss_100``.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> run = {"q": ["a", "x", "b", "y", "z"]}
-    >>> round(ir.evaluate({"q": {"a": 1, "b": 1}}, run, [ir.WSS(recall=0.95)]).mean()["WSS@0.95"], 4)
+    >>> round(
+    ...     ir.evaluate({"q": {"a": 1, "b": 1}}, run, [ir.WSS(recall=0.95)]).mean()["WSS@0.95"], 4
+    ... )
     0.35
     """
 
@@ -133,12 +141,18 @@ class WSS(NeedsRelevant):
     after_at: ClassVar[str] = "recall"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     samples: ClassVar = {"recall": (None, 0.1, 0.5, 0.8, 0.95, 1), "count": (None, "up", "nearest")}
-    summary: ClassVar[str] = "share of the list that need not be read to reach a recall, less that of chance"
+    summary: ClassVar[str] = (
+        "share of the list that need not be read to reach a recall, less that of chance"
+    )
     use: ClassVar[str] = (
-        "Choose it for screening a ranked collection down to a recall that was promised. Not for lists cut short, nor across "
+        "Choose it for screening a ranked collection down to a recall that was promised. Not "
+        "for lists cut short, nor across "
         "collections: what can be saved at most depends on the share of relevant documents."
     )
-    proof: ClassVar[str] = "tar_eval of CLEF TAR (wss_95, wss_100), its two classes retyped and recorded, to 12 decimals"
+    proof: ClassVar[str] = (
+        "tar_eval of CLEF TAR (wss_95, wss_100), its two classes retyped and recorded, to 12 "
+        "decimals"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -185,12 +199,18 @@ class RecallArea(NeedsRelevant):
 
     References
     ----------
-    Kanoulas et al. (2017), CLEF 2017 technologically assisted reviews in empirical medicine overview, measure ``norm_area``.
+    Kanoulas et al. (2017), CLEF 2017 technologically assisted reviews in empirical medicine
+    overview, measure ``norm_area``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> round(ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a", "y", "z"]}, [ir.RecallArea()]).mean()["RecallArea"], 4)
+    >>> round(
+    ...     ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a", "y", "z"]}, [ir.RecallArea()]).mean()[
+    ...         "RecallArea"
+    ...     ],
+    ...     4,
+    ... )
     0.7143
     """
 
@@ -198,10 +218,13 @@ class RecallArea(NeedsRelevant):
     response: ClassVar[Response] = "upward"
     summary: ClassVar[str] = "area under recall against documents read, as a share of the best"
     use: ClassVar[str] = (
-        "Choose it for how early a whole review finds what it will find, without choosing a recall. Not for the top of a list: a place "
+        "Choose it for how early a whole review finds what it will find, without choosing a "
+        "recall. Not for the top of a list: a place "
         "costs the same anywhere."
     )
-    proof: ClassVar[str] = "tar_eval of CLEF TAR (norm_area), its two classes retyped and recorded, to its 3 decimals"
+    proof: ClassVar[str] = (
+        "tar_eval of CLEF TAR (norm_area), its two classes retyped and recorded, to its 3 decimals"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Share of the best area of every query."""

@@ -68,16 +68,30 @@ class FunctionMeasure(Measure):
         cls = type(self)
         if getattr(_found(cls.__module__, cls.__qualname__), "function", None) is not cls.function:
             raise OptionError(
-                f"measure {self.name} cannot travel to another process: found it at {cls.__module__}.{cls.__qualname__}, "
+                f"measure {self.name} cannot travel to another process: found it at "
+                f"{cls.__module__}.{cls.__qualname__}, "
                 "expected a function at the top of a module, under its own name"
             )
-        return _restored, (cls.__module__, cls.__qualname__, {"cutoff": self.cutoff, "judged_only": self.judged_only})
+        return _restored, (
+            cls.__module__,
+            cls.__qualname__,
+            {"cutoff": self.cutoff, "judged_only": self.judged_only},
+        )
 
     def _identity(self) -> tuple[Any, ...]:
         """Return the identity of a user's measure: the function, under any name, with facts and
         options.
         """
-        return self.function, self.name, self.bounds, self.direction, self.ties, self.aggregate, self.cutoff, self.judged_only
+        return (
+            self.function,
+            self.name,
+            self.bounds,
+            self.direction,
+            self.ties,
+            self.aggregate,
+            self.cutoff,
+            self.judged_only,
+        )
 
     def depth(self, *, lists: bool = False) -> int:
         """The cutoff, but all of `lists` where the function sees the ideal, which is made of what
@@ -111,14 +125,20 @@ class FunctionMeasure(Measure):
             values[query] = math.nan if value is None else value
         return PerQuery(values, None if scored.all() else scored)
 
-    def _value(self, judged: Judged, query: int, grades: FloatArray, given: Mapping[str, Any]) -> float | None:
+    def _value(
+        self, judged: Judged, query: int, grades: FloatArray, given: Mapping[str, Any]
+    ) -> float | None:
         """One call, and what it gave as a number; None leaves the query out."""
         try:
             value = self.function(grades, **{name: given[name] for name in self.extras})
             number = None if value is None else _number(value)
         except Exception as error:
             where = f"measure {self}, query {judged.queries[query]!r} ({grades.size} documents)"
-            hint = "; the list is empty: return a number for it, or None to leave the query out" if not grades.size else ""
+            hint = (
+                "; the list is empty: return a number for it, or None to leave the query out"
+                if not grades.size
+                else ""
+            )
             raise InputError(f"{where}: {type(error).__name__}: {error}{hint}") from error
         return number
 
@@ -132,8 +152,14 @@ class FunctionMeasure(Measure):
         starts, sizes, _ = tie_groups(hits, hits.tie_first)
         if not starts.size:
             return -1
-        first, last, reach = hits.tie_first[starts], hits.tie_last[starts], limit[hits.query[starts]]
-        mixed = (sizes <= last - first) | (np.maximum.reduceat(hits.grade, starts) != np.minimum.reduceat(hits.grade, starts))
+        first, last, reach = (
+            hits.tie_first[starts],
+            hits.tie_last[starts],
+            limit[hits.query[starts]],
+        )
+        mixed = (sizes <= last - first) | (
+            np.maximum.reduceat(hits.grade, starts) != np.minimum.reduceat(hits.grade, starts)
+        )
         matters = mixed & (first < last) & (first <= reach)
         if self.ties == "not affected":
             matters &= last > reach
@@ -141,9 +167,12 @@ class FunctionMeasure(Measure):
 
     def _tie_error(self, judged: Judged, query: int) -> OptionError:
         switch = "ties=input" if judged.complete else "ties=docid"
-        choices = f"{switch}, best or worst" if judged.complete else f"{switch}, input, best or worst"
+        choices = (
+            f"{switch}, best or worst" if judged.complete else f"{switch}, input, best or worst"
+        )
         return OptionError(
-            f"{self}: found tied scores, in query {judged.queries[query]!r} first, and a function of one order cannot give the expected "
+            f"{self}: found tied scores, in query {judged.queries[query]!r} first, and a "
+            f"function of one order cannot give the expected "
             f"value over all of them; choose {choices}, or write a class",
             switch=switch,
         )
@@ -162,10 +191,15 @@ def _by_rank(judged: Judged, limit: IntArray) -> tuple[IntArray, FloatArray]:
 
 def _number(value: Any) -> float:
     if isinstance(value, (str, bytes)) or np.ndim(value) != 0:
-        raise TypeError(f"gave {type(value).__name__}, expected a number, or None to leave the query out")
+        raise TypeError(
+            f"gave {type(value).__name__}, expected a number, or None to leave the query out"
+        )
     number = float(value)
     if math.isnan(number):
-        raise ValueError("gave NaN, expected a number, or None to leave the query out (unjudged documents have the grade NaN)")
+        raise ValueError(
+            "gave NaN, expected a number, or None to leave the query out (unjudged documents "
+            "have the grade NaN)"
+        )
     return number
 
 
@@ -247,13 +281,21 @@ def measure(
     ... def reward(grades):
     ...     "1 when a document of grade 3 is there, half of that for grade 2."
     ...     return np.nanmax(grades, initial=1) / 2 - 0.5
-    >>> ir.evaluate({"q": {"a": 3, "b": 2}}, {"q": ["x", "b", "a"]}, ["RR", reward, reward @ 2]).mean()
+    >>> ir.evaluate(
+    ...     {"q": {"a": 3, "b": 2}}, {"q": ["x", "b", "a"]}, ["RR", reward, reward @ 2]
+    ... ).mean()
     {'RR': 0.5, 'reward': 1.0, 'reward@2': 0.5}
     """
 
     def decorate(function: UserFunction) -> FunctionMeasure:
         title = name if name is not None else getattr(function, "__name__", "")
-        facts = {"bounds": bounds, "direction": direction, "ties": ties, "aggregate": aggregate, "use": use}
+        facts = {
+            "bounds": bounds,
+            "direction": direction,
+            "ties": ties,
+            "aggregate": aggregate,
+            "use": use,
+        }
         return _made(function, title, facts)
 
     return decorate if function is None else decorate(function)
@@ -261,7 +303,10 @@ def measure(
 
 def _made(function: UserFunction, name: str, facts: Mapping[str, Any]) -> FunctionMeasure:
     if isinstance(function, type):
-        raise OptionError(f"measure: found the class {function.__name__}, expected a function; a class extends idealrank.Measure instead")
+        raise OptionError(
+            f"measure: found the class {function.__name__}, expected a function; a class "
+            f"extends idealrank.Measure instead"
+        )
     if not callable(function):
         raise OptionError(f"measure: found {function!r}, expected a function of one query's grades")
     _check_name(name)
@@ -284,25 +329,40 @@ def _made(function: UserFunction, name: str, facts: Mapping[str, Any]) -> Functi
 
 def _check_name(name: str) -> None:
     if not name.isidentifier():
-        raise OptionError(f"measure {name!r}: expected letters, digits and _ alone; give one with @idealrank.measure(name=...)")
+        raise OptionError(
+            f"measure {name!r}: expected letters, digits and _ alone; give one with "
+            f"@idealrank.measure(name=...)"
+        )
     plain = name.rstrip("0123456789").rstrip("_").lower() if name[-1].isdigit() else name.lower()
-    listed = name if name in MEASURES else SPELLINGS.get(plain) or PRESET_OPTIONS.get(plain, (None,))[0]
+    listed = (
+        name if name in MEASURES else SPELLINGS.get(plain) or PRESET_OPTIONS.get(plain, (None,))[0]
+    )
     if listed:
         raise name_taken(name, listed)
 
 
 def _check_facts(name: str, facts: Mapping[str, Any]) -> None:
-    allowed = {"direction": (1, -1, 0), "ties": get_args(UserTies), "aggregate": ("mean", "sum", "geometric")}
+    allowed = {
+        "direction": (1, -1, 0),
+        "ties": get_args(UserTies),
+        "aggregate": ("mean", "sum", "geometric"),
+    }
     for fact, words in allowed.items():
         if facts[fact] not in words:
             more = "; a closed form needs a class" if facts[fact] == "closed form" else ""
-            raise OptionError(f"measure {name}: {fact}={facts[fact]!r}, expected one of {' | '.join(map(str, words))}{more}")
+            raise OptionError(
+                f"measure {name}: {fact}={facts[fact]!r}, expected one of "
+                f"{' | '.join(map(str, words))}{more}"
+            )
     try:
         low, high = map(float, facts["bounds"])
     except (TypeError, ValueError):
         low, high = math.nan, math.nan
     if not low <= high:
-        raise OptionError(f"measure {name}: bounds={facts['bounds']!r}, expected the least and the greatest value, as in (0, 1)")
+        raise OptionError(
+            f"measure {name}: bounds={facts['bounds']!r}, expected the least and the greatest "
+            f"value, as in (0, 1)"
+        )
 
 
 def _extras(function: UserFunction, name: str) -> tuple[str, ...]:
@@ -311,12 +371,21 @@ def _extras(function: UserFunction, name: str) -> tuple[str, ...]:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some functions written in C do not tell
         return ()
-    positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL)]
-    others = [one for one in parameters if one not in positional[:1] and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    positional = [
+        one
+        for one in parameters
+        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL)
+    ]
+    others = [
+        one
+        for one in parameters
+        if one not in positional[:1] and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+    ]
     unknown = [one.name for one in others if one.name not in _EXTRAS and one.default is one.empty]
     if not positional or unknown:
         found = ", ".join(one.name for one in parameters) or "no parameter"
         raise OptionError(
-            f"measure {name}: found {found}; expected the grades first, then only {' and '.join(_EXTRAS)}, or parameters with a default"
+            f"measure {name}: found {found}; expected the grades first, then only "
+            f"{' and '.join(_EXTRAS)}, or parameters with a default"
         )
     return tuple(one.name for one in others if one.name in _EXTRAS)

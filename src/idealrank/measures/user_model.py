@@ -28,8 +28,17 @@ from idealrank.measures.rules import checked
 from idealrank.measures.stopping import longest_first
 
 Number: TypeAlias = Literal[
-    "EU", "ETU", "EC", "ETC", "ED", "residual", "residual-ETU", "residual-EC", "residual-ETC", "residual-ED"
-]  # fmt: skip
+    "EU",
+    "ETU",
+    "EC",
+    "ETC",
+    "ED",
+    "residual",
+    "residual-ETU",
+    "residual-EC",
+    "residual-ETC",
+    "residual-ED",
+]
 
 # As deep as cwl-eval lets every user go.
 USUAL_DEPTH = 1000
@@ -62,7 +71,9 @@ class UserView:
         total = self.useful - np.where(goes_on, self.beyond * self.gain, 0.0)
         if name == "ETU":
             return total
-        stopped = self.viewed - np.multiply(self.beyond, self.length, out=np.zeros_like(self.viewed), where=goes_on)
+        stopped = self.viewed - np.multiply(
+            self.beyond, self.length, out=np.zeros_like(self.viewed), where=goes_on
+        )
         return cost * stopped + dearer * total
 
 
@@ -89,7 +100,20 @@ class UserModel(Measure):
     max_rel: float | None = None
 
     samples: ClassVar = {
-        "of": (None, None, "EU", "ETU", "EC", "ETC", "ED", "residual", "residual-ETU", "residual-EC", "residual-ETC", "residual-ED"),
+        "of": (
+            None,
+            None,
+            "EU",
+            "ETU",
+            "EC",
+            "ETC",
+            "ED",
+            "residual",
+            "residual-ETU",
+            "residual-EC",
+            "residual-ETC",
+            "residual-ED",
+        ),
         "min_rel": (None, 0, 0.5, -1),
         "max_rel": (None, 1, 2, 3),
     }
@@ -101,7 +125,10 @@ class UserModel(Measure):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, self._grade_option(name, getattr(self, name)))
         if isinstance(self.cutoff, int) and self.cutoff > _DEEPEST:
-            raise OptionError(f"cutoff {self.cutoff}: expected at most {_DEEPEST} ranks, for no user of {self.name} reads on for ever")
+            raise OptionError(
+                f"cutoff {self.cutoff}: expected at most {_DEEPEST} ranks, for no user of "
+                f"{self.name} reads on for ever"
+            )
         self._check_scale()
         if self.number != "EU":
             # What the class says of its utility does not hold of its other numbers: these are no
@@ -119,7 +146,9 @@ class UserModel(Measure):
 
     @property
     def _scale(self) -> tuple[float, float]:
-        return 0.0 if self.min_rel is None else float(self.min_rel), 1.0 if self.max_rel is None else float(self.max_rel)
+        return 0.0 if self.min_rel is None else float(
+            self.min_rel
+        ), 1.0 if self.max_rel is None else float(self.max_rel)
 
     @property
     def number(self) -> str:
@@ -153,12 +182,17 @@ class UserModel(Measure):
         name, _, of = self.number.partition("-")
         if name != "residual":
             return PerQuery(self.seen(judged, 0.0).number(name, *self.costs))
-        low, high = (self.seen(judged, unjudged).number(of or "EU", *self.costs) for unjudged in (0.0, 1.0))
+        low, high = (
+            self.seen(judged, unjudged).number(of or "EU", *self.costs) for unjudged in (0.0, 1.0)
+        )
         return PerQuery(high - low)
 
     def seen(self, judged: Judged, unjudged: float) -> UserView:
         """Compute a user's numbers with gain 0 or 1 for unjudged documents and missing ranks."""
-        raise OptionError(f"{type(self).__name__} gives no values by itself; choose a measure from idealrank.MEASURES")
+        raise OptionError(
+            f"{type(self).__name__} gives no values by itself; choose a measure from "
+            f"idealrank.MEASURES"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,7 +235,10 @@ class StaticUser(UserModel):
     @property
     def views(self) -> Discount:
         """Views of the ranks: 1 for the first."""
-        raise OptionError(f"{type(self).__name__} has no views by itself; choose a measure from idealrank.MEASURES")
+        raise OptionError(
+            f"{type(self).__name__} has no views by itself; choose a measure from "
+            f"idealrank.MEASURES"
+        )
 
     def stops(self) -> bool:
         """True if every user stops at the last rank at the latest."""
@@ -218,14 +255,28 @@ class StaticUser(UserModel):
         beyond = np.zeros_like(viewed) if self.stops() else views.at(length + 1, length)
         # Those not judged gain all there is, less what the judged ones fall short of.
         short = 1.0 - gains if unjudged else gains
-        useful = judged.sum_by_query(hits.query, short * hit_weights(judged, hits, gains, views, reach))
+        useful = judged.sum_by_query(
+            hits.query, short * hit_weights(judged, hits, gains, views, reach)
+        )
         # Where somebody goes on beyond the last rank, totals ask what all the ranks gain; else
         # nothing looks at it.
         asked = self.number.endswith(("ETU", "ETC")) and beyond.any()
-        gain = judged.sum_by_query(hits.query, short * chance_within(judged, hits, gains, reach)) if asked else useful
+        gain = (
+            judged.sum_by_query(hits.query, short * chance_within(judged, hits, gains, reach))
+            if asked
+            else useful
+        )
         if unjudged:
-            return UserView(viewed=viewed, useful=viewed - useful, gain=length - gain, beyond=beyond, length=length.astype(np.float64))
-        return UserView(viewed=viewed, useful=useful, gain=gain, beyond=beyond, length=length.astype(np.float64))
+            return UserView(
+                viewed=viewed,
+                useful=viewed - useful,
+                gain=length - gain,
+                beyond=beyond,
+                length=length.astype(np.float64),
+            )
+        return UserView(
+            viewed=viewed, useful=useful, gain=gain, beyond=beyond, length=length.astype(np.float64)
+        )
 
 
 # Coefficients of x^-3, x^-5, ... in the asymptotic series of the trigamma function (Bernoulli
@@ -242,7 +293,9 @@ class Walker(Protocol):
     def stops(self) -> bool: ...
     def passing(self, gains: FloatArray) -> FloatArray: ...
     def step(self, rank: IntArray, passing: FloatArray, total: FloatArray) -> FloatArray: ...
-    def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]: ...
+    def stretch(
+        self, rank: IntArray, count: IntArray, gain: float, total: FloatArray
+    ) -> tuple[FloatArray, FloatArray]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,7 +319,9 @@ class AdaptiveUser(UserModel, ABC):
         """
 
     @abstractmethod
-    def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def stretch(
+        self, rank: IntArray, count: IntArray, gain: float, total: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the expected number of the next `count` ranks of gain 0 or 1 that users at `rank`
         see, and their chance to continue.
         """
@@ -332,7 +387,13 @@ def walk(user: Walker, judged: Judged, unjudged: float) -> UserView:
     others[owner] = False
     order = np.concatenate((owner, np.flatnonzero(others)))
     zeros = np.zeros(order.size)
-    users = _Walk(rank=np.ones(order.size, np.int64), view=zeros + 1.0, total=zeros.copy(), viewed=zeros.copy(), useful=zeros.copy())
+    users = _Walk(
+        rank=np.ones(order.size, np.int64),
+        view=zeros + 1.0,
+        total=zeros.copy(),
+        viewed=zeros.copy(),
+        useful=zeros.copy(),
+    )
     for place in range(int(sizes[0]) if sizes.size else 0):
         active = int(np.searchsorted(-sizes, -place))
         here = users.part(active)
@@ -343,10 +404,14 @@ def walk(user: Walker, judged: Judged, unjudged: float) -> UserView:
     columns = (users.viewed, users.useful, users.total, zeros if user.stops() else users.view)
     place_of = np.argsort(order)
     viewed, useful, total, beyond = (column[place_of] for column in columns)
-    return UserView(viewed=viewed, useful=useful, gain=total, beyond=beyond, length=length.astype(np.float64))
+    return UserView(
+        viewed=viewed, useful=useful, gain=total, beyond=beyond, length=length.astype(np.float64)
+    )
 
 
-def _met(user: Walker, judged: Judged, length: IntArray, *, every: bool) -> tuple[IntArray, IntArray, FloatArray]:
+def _met(
+    user: Walker, judged: Judged, length: IntArray, *, every: bool
+) -> tuple[IntArray, IntArray, FloatArray]:
     """Queries, ranks and gains of the hits within reach, by query and rank; hits of gain 0 only if
     `every` is set.
     """

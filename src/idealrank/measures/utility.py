@@ -35,13 +35,16 @@ class Utility(BinaryMeasure):
 
     References
     ----------
-    trec_eval, measure ``utility`` with its four coefficients (``-m utility.2,-1,0,0``); Hull (1997), The TREC-6 filtering track:
-    description and analysis. The fourth coefficient of trec_eval counts in a collection of the size given with ``-N``.
+    trec_eval, measure ``utility`` with its four coefficients (``-m utility.2,-1,0,0``); Hull
+    (1997), The TREC-6 filtering track: description and analysis. The fourth coefficient of
+    trec_eval counts in a collection of the size given with ``-N``.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "y"]}, [ir.Utility(a=3, c=-2)]).mean()["Utility(a=3,c=-2)"]
+    >>> ir.evaluate(
+    ...     {"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "y"]}, [ir.Utility(a=3, c=-2)]
+    ... ).mean()["Utility(a=3,c=-2)"]
     -1.0
     """
 
@@ -65,11 +68,13 @@ class Utility(BinaryMeasure):
     }
     summary: ClassVar[str] = "linear utility of the returned set"
     use: ClassVar[str] = (
-        "Choose it for filtering, where the system decides how much to return and each wrong document costs the reader something. Not "
+        "Choose it for filtering, where the system decides how much to return and each wrong "
+        "document costs the reader something. Not "
         "for ranked lists of a fixed length: it does not see the order."
     )
     proof: ClassVar[str] = (
-        "trec_eval 10 and 9, every printed digit, on real runs, with its own and with other coefficients; pytrec_eval-terrier 0.5.11 "
+        "trec_eval 10 and 9, every printed digit, on real runs, with its own and with other "
+        "coefficients; pytrec_eval-terrier 0.5.11 "
         "live, exactly"
     )
 
@@ -85,7 +90,12 @@ class Utility(BinaryMeasure):
     def coefficients(self) -> tuple[float, float, float, float]:
         """Worth of the four kinds, with the defaults."""
         a, b, c, d = self.a, self.b, self.c, self.d
-        return (1.0 if a is None else a, -1.0 if b is None else b, 0.0 if c is None else c, 0.0 if d is None else d)
+        return (
+            1.0 if a is None else a,
+            -1.0 if b is None else b,
+            0.0 if c is None else c,
+            0.0 if d is None else d,
+        )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Utility of every query."""
@@ -93,7 +103,10 @@ class Utility(BinaryMeasure):
         found = np.bincount(relevant.hits.query, minlength=judged.n_queries)
         missed = relevant.total - found
         if self.collection is None:
-            rejected = np.bincount(judged.hits.query[nonrelevant_hits(judged, self.threshold)], minlength=judged.n_queries)
+            rejected = np.bincount(
+                judged.hits.query[nonrelevant_hits(judged, self.threshold)],
+                minlength=judged.n_queries,
+            )
             left = n_nonrelevant(judged, self.threshold) - rejected
         else:
             left = self.collection - judged.lengths - missed

@@ -28,7 +28,8 @@ class YAAP(NeedsRelevant):
 
     References
     ----------
-    Robertson (2006), On GMAP: and other transformations, CIKM, for the idea; trec_eval, measure ``yaap``, for the smoothing.
+    Robertson (2006), On GMAP: and other transformations, CIKM, for the idea; trec_eval, measure
+    ``yaap``, for the smoothing.
 
     Examples
     --------
@@ -43,10 +44,15 @@ class YAAP(NeedsRelevant):
     ties: ClassVar = "not offered"
     summary: ClassVar[str] = "log odds of average precision"
     use: ClassVar[str] = (
-        "Choose it beside AP where the mean over queries should feel a hard query that gets better as much as an easy one. Not for "
-        "reading as a share: its values have no ends, and depend on the number of relevant documents."
+        "Choose it beside AP where the mean over queries should feel a hard query that gets "
+        "better as much as an easy one. Not for "
+        "reading as a share: its values have no ends, and depend on the number of relevant "
+        "documents."
     )
-    proof: ClassVar[str] = "the formula of trec_eval's help text, over AP as proven; no output of trec_eval at hand prints it"
+    proof: ClassVar[str] = (
+        "the formula of trec_eval's help text, over AP as proven; no output of trec_eval at "
+        "hand prints it"
+    )
 
     def compute(self, judged: Judged) -> PerQuery:
         """Log odds of average precision of every query."""

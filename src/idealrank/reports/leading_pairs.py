@@ -12,7 +12,9 @@ def leading_pairs(comparison: Comparison) -> tuple[Pair, ...]:
     Of two runs it is the only pair, as given.
     """
     baseline = comparison.method.baseline
-    if len(comparison.pairs) == 1 or (baseline is None and len(comparison.pairs) < math.comb(len(comparison.names), 2)):
+    if len(comparison.pairs) == 1 or (
+        baseline is None and len(comparison.pairs) < math.comb(len(comparison.names), 2)
+    ):
         return comparison.pairs
     order = [run for run in _by_mean(comparison) if run != baseline]
     best, other = order[0], baseline or order[1]
@@ -28,5 +30,8 @@ def _by_mean(comparison: Comparison) -> list[str]:
     rows = [(pair, next(iter(pair.measures.values()))) for pair in comparison.pairs]
     means = {pair.a: row.mean_a for pair, row in rows} | {pair.b: row.mean_b for pair, row in rows}
     direction = rows[0][1].direction or 1
-    goodness = {run: -math.inf if math.isnan(means[run]) else means[run] * direction for run in comparison.names}
+    goodness = {
+        run: -math.inf if math.isnan(means[run]) else means[run] * direction
+        for run in comparison.names
+    }
     return sorted(comparison.names, key=lambda run: -goodness[run])

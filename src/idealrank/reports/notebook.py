@@ -42,7 +42,12 @@ from idealrank.reports.views.comparison.markup import star_notes
 from idealrank.reports.views.comparison.pair_sentences import verdict_sentences
 from idealrank.reports.views.comparison.slice_tables import slice_table, slices_cells
 from idealrank.reports.views.conventions import cautioned, in_words, title, unanswered, warned
-from idealrank.reports.views.evaluation import coverage_of, coverage_table, interval_table, means_table
+from idealrank.reports.views.evaluation import (
+    coverage_of,
+    coverage_table,
+    interval_table,
+    means_table,
+)
 from idealrank.reports.views.explanation import explanation_head, ranking_table
 from idealrank.reports.views.gate.check_tables import checks_table, worst_table
 from idealrank.reports.views.gate.gate import gate_sentences
@@ -82,7 +87,9 @@ def drawn(figures: Iterable[specifications.Figure]) -> str:
         return ""
     # Where another font is wider than ours, what stands out at the sides is shown.
     shown = (picture.replace("<svg ", '<svg style="overflow: visible" ', 1) for picture in pictures)
-    return "".join(f'<figure style="margin: .8em 1.5em .8em .5em">{picture}</figure>\n' for picture in shown)
+    return "".join(
+        f'<figure style="margin: .8em 1.5em .8em .5em">{picture}</figure>\n' for picture in shown
+    )
 
 
 Block: TypeAlias = str | Table | Sequence[str]
@@ -100,7 +107,7 @@ _STYLE = """<style>
 .idealrank .better { color: #0f7fae } .idealrank .worse { color: #c0651f } .idealrank .quiet, .idealrank .note { opacity: .7 }
 .idealrank p { margin: .4em 0; max-width: 60em } .idealrank summary { cursor: pointer }
 </style>
-"""
+"""  # noqa: E501
 _PAIRS = 6  # shown in full
 
 
@@ -110,14 +117,21 @@ def _element(blocks: Iterable[Block], convention: Convention | None, method: str
     if method:
         parts.append(f"<details><summary>method</summary><p>{html_text(method)}</p></details>\n")
     if convention is not None:
-        words = f"<summary>convention {html_text(title(convention))}</summary><p>{html_text(in_words(convention))}</p>"
+        words = (
+            f"<summary>convention "
+            f"{html_text(title(convention))}</summary><p>{html_text(in_words(convention))}</p>"
+        )
         parts.append(f"<details>{words}</details>\n")
     return f'<div class="idealrank">\n{_STYLE}{"".join(parts)}</div>'
 
 
 def _folded(said: Sequence[str]) -> str:
     """Sentences that a reader has to open; empty without any."""
-    return f"<details><summary>more</summary><p>{html_text(' '.join(said))}</p></details>\n" if said else ""
+    return (
+        f"<details><summary>more</summary><p>{html_text(' '.join(said))}</p></details>\n"
+        if said
+        else ""
+    )
 
 
 def _part(block: Block) -> str:
@@ -138,9 +152,13 @@ def evaluation_html(found: Evaluation) -> str:
     >>> "<td" in evaluation_html(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR"))
     True
     """
-    means = intervals(found) if any(measure.aggregate == "mean" for measure in found.measures) else {}
+    means = (
+        intervals(found) if any(measure.aggregate == "mean" for measure in found.measures) else {}
+    )
     tables = [means_table([found], [means]), *([interval_table([found], [means])] if means else [])]
-    return _element([*tables, evaluation_drawings(found), coverage_table([found])], found.convention)
+    return _element(
+        [*tables, evaluation_drawings(found), coverage_table([found])], found.convention
+    )
 
 
 def coverage_html(found: Coverage) -> str:
@@ -157,22 +175,44 @@ def comparison_html(found: Comparison) -> str:
     if is_many(found):
         blocks += [cautioned(found.cautions)]
         blocks += [[headline(found, text) for text in found.means]]
-        blocks += [*league_tables(found), [f"{letters_note(found, 'better').capitalize()}."]] if found.method.baseline is None else []
+        blocks += (
+            [*league_tables(found), [f"{letters_note(found, 'better').capitalize()}."]]
+            if found.method.baseline is None
+            else []
+        )
     elif several:
         told = verdict_sentences(found, leading_pairs(found)[0], shown)
-        blocks += [told.brief, _folded(told.more), *([line] for line in pair_lines(found, measure, shown))]
+        blocks += [
+            told.brief,
+            _folded(told.more),
+            *([line] for line in pair_lines(found, measure, shown)),
+        ]
     else:
         told = verdict_sentences(found, found.pairs[0], shown)
         blocks += [told.brief, _folded(told.more)]
-    with_pairs = found.pairs if (len(found.pairs) <= _PAIRS and not is_many(found)) or found.method.baseline is not None else ()
+    with_pairs = (
+        found.pairs
+        if (len(found.pairs) <= _PAIRS and not is_many(found)) or found.method.baseline is not None
+        else ()
+    )
     for pair in with_pairs:
         about = f"{pair.b} against {pair.a}" if several else ""
-        blocks += [pair_table(pair, shown._replace(marked=True), title=about), judged_table(pair, shown)]
-        blocks += [slice_table(pair, measure, shown, clip=None)] if found.method.slices is not None else []
+        blocks += [
+            pair_table(pair, shown._replace(marked=True), title=about),
+            judged_table(pair, shown),
+        ]
+        blocks += (
+            [slice_table(pair, measure, shown, clip=None)]
+            if found.method.slices is not None
+            else []
+        )
     blocks += [reach_legend(block for block in blocks if isinstance(block, Table))]
     notes = star_notes(found, [block for block in blocks if isinstance(block, Table)])
     blocks += [f'<p class="note">{html_text(note)}</p>\n' for note in notes]
-    blocks += [comparison_drawings(found), *([unanswered(found.missing), [found.reach_unknown]] if several else [])]
+    blocks += [
+        comparison_drawings(found),
+        *([unanswered(found.missing), [found.reach_unknown]] if several else []),
+    ]
     blocks += [labels_note(found.labels, [row.basis for _, row in found.rows()])]
     return _element(blocks, found.convention, method_text(found))
 
@@ -182,9 +222,18 @@ def gated_html(found: Gated) -> str:
     places = gate_places(found)
     told = gate_sentences(found, places)
     tables = [checks_table(found, places, clip=None)] if found.checks else []
-    tables += [worst_table(check, many=len(found.baselines) > 1) for check in found.deciding if check.worst and not check.passed]
+    tables += [
+        worst_table(check, many=len(found.baselines) > 1)
+        for check in found.deciding
+        if check.worst and not check.passed
+    ]
     broken = [reason for reason in found.reasons if reason.startswith("query ")]
-    blocks: list[Block] = [told.brief, _folded(told.more), *tables, *([reason] for reason in broken)]
+    blocks: list[Block] = [
+        told.brief,
+        _folded(told.more),
+        *tables,
+        *([reason] for reason in broken),
+    ]
     blocks += [labels_note(found.labels, [check.basis for check in found.checks])]
     return _element(blocks, found.convention, gate_method(found))
 
@@ -196,21 +245,30 @@ def robustness_html(found: Robustness) -> str:
     Examples
     --------
     >>> import idealrank as ir
-    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1"])
+    >>> found = ir.robust(
+    ...     {"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1"]
+    ... )
     >>> robustness_html(found)[:23]
     '<div class="idealrank">'
     """
     rows = [found.asked, *(one.row for one in found.variants if one.row is not None)]
     shown = Shown.of_rows(rows, found.method.level)
     told = robust_sentences(found, shown)
-    blocks: list[Block] = [told.brief, _folded(told.more), movers_table(found, shown), robustness_drawings(found)]
+    blocks: list[Block] = [
+        told.brief,
+        _folded(told.more),
+        movers_table(found, shown),
+        robustness_drawings(found),
+    ]
     return _element(blocks, found.convention)
 
 
 def systems_html(found: SystemComparison) -> str:
     """Two systems over copies and queries."""
     places = system_places(found)
-    return _element([system_sentences(found, places), systems_table(found, places)], found.convention)
+    return _element(
+        [system_sentences(found, places), systems_table(found, places)], found.convention
+    )
 
 
 def slices_html(found: Slices) -> str:
@@ -219,7 +277,9 @@ def slices_html(found: Slices) -> str:
     Examples
     --------
     >>> import idealrank as ir
-    >>> "short" in slices_html(ir.slices({"p": 0.5, "q": 0.5}, {"p": 0.5, "q": 1.0}, {"q": "short", "p": "long"}))
+    >>> "short" in slices_html(
+    ...     ir.slices({"p": 0.5, "q": 0.5}, {"p": 0.5, "q": 1.0}, {"q": "short", "p": "long"})
+    ... )
     True
     """
     return _element([slices_cells(found)], None)
@@ -231,7 +291,9 @@ def overlap_html(found: Overlap) -> str:
     Examples
     --------
     >>> import idealrank as ir
-    >>> "1 query in both" in overlap_html(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2"))
+    >>> "1 query in both" in overlap_html(
+    ...     ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2")
+    ... )
     True
     """
     return _element([overlap_said(found)[:1], overlap_means(found)], None)
@@ -253,5 +315,9 @@ def explanation_html(found: Explanation) -> str:
     """
     value = "no value" if found.value is None else number(found.value)
     return _element(
-        [explanation_head(found), ranking_table(found, f"contribution of each document to {found.measure} ({value})")], found.convention
+        [
+            explanation_head(found),
+            ranking_table(found, f"contribution of each document to {found.measure} ({value})"),
+        ],
+        found.convention,
     )

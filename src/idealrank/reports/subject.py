@@ -96,7 +96,11 @@ class Subject:
     @property
     def names(self) -> tuple[str, ...]:
         """Of the runs, told apart as a comparison does."""
-        return self.comparison.names if self.comparison is not None else tuple(one.name for one in self.evaluations)
+        return (
+            self.comparison.names
+            if self.comparison is not None
+            else tuple(one.name for one in self.evaluations)
+        )
 
     @property
     def queries(self) -> Sequence[str]:

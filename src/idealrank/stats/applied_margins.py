@@ -69,7 +69,9 @@ def loss_limit(largest_loss: float | None, span: float, seen: float) -> float | 
     return next((limit for limit in limits if seen <= limit * (1 + ROUNDING)), None)
 
 
-def largest_loss_p(differences: FloatArray, margin: AppliedMargin, design: Design, *, refuted: bool) -> float:
+def largest_loss_p(
+    differences: FloatArray, margin: AppliedMargin, design: Design, *, refuted: bool
+) -> float:
     """Return the p value of `unseen_loss_p`; without a limit 0, or 1 if the one that was given is
     refuted.
     """

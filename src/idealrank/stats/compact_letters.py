@@ -40,7 +40,10 @@ class Letters:
     top: tuple[int, ...]
 
     def __str__(self) -> str:
-        return "\n".join(f"{sign_of(number)}: {' '.join(map(str, group))}" for number, group in enumerate(self.groups))
+        return "\n".join(
+            f"{sign_of(number)}: {' '.join(map(str, group))}"
+            for number, group in enumerate(self.groups)
+        )
 
 
 def letters(differs: BoolArray, means: FloatArray) -> Letters:
@@ -64,8 +67,8 @@ def letters(differs: BoolArray, means: FloatArray) -> Letters:
 
     References
     ----------
-    Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons. Journal of Computational and Graphical
-    Statistics 13, 456-466.
+    Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons.
+    Journal of Computational and Graphical Statistics 13, 456-466.
 
     Examples
     --------
@@ -75,8 +78,16 @@ def letters(differs: BoolArray, means: FloatArray) -> Letters:
     """
     decided, highs = np.asarray(differs, bool), np.asarray(means, np.float64)
     n = highs.size
-    if highs.ndim != 1 or decided.shape != (n, n) or (decided != decided.T).any() or decided.diagonal().any():
-        raise InputError(f"differs of shape {decided.shape} for {n} means: expected (runs, runs), symmetric, with nothing on its diagonal")
+    if (
+        highs.ndim != 1
+        or decided.shape != (n, n)
+        or (decided != decided.T).any()
+        or decided.diagonal().any()
+    ):
+        raise InputError(
+            f"differs of shape {decided.shape} for {n} means: expected (runs, runs), "
+            f"symmetric, with nothing on its diagonal"
+        )
     order = np.argsort(-highs, kind="stable")
     ranked = decided[np.ix_(order, order)]
     masks = _sweep(_insert_and_absorb(ranked), n)
@@ -102,7 +113,9 @@ def _insert_and_absorb(ranked: BoolArray) -> list[int]:
         both = 1 << first | 1 << second
         split = [group for group in groups if group & both == both]
         groups = [group for group in groups if group & both != both]
-        halves = {half for group in split for half in (group & ~(1 << first), group & ~(1 << second))}
+        halves = {
+            half for group in split for half in (group & ~(1 << first), group & ~(1 << second))
+        }
         for half in sorted(halves, key=int.bit_count, reverse=True):
             if not any(half & group == half for group in groups):
                 groups.append(half)

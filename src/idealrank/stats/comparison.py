@@ -68,18 +68,31 @@ class Plan:
         open_share("level", self.level)
         whole_number("n_resamples", self.n_resamples)
         if self.margin is not None and not 0 < self.margin < math.inf:
-            raise OptionError(f"margin={self.margin!r}: expected a difference above 0 that does not matter, in units of the measure")
+            raise OptionError(
+                f"margin={self.margin!r}: expected a difference above 0 that does not matter, "
+                f"in units of the measure"
+            )
         if self.effect is not None and not 0 < self.effect < math.inf:
-            raise OptionError(f"effect={self.effect!r}: expected a difference above 0 that is worth finding, in units of the measure")
+            raise OptionError(
+                f"effect={self.effect!r}: expected a difference above 0 that is worth "
+                f"finding, in units of the measure"
+            )
         if self.margin is not None and self.test == "sign":
-            raise OptionError("margin: the sign test is blind to the size of differences; use permutation, t or wilcoxon")
+            raise OptionError(
+                "margin: the sign test is blind to the size of differences; use permutation, "
+                "t or wilcoxon"
+            )
         if self.largest_loss is not None and not 0 < self.largest_loss < math.inf:
             raise OptionError(
-                f"largest_loss={self.largest_loss!r}: expected the greatest loss that one query can have, "
+                f"largest_loss={self.largest_loss!r}: expected the greatest loss that one "
+                f"query can have, "
                 "a number above 0 in units of the measure"
             )
         if self.test != "permutation" and (self.alternative != "two-sided" or self.null):
-            raise OptionError(f"test={self.test!r}: found a one-sided alternative, or a null, expected the permutation test for it")
+            raise OptionError(
+                f"test={self.test!r}: found a one-sided alternative, or a null, expected the "
+                f"permutation test for it"
+            )
 
     @property
     def alpha(self) -> float:
@@ -168,12 +181,22 @@ def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
         **dict(zip(("wins", "ties", "losses"), outcomes(differences), strict=True)),
     }
     rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
-    common: dict[str, Any] = {"about": tested.about, "df": student.df, "n": design.n, "units": design.n_units}
+    common: dict[str, Any] = {
+        "about": tested.about,
+        "df": student.df,
+        "n": design.n,
+        "units": design.n_units,
+    }
     changes = _changes(differences, design, plan.test, largest)
-    return [MeasureTest(**dict(zip(columns, row, strict=True)), **common, changes=seen) for row, seen in zip(rows, changes, strict=True)]
+    return [
+        MeasureTest(**dict(zip(columns, row, strict=True)), **common, changes=seen)
+        for row, seen in zip(rows, changes, strict=True)
+    ]
 
 
-def _changes(differences: FloatArray, design: Design, test: TestName, largest: FloatArray) -> list[SeenChanges]:
+def _changes(
+    differences: FloatArray, design: Design, test: TestName, largest: FloatArray
+) -> list[SeenChanges]:
     """Differences of the independent units of each column, with what they contribute to the
     statistic of the test.
     """
@@ -213,7 +236,8 @@ def _by_permutation(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
 
 
 def _classical(
-    test: Callable[..., PairedTest], lean: Callable[[FloatArray, FloatArray], FloatArray] | None = None
+    test: Callable[..., PairedTest],
+    lean: Callable[[FloatArray, FloatArray], FloatArray] | None = None,
 ) -> Callable[[FloatArray, FloatArray, Design, Plan], _Tested]:
     def tested(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> _Tested:
         found = test(a, b, level=plan.level, design=design)
@@ -266,7 +290,9 @@ def _equivalence(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> Fl
     return np.asarray(np.maximum(above, below), np.float64)
 
 
-def _flipped(a: FloatArray, b: FloatArray, design: Design, plan: Plan, side: Alternative, null: float) -> PermutationTest:
+def _flipped(
+    a: FloatArray, b: FloatArray, design: Design, plan: Plan, side: Alternative, null: float
+) -> PermutationTest:
     return permutation_test(
         a,
         b,
@@ -280,7 +306,9 @@ def _flipped(a: FloatArray, b: FloatArray, design: Design, plan: Plan, side: Alt
     )
 
 
-def smallest_visible(spread: float, n: int, df: float, alpha: float, power: float, sides: int = 2) -> float:
+def smallest_visible(
+    spread: float, n: int, df: float, alpha: float, power: float, sides: int = 2
+) -> float:
     """The smallest difference that a paired t test of this set finds with a given chance.
 
     It is infinite where one unit is all there is, and NaN where nothing varies.
@@ -294,22 +322,32 @@ def smallest_visible(spread: float, n: int, df: float, alpha: float, power: floa
     if critical > _FAR:
         shift = critical * math.sqrt(float(chdtri(df, 1 - power)) / df)
     else:
-        shift = critical + float(ndtri(power)) if df >= _AS_NORMAL else float(nctdtrinc(df, 1 - power, critical))
+        shift = (
+            critical + float(ndtri(power))
+            if df >= _AS_NORMAL
+            else float(nctdtrinc(df, 1 - power, critical))
+        )
     return shift * spread / math.sqrt(n)
 
 
-def visible_by(found: MeasureTest, plan: Plan, alpha: float, power: float | None = None) -> Detectable:
+def visible_by(
+    found: MeasureTest, plan: Plan, alpha: float, power: float | None = None
+) -> Detectable:
     """Return the smallest true difference, beyond the null of the plan, that its test finds with
     the power.
     """
     obstacle = _obstacle(found, plan, alpha)
     if obstacle is not None:
         return obstacle
-    size = found.changes.detectable(_criterion(found, plan, alpha, plan.power if power is None else power))
+    size = found.changes.detectable(
+        _criterion(found, plan, alpha, plan.power if power is None else power)
+    )
     if math.isfinite(size):
         return Detectable(size)
     never = "no difference made of such changes is found so often"
-    return Detectable(size, never if math.isinf(size) else "changes like these stay within the margin")
+    return Detectable(
+        size, never if math.isinf(size) else "changes like these stay within the margin"
+    )
 
 
 def _obstacle(found: MeasureTest, plan: Plan, alpha: float) -> Detectable | None:
@@ -326,7 +364,9 @@ def _obstacle(found: MeasureTest, plan: Plan, alpha: float) -> Detectable | None
     if drawn and 1 / (plan.n_resamples + 1) > alpha:
         return Detectable(math.inf, f"{plan.n_resamples} {FEW_FLIPS}")
     if plan.test == "t" and units < _NEARLY_ALIKE * found.units:
-        return Detectable(math.nan, "the power of Student's t under unequal weights is not computed")
+        return Detectable(
+            math.nan, "the power of Student's t under unequal weights is not computed"
+        )
     fewest = fewest_changed(alpha / plan.sides)
     if found.in_max_t:  # the critical value of the family depends on the few changes, too
         fewest = math.ceil(_IN_FAMILY * fewest)

@@ -80,16 +80,24 @@ class Design:
             try:
                 given = np.asarray(weights, np.float64)
             except (TypeError, ValueError) as error:
-                raise InputError(f"weights: found what is no number ({error}), expected finite weights above 0") from None
+                raise InputError(
+                    f"weights: found what is no number ({error}), expected finite weights above 0"
+                ) from None
             _check_length("weights", given, n)
             wrong = ~((given > 0) & np.isfinite(given))
             if wrong.any():
                 at = int(np.flatnonzero(wrong)[0])
                 raise InputError(
-                    f"weight {given[at]:g} of query {at}: expected finite weights above 0; leave out queries that count nothing"
+                    f"weight {given[at]:g} of query {at}: expected finite weights above 0; "
+                    f"leave out queries that count nothing"
                 )
             scaled = _scaled(given)
-        design = cls(n=n, weights=scaled, strata=_codes("strata", strata, n), clusters=_codes("clusters", clusters, n))
+        design = cls(
+            n=n,
+            weights=scaled,
+            strata=_codes("strata", strata, n),
+            clusters=_codes("clusters", clusters, n),
+        )
         design._check_nested()
         return design
 
@@ -99,7 +107,8 @@ class Design:
         pairs = np.unique(np.stack([self.clusters, self.strata]), axis=1)
         if pairs.shape[1] > self.n_units:
             raise InputError(
-                "a cluster lies in two strata; expected every cluster in one stratum: give clusters of (cluster, stratum) pairs"
+                "a cluster lies in two strata; expected every cluster in one stratum: give "
+                "clusters of (cluster, stratum) pairs"
             )
 
     @property
@@ -125,7 +134,9 @@ class Design:
         """
         if self.weights is None:
             return float(self.n_units)
-        weights = self.weights if self.clusters is None else np.bincount(self.clusters, self.weights)
+        weights = (
+            self.weights if self.clusters is None else np.bincount(self.clusters, self.weights)
+        )
         return float(weights.sum() ** 2 / (weights**2).sum())
 
     def mean(self, values: FloatArray) -> Any:
@@ -156,7 +167,9 @@ class Design:
 
 def _check_length(name: str, values: "np.ndarray[Any, Any]", n: int) -> None:
     if values.shape != (n,):
-        raise InputError(f"{name} has shape {values.shape}, expected one for each of the {n} queries")
+        raise InputError(
+            f"{name} has shape {values.shape}, expected one for each of the {n} queries"
+        )
 
 
 def _codes(name: str, labels: "Labels | None", n: int) -> IntArray | None:
@@ -172,7 +185,9 @@ def _scaled(weights: FloatArray) -> FloatArray:
     """Weights whose sum is their number."""
     with np.errstate(over="ignore"):
         whole = weights.sum()
-    return weights * (weights.size / whole) if np.isfinite(whole) else _scaled(weights / weights.max())
+    return (
+        weights * (weights.size / whole) if np.isfinite(whole) else _scaled(weights / weights.max())
+    )
 
 
 class LinearMean(NamedTuple):
@@ -196,24 +211,36 @@ def strata_of(design: Design) -> list[IntArray]:
         unit = int(np.flatnonzero(codes == sizes.argmin())[0])
         of = "cluster" if design.clusters is not None else "query"
         raise InputError(
-            f"the stratum of {of} {unit} has no other {of}; expected at least 2 in each stratum, since one shows no variance: "
+            f"the stratum of {of} {unit} has no other {of}; expected at least 2 in each "
+            f"stratum, since one shows no variance: "
             "merge it with the stratum most like it"
         )
     return [np.flatnonzero(codes == code) for code in range(sizes.size)]
 
 
-def linear_mean(values: FloatArray, design: Design, largest: FloatArray | None = None) -> LinearMean:
+def linear_mean(
+    values: FloatArray, design: Design, largest: FloatArray | None = None
+) -> LinearMean:
     """Means with standard errors of values, shape (n, m).
 
     Binder (1983), On the variances of asymptotically normal estimators from complex surveys.
     """
     mean = np.asarray(design.mean(values), np.float64)
-    rounding = np.asarray(ROUNDING * (largest_of(values) if largest is None else largest), np.float64)
+    rounding = np.asarray(
+        ROUNDING * (largest_of(values) if largest is None else largest), np.float64
+    )
     parts = design.unit_totals(values - mean) / design.n
     strata = strata_of(design)
     if design.n_units == 1:
         infinite = np.full(mean.shape, np.inf)
-        return LinearMean(mean=mean, se=infinite, df=0, parts=parts, constant=np.zeros(mean.shape, np.bool_), rounding=rounding)
+        return LinearMean(
+            mean=mean,
+            se=infinite,
+            df=0,
+            parts=parts,
+            constant=np.zeros(mean.shape, np.bool_),
+            rounding=rounding,
+        )
     variance = np.zeros_like(mean)
     for units in strata:
         centred = parts[units] - parts[units].mean(axis=0)
@@ -223,11 +250,18 @@ def linear_mean(values: FloatArray, design: Design, largest: FloatArray | None =
     constant = se * np.sqrt(design.n) <= rounding
     mean = np.where(constant & (np.abs(mean) <= rounding), 0.0, mean)
     return LinearMean(
-        mean=mean, se=np.where(constant, 0.0, se), df=design.n_units - len(strata), parts=parts, constant=constant, rounding=rounding
+        mean=mean,
+        se=np.where(constant, 0.0, se),
+        df=design.n_units - len(strata),
+        parts=parts,
+        constant=constant,
+        rounding=rounding,
     )
 
 
-def student_mean(values: FloatArray, design: Design, largest: FloatArray | None = None) -> LinearMean:
+def student_mean(
+    values: FloatArray, design: Design, largest: FloatArray | None = None
+) -> LinearMean:
     """Means of values, shape (n, m), with the standard errors and degrees of freedom of Student's
     t.
 

@@ -52,15 +52,19 @@ class DifferenceSums:
 
     References
     ----------
-    Chamandy, Muralidharan, Najmi and Naidu (2012), Estimating uncertainty for massive data streams. Google technical report: the Poisson
-    bootstrap. Salmon et al. (2011), Parallel random numbers: as easy as 1, 2, 3. SC '11: counter-based generators. Chan, Golub and LeVeque
-    (1983), Algorithms for computing the sample variance. The American Statistician 37: squares of parts.
+    Chamandy, Muralidharan, Najmi and Naidu (2012), Estimating uncertainty for massive data streams.
+    Google technical report: the Poisson bootstrap. Salmon et al. (2011), Parallel random numbers:
+    as easy as 1, 2, 3. SC '11: counter-based generators. Chan, Golub and LeVeque (1983), Algorithms
+    for computing the sample variance. The American Statistician 37: squares of parts.
 
     Examples
     --------
     >>> names, a, b = ["q1", "q2", "q3", "q4"], [0.1, 0.2, 0.3, 0.4], [0.4, 0.5, 0.7, 0.9]
     >>> whole = DifferenceSums.of(names, a, b, n_draws=1000)
-    >>> parts = [DifferenceSums.of(names[part], a[part], b[part], n_draws=1000) for part in (slice(0, 1), slice(1, 4))]
+    >>> parts = [
+    ...     DifferenceSums.of(names[part], a[part], b[part], n_draws=1000)
+    ...     for part in (slice(0, 1), slice(1, 4))
+    ... ]
     >>> merged = parts[1].merge(parts[0])
     >>> merged.n, round(merged.difference, 12), merged.p == whole.p
     (4, 0.375, True)
@@ -80,7 +84,9 @@ class DifferenceSums:
     seed: int = 0
 
     @classmethod
-    def of(cls, queries: Sequence[str], a: Any, b: Any, *, n_draws: int = 10_000, seed: int = 0) -> "DifferenceSums":
+    def of(
+        cls, queries: Sequence[str], a: Any, b: Any, *, n_draws: int = 10_000, seed: int = 0
+    ) -> "DifferenceSums":
         """Sum the differences of the queries of a partition.
 
         Parameters
@@ -104,11 +110,19 @@ class DifferenceSums:
         before, after = np.asarray(a, np.float64), np.asarray(b, np.float64)
         for values in (before, after):
             if values.shape != (len(queries),):
-                raise InputError(f"found {len(queries)} queries and values of shape {values.shape}, expected one for each query")
+                raise InputError(
+                    f"found {len(queries)} queries and values of shape {values.shape}, "
+                    f"expected one for each query"
+                )
         finite = np.isfinite(before) & np.isfinite(after)
         if not finite.all():
-            raise InputError(f"query {queries[int(np.argmin(finite))]!r}: found no finite difference, expected numbers")
-        return sums_of_columns(queries, before[:, None], after[:, None], n_draws=n_draws, seed=seed)[0]
+            raise InputError(
+                f"query {queries[int(np.argmin(finite))]!r}: found no finite difference, "
+                f"expected numbers"
+            )
+        return sums_of_columns(
+            queries, before[:, None], after[:, None], n_draws=n_draws, seed=seed
+        )[0]
 
     def merge(self, other: "DifferenceSums") -> "DifferenceSums":
         """Add the sums of other queries; in any order, to rounding.
@@ -120,15 +134,25 @@ class DifferenceSums:
         """
         ours, theirs = (self.seed, self.flipped.size), (other.seed, other.flipped.size)
         if ours != theirs:
-            raise IncompatibleError(f"found seed and draws {ours} and {theirs}, expected the same for all parts")
+            raise IncompatibleError(
+                f"found seed and draws {ours} and {theirs}, expected the same for all parts"
+            )
         both = self.n + other.n
         gap = other.difference - self.difference if self.n and other.n else 0.0
         draws: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in DRAWS}
         return DifferenceSums(
-            n=both, total_a=self.total_a + other.total_a, total_b=self.total_b + other.total_b, total=self.total + other.total,
-            squares=self.squares + other.squares + (gap * gap * self.n * other.n / both if both else 0.0),
-            wins=self.wins + other.wins, losses=self.losses + other.losses, seed=self.seed, **draws,
-        )  # fmt: skip
+            n=both,
+            total_a=self.total_a + other.total_a,
+            total_b=self.total_b + other.total_b,
+            total=self.total + other.total,
+            squares=self.squares
+            + other.squares
+            + (gap * gap * self.n * other.n / both if both else 0.0),
+            wins=self.wins + other.wins,
+            losses=self.losses + other.losses,
+            seed=self.seed,
+            **draws,
+        )
 
     @property
     def difference(self) -> float:
@@ -165,7 +189,9 @@ class DifferenceSums:
 
         Examples
         --------
-        >>> sums = DifferenceSums.of(["q1", "q2", "q3"], [0.1, 0.2, 0.3], [0.4, 0.5, 0.7], n_draws=1000)
+        >>> sums = DifferenceSums.of(
+        ...     ["q1", "q2", "q3"], [0.1, 0.2, 0.3], [0.4, 0.5, 0.7], n_draws=1000
+        ... )
         >>> sums.p_value("greater") < sums.p_value("less"), sums.p_value("greater", null=0.9)
         (True, 1.0)
         """
@@ -175,7 +201,11 @@ class DifferenceSums:
         if alternative == "two-sided":
             as_far = np.abs(flipped) >= abs(observed) - slack
         else:
-            as_far = flipped >= observed - slack if alternative == "greater" else flipped <= observed + slack
+            as_far = (
+                flipped >= observed - slack
+                if alternative == "greater"
+                else flipped <= observed + slack
+            )
         return (1 + int(np.count_nonzero(as_far))) / (1 + self.flipped.size)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
@@ -185,7 +215,9 @@ class DifferenceSums:
         drawn = self.weights > 0
         if not drawn.any():
             return math.nan, math.nan
-        low, high = np.quantile(self.weighted[drawn] / self.weights[drawn], [(1 - level) / 2, (1 + level) / 2])
+        low, high = np.quantile(
+            self.weighted[drawn] / self.weights[drawn], [(1 - level) / 2, (1 + level) / 2]
+        )
         return float(low), float(high)
 
     def packed(self) -> tuple[dict[str, float], bytes]:
@@ -207,7 +239,9 @@ class DifferenceSums:
         return cls(**{**numbers, **dict(zip(DRAWS, arrays, strict=True))})
 
 
-def sums_of_columns(queries: Sequence[str], a: FloatArray, b: FloatArray, *, n_draws: int, seed: int) -> list[DifferenceSums]:
+def sums_of_columns(
+    queries: Sequence[str], a: FloatArray, b: FloatArray, *, n_draws: int, seed: int
+) -> list[DifferenceSums]:
     """Sum the differences of several measures, for which the numbers of each query are drawn
     once.
     """
@@ -252,7 +286,11 @@ def sums_of_columns(queries: Sequence[str], a: FloatArray, b: FloatArray, *, n_d
     return found
 
 
-def max_t(family: Sequence[DifferenceSums], alternative: Alternative = "two-sided", nulls: "Sequence[float] | None" = None) -> list[float]:
+def max_t(
+    family: Sequence[DifferenceSums],
+    alternative: Alternative = "two-sided",
+    nulls: "Sequence[float] | None" = None,
+) -> list[float]:
     """P values of several measures of the same runs, corrected together: single-step max-T on the
     sign flips that they share.
 
@@ -260,7 +298,10 @@ def max_t(family: Sequence[DifferenceSums], alternative: Alternative = "two-side
     """
     observed, drawn = _studentised(family, alternative, nulls)
     largest = drawn.max(axis=0)
-    return [(1 + int(np.count_nonzero(largest >= at - 1e-9 * abs(at)))) / (1 + largest.size) for at in observed]
+    return [
+        (1 + int(np.count_nonzero(largest >= at - 1e-9 * abs(at)))) / (1 + largest.size)
+        for at in observed
+    ]
 
 
 def levels_of_max_t(
@@ -278,8 +319,14 @@ def levels_of_max_t(
     critical = float(np.quantile(drawn.max(axis=0), 1 - alpha))
     sides = 2 if alternative == "two-sided" else 1
     squares = [one.n - critical * critical for one in family]
-    as_t = [critical * math.sqrt((one.n - 1) / left) if left > 0 else math.inf for one, left in zip(family, squares, strict=True)]
-    return [sides * float(stdtr(one.n - 1, -t)) if one.n > 1 and t < math.inf else 0.0 for one, t in zip(family, as_t, strict=True)]
+    as_t = [
+        critical * math.sqrt((one.n - 1) / left) if left > 0 else math.inf
+        for one, left in zip(family, squares, strict=True)
+    ]
+    return [
+        sides * float(stdtr(one.n - 1, -t)) if one.n > 1 and t < math.inf else 0.0
+        for one, t in zip(family, as_t, strict=True)
+    ]
 
 
 def _studentised(
@@ -304,9 +351,13 @@ def _draws(query: str, n_draws: int, seed: int) -> tuple[FloatArray, FloatArray]
     """Signs and Poisson counts of a query: words of Philox, whose key is a hash of seed and query
     id.
     """
-    digest = hashlib.blake2b(seed.to_bytes(16, "little", signed=True) + encode_id(query), digest_size=16).digest()
+    digest = hashlib.blake2b(
+        seed.to_bytes(16, "little", signed=True) + encode_id(query), digest_size=16
+    ).digest()
     generator = np.random.Philox(key=int.from_bytes(digest, "little"))
-    bits = np.unpackbits(generator.random_raw(-(-n_draws // 64)).astype("<u8").view(np.uint8))[:n_draws]
+    bits = np.unpackbits(generator.random_raw(-(-n_draws // 64)).astype("<u8").view(np.uint8))[
+        :n_draws
+    ]
     words = generator.random_raw(-(-n_draws // 2)).astype("<u8").view("<u4")[:n_draws]
     signs: FloatArray = 1 - 2 * bits.astype(np.float64)
     return signs, np.searchsorted(_POISSON, words / 2.0**32, side="right").astype(np.float64)

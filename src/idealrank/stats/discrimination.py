@@ -16,7 +16,14 @@ from idealrank.stats.hsd import tukey_hsd
 from idealrank.stats.intervals import Draws, ResampledUnits
 from idealrank.stats.randomness import RandomLike, generator_of, in_order, whole_number
 from idealrank.stats.tolerance import ROUNDING, largest_of
-from idealrank.stats.values import above_zero, chosen, design_of, open_share, refuse_design, table_of
+from idealrank.stats.values import (
+    above_zero,
+    chosen,
+    design_of,
+    open_share,
+    refuse_design,
+    table_of,
+)
 
 PairTest: TypeAlias = Literal["hsd", "t", "bootstrap"]
 
@@ -74,7 +81,9 @@ class SwapRates:
 
         Examples
         --------
-        >>> found = swap_rates(np.random.default_rng(1).random((40, 1)) + np.linspace(0, 0.1, 5), rng=1)
+        >>> found = swap_rates(
+        ...     np.random.default_rng(1).random((40, 1)) + np.linspace(0, 0.1, 5), rng=1
+        ... )
         >>> found.difference_for(0.05)
         0.0
         """
@@ -143,11 +152,15 @@ def swap_rates(
     """
     table = table_of(values, least=(2, 2))
     drawn = design_of(design, len(table))
-    halves = _Halves(drawn.unit_totals(table), drawn.unit_totals(np.ones(drawn.n)), drawn.unit_strata())
+    halves = _Halves(
+        drawn.unit_totals(table), drawn.unit_totals(np.ones(drawn.n)), drawn.unit_strata()
+    )
     half = whole_number("size", drawn.n_units // 2 if size is None else size)
     if 2 * half > drawn.n_units:
         units = f"{drawn.n_units} {'queries' if drawn.clusters is None else 'clusters'}"
-        raise OptionError(f"size={half}: expected at most half of the {units}, since the two sets share none")
+        raise OptionError(
+            f"size={half}: expected at most half of the {units}, since the two sets share none"
+        )
     count = whole_number("trials", trials, 2)
     bins = int(np.ptp(table, axis=1).max() / above_zero("width", width)) + 2
     blocks = -(-count // _SPLITS)
@@ -155,11 +168,18 @@ def swap_rates(
 
     def of_block(block: int) -> IntArray:
         splits = min(_SPLITS, count - block * _SPLITS)
-        return _compare_halves(halves, half, splits, (width, bins), np.random.default_rng(seeds[block]))
+        return _compare_halves(
+            halves, half, splits, (width, bins), np.random.default_rng(seeds[block])
+        )
 
     counted = np.concatenate(list(in_order(of_block, blocks, threads)), axis=1)
     comparisons, swaps = counted.sum(axis=1)
-    errors = np.array([_ratio_error(swapped, seen) for seen, swapped in zip(counted[0].T, counted[1].T, strict=True)])
+    errors = np.array(
+        [
+            _ratio_error(swapped, seen)
+            for seen, swapped in zip(counted[0].T, counted[1].T, strict=True)
+        ]
+    )
     used = int(np.flatnonzero(comparisons)[-1]) + 1
     seen, swapped = counted.sum(axis=2)
     rate = float(swaps.sum() / comparisons.sum())
@@ -197,10 +217,19 @@ class _Halves(NamedTuple):
 
     def means(self, units: IntArray) -> FloatArray:
         """Of each run over the units of each split, shape (splits, runs)."""
-        return np.asarray(self.totals[units].sum(axis=1) / self.weights[units].sum(axis=1, keepdims=True), np.float64)
+        return np.asarray(
+            self.totals[units].sum(axis=1) / self.weights[units].sum(axis=1, keepdims=True),
+            np.float64,
+        )
 
 
-def _compare_halves(halves: _Halves, half: int, splits: int, binning: tuple[float, int], generator: np.random.Generator) -> IntArray:
+def _compare_halves(
+    halves: _Halves,
+    half: int,
+    splits: int,
+    binning: tuple[float, int],
+    generator: np.random.Generator,
+) -> IntArray:
     """Comparisons and swaps by split and bin, shape (2, splits, bins)."""
     width, bins = binning
     order = halves.orders(splits, generator)
@@ -211,9 +240,15 @@ def _compare_halves(halves: _Halves, half: int, splits: int, binning: tuple[floa
     for difference in (here, there):
         difference[np.abs(difference) <= least] = 0.0
     # A difference of 0.03 belongs to the bin from 0.03 on, however it is rounded.
-    places = np.minimum((np.abs(here) / width * (1 + 1e-9)).astype(np.int64), bins - 1) + bins * np.arange(splits)[:, None]
+    places = (
+        np.minimum((np.abs(here) / width * (1 + 1e-9)).astype(np.int64), bins - 1)
+        + bins * np.arange(splits)[:, None]
+    )
     swapped = here * there < 0
-    counts = [np.bincount(found, minlength=splits * bins) for found in (places.reshape(-1), places[swapped])]
+    counts = [
+        np.bincount(found, minlength=splits * bins)
+        for found in (places.reshape(-1), places[swapped])
+    ]
     return np.stack(counts).reshape(2, splits, bins)
 
 
@@ -244,9 +279,13 @@ class DiscriminativePower:
 
     Examples
     --------
-    >>> print(DiscriminativePower(pairs=45, significant=30, alpha=0.05, test="hsd", difference_needed=0.041))
+    >>> print(
+    ...     DiscriminativePower(
+    ...         pairs=45, significant=30, alpha=0.05, test="hsd", difference_needed=0.041
+    ...     )
+    ... )
     discriminative power 0.667: 30 of 45 pairs differ (hsd, alpha 0.05); a difference of 0.041 is always significant
-    """
+    """  # noqa: E501
 
     pairs: int
     significant: int
@@ -262,8 +301,10 @@ class DiscriminativePower:
     def __str__(self) -> str:
         sure = "estimated to be" if self.test == "bootstrap" else "always"
         return (
-            f"discriminative power {self.share:.3g}: {self.significant} of {self.pairs} pairs differ"
-            f" ({self.test}, alpha {self.alpha:g}); a difference of {self.difference_needed:.3g} is {sure} significant"
+            f"discriminative power {self.share:.3g}: {self.significant} of {self.pairs} pairs "
+            f"differ"
+            f" ({self.test}, alpha {self.alpha:g}); a difference of "
+            f"{self.difference_needed:.3g} is {sure} significant"
         )
 
 
@@ -310,10 +351,12 @@ def discriminative_power(
 
     Notes
     -----
-    The bootstrap shifts every difference by their mean, draws the queries with replacement, and counts the draws whose absolute t statistic
-    reaches the observed one. Here p is ``(count + 1) / (n_resamples + 1)``, and a pair differs if it is at most alpha; the paper uses
-    ``count / n_resamples < alpha``, which gives the same decisions at 1000 draws and 0.05. The difference needed by a pair is the absolute
-    mean of the draw whose statistic is the ``alpha n_resamples``-th largest.
+    The bootstrap shifts every difference by their mean, draws the queries with replacement, and
+    counts the draws whose absolute t statistic reaches the observed one. Here p is ``(count + 1) /
+    (n_resamples + 1)``, and a pair differs if it is at most alpha; the paper uses ``count /
+    n_resamples < alpha``, which gives the same decisions at 1000 draws and 0.05. The difference
+    needed by a pair is the absolute mean of the draw whose statistic is the ``alpha
+    n_resamples``-th largest.
 
     References
     ----------
@@ -326,7 +369,7 @@ def discriminative_power(
     0.8333333333333334
     >>> print(discriminative_power(table, test="bootstrap", rng=1))
     discriminative power 0.833: 5 of 6 pairs differ (bootstrap, alpha 0.05); a difference of 0.043 is estimated to be significant
-    """
+    """  # noqa: E501
     chosen("test", test, ("hsd", "t", "bootstrap"))
     open_share("alpha", alpha)
     table = table_of(values)
@@ -342,17 +385,27 @@ def discriminative_power(
             difference_needed=found.least_difference,
         )
     used = design_of(design, len(table))
-    draws = Draws(used, whole_number("n_resamples", n_resamples), rng, threads) if test == "bootstrap" else None
+    draws = (
+        Draws(used, whole_number("n_resamples", n_resamples), rng, threads)
+        if test == "bootstrap"
+        else None
+    )
     significant, needed = 0, 0.0
     for start in range(0, first.size, _TOGETHER):
         part = slice(start, start + _TOGETHER)
         columns = table[:, second[part]] - table[:, first[part]]
         of_method = student_mean if draws is None else linear_mean
         mean = of_method(columns, used, largest_of(table[:, first[part]], table[:, second[part]]))
-        differs, reach = _by_t(mean, alpha) if draws is None else _by_bootstrap(ResampledUnits.of(columns, used, mean), mean, draws, alpha)
+        differs, reach = (
+            _by_t(mean, alpha)
+            if draws is None
+            else _by_bootstrap(ResampledUnits.of(columns, used, mean), mean, draws, alpha)
+        )
         significant += int((differs & (np.abs(mean.mean) > ROUNDING * np.abs(table).max())).sum())
         needed = max(needed, float(reach.max()))
-    return DiscriminativePower(pairs=first.size, significant=significant, alpha=alpha, test=test, difference_needed=needed)
+    return DiscriminativePower(
+        pairs=first.size, significant=significant, alpha=alpha, test=test, difference_needed=needed
+    )
 
 
 def _by_t(found: LinearMean, alpha: float) -> tuple[BoolArray, FloatArray]:
@@ -361,12 +414,17 @@ def _by_t(found: LinearMean, alpha: float) -> tuple[BoolArray, FloatArray]:
     return np.abs(found.mean) >= reach, reach
 
 
-def _by_bootstrap(units: ResampledUnits, found: LinearMean, draws: Draws, alpha: float) -> tuple[BoolArray, FloatArray]:
+def _by_bootstrap(
+    units: ResampledUnits, found: LinearMean, draws: Draws, alpha: float
+) -> tuple[BoolArray, FloatArray]:
     """Mark significant columns by the studentised bootstrap of the shifted columns."""
     columns = found.mean.size
 
     def both(counts: FloatArray) -> FloatArray:
-        return np.asarray(np.abs(np.concatenate([units.studentised(counts), units.shifts(counts)], axis=1)), np.float64)
+        return np.asarray(
+            np.abs(np.concatenate([units.studentised(counts), units.shifts(counts)], axis=1)),
+            np.float64,
+        )
 
     drawn = draws.each(both, 2 * columns)
     statistics, shifts = drawn[:, :columns], drawn[:, columns:]

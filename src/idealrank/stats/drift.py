@@ -82,7 +82,8 @@ class Cusum:
 
         References
         ----------
-        Goel and Wu (1971), Determination of ARL and a contour nomogram for CUSUM charts, Technometrics 13.
+        Goel and Wu (1971), Determination of ARL and a contour nomogram for CUSUM charts,
+        Technometrics 13.
 
         Examples
         --------
@@ -103,7 +104,9 @@ class Cusum:
         5.071
         """
         _check_rounds(rounds)
-        return cls(_limit_for(lambda limit: cls(limit, allowance).run_length(), rounds, 40.0), allowance)
+        return cls(
+            _limit_for(lambda limit: cls(limit, allowance).run_length(), rounds, 40.0), allowance
+        )
 
 
 @dataclass(frozen=True)
@@ -169,17 +172,26 @@ class Ewma:
 
         References
         ----------
-        Crowder (1987), A simple method for studying run-length distributions of EWMA charts, Technometrics 29; Lucas and Saccucci (1990),
-        Exponentially weighted moving average control schemes, Technometrics 32, for the tables.
+        Crowder (1987), A simple method for studying run-length distributions of EWMA charts,
+        Technometrics 29; Lucas and Saccucci (1990), Exponentially weighted moving average control
+        schemes, Technometrics 32, for the tables.
 
         Examples
         --------
         >>> limit = 2.814 * math.sqrt(0.1 / 1.9)  # the limit of their table for 500 rounds
-        >>> round(Ewma(limit).run_length(two_sided=True)), round(Ewma(limit).run_length(1.0, two_sided=True), 1)
+        >>> (
+        ...     round(Ewma(limit).run_length(two_sided=True)),
+        ...     round(Ewma(limit).run_length(1.0, two_sided=True), 1),
+        ... )
         (500, 10.3)
         """
         low = -self.limit if two_sided else 0.0  # upside down, as the CUSUM: a drop is positive
-        return _run_length(lambda s: (1 - self.weight) * s + self.weight * drop, self.weight, (low, self.limit), at_low=not two_sided)
+        return _run_length(
+            lambda s: (1 - self.weight) * s + self.weight * drop,
+            self.weight,
+            (low, self.limit),
+            at_low=not two_sided,
+        )
 
     @classmethod
     def for_run_length(cls, rounds: float, *, weight: float = 0.1) -> "Ewma":
@@ -191,10 +203,18 @@ class Ewma:
         0.6864
         """
         _check_rounds(rounds)
-        return cls(_limit_for(lambda limit: cls(limit, weight).run_length(), rounds, 40.0 * weight), weight)
+        return cls(
+            _limit_for(lambda limit: cls(limit, weight).run_length(), rounds, 40.0 * weight), weight
+        )
 
 
-def _run_length(centre: Callable[[FloatArray], FloatArray], spread: float, between: tuple[float, float], *, at_low: bool) -> float:
+def _run_length(
+    centre: Callable[[FloatArray], FloatArray],
+    spread: float,
+    between: tuple[float, float],
+    *,
+    at_low: bool,
+) -> float:
     """Mean rounds from 0 until a level leaves an interval; `at_low`, what falls below the interval
     comes back to its lower end.
     """
@@ -203,7 +223,11 @@ def _run_length(centre: Callable[[FloatArray], FloatArray], spread: float, betwe
     half = (high - low) / 2
     y = low + half * (nodes + 1)
     points = np.append(y, 0.0)
-    density = np.exp(-0.5 * ((y - centre(points)[:, None]) / spread) ** 2) / (spread * math.sqrt(2 * math.pi)) * (half * weights)
+    density = (
+        np.exp(-0.5 * ((y - centre(points)[:, None]) / spread) ** 2)
+        / (spread * math.sqrt(2 * math.pi))
+        * (half * weights)
+    )
     steps = np.zeros((points.size, points.size))
     steps[:, :-1] = density
     if at_low:
@@ -234,7 +258,9 @@ def _gauss(n: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _limit_for(length: Callable[[float], float], rounds: float, most: float) -> float:
-    return root_between(lambda limit: math.log(length(limit)) - math.log(rounds), 1e-6 * most, most, within=1e-9)
+    return root_between(
+        lambda limit: math.log(length(limit)) - math.log(rounds), 1e-6 * most, most, within=1e-9
+    )
 
 
 def _check_chart(value: float, name: str) -> None:
@@ -244,4 +270,7 @@ def _check_chart(value: float, name: str) -> None:
 
 def _check_rounds(rounds: float) -> None:
     if not 4 <= rounds <= _LONGEST / 10:
-        raise OptionError(f"rounds: found {rounds!r}, expected from 4 to {_LONGEST / 10:g} rounds between false alarms")
+        raise OptionError(
+            f"rounds: found {rounds!r}, expected from 4 to {_LONGEST / 10:g} rounds between "
+            f"false alarms"
+        )

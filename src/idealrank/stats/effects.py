@@ -58,13 +58,16 @@ class EffectSizes:
         parts = (self.difference, self.d_z, self.g_av, self.wins, self.ties, self.losses)
         rows = zip(*(np.atleast_1d(part) for part in parts), strict=True)
         return "\n".join(
-            f"difference {difference:.3g}, d_z {d_z:.3g}, g_av {g_av:.3g}, better on {wins}, equal on {ties}, worse on {losses} of "
+            f"difference {difference:.3g}, d_z {d_z:.3g}, g_av {g_av:.3g}, better on {wins}, "
+            f"equal on {ties}, worse on {losses} of "
             f"{self.n} queries"
             for difference, d_z, g_av, wins, ties, losses in rows
         )
 
 
-def effect_sizes(a: npt.ArrayLike, b: npt.ArrayLike, *, design: Design | None = None) -> EffectSizes:
+def effect_sizes(
+    a: npt.ArrayLike, b: npt.ArrayLike, *, design: Design | None = None
+) -> EffectSizes:
     """Compute effect sizes of the difference b - a, without intervals.
 
     Parameters
@@ -85,8 +88,8 @@ def effect_sizes(a: npt.ArrayLike, b: npt.ArrayLike, *, design: Design | None = 
 
     References
     ----------
-    Lakens (2013), Calculating and reporting effect sizes to facilitate cumulative science. Frontiers in Psychology 4, equations 4, 7
-    and 10.
+    Lakens (2013), Calculating and reporting effect sizes to facilitate cumulative science.
+    Frontiers in Psychology 4, equations 4, 7 and 10.
 
     Examples
     --------
@@ -115,7 +118,9 @@ def effect_sizes(a: npt.ArrayLike, b: npt.ArrayLike, *, design: Design | None = 
     )
 
 
-def deviations(columns: FloatArray, design: Design, largest: FloatArray | None = None) -> FloatArray:
+def deviations(
+    columns: FloatArray, design: Design, largest: FloatArray | None = None
+) -> FloatArray:
     """Standard deviations of columns under weights, with n - 1; NaN for one query, 0 where they are
     rounding.
     """
@@ -123,7 +128,9 @@ def deviations(columns: FloatArray, design: Design, largest: FloatArray | None =
         return np.full(columns.shape[1], np.nan)
     squares = np.asarray(design.mean((columns - design.mean(columns)) ** 2), np.float64)
     found = np.sqrt(squares * design.n / (design.n - 1))
-    return np.where(found <= ROUNDING * (largest_of(columns) if largest is None else largest), 0.0, found)
+    return np.where(
+        found <= ROUNDING * (largest_of(columns) if largest is None else largest), 0.0, found
+    )
 
 
 def in_units(mean: FloatArray, unit: FloatArray) -> FloatArray:
@@ -132,9 +139,15 @@ def in_units(mean: FloatArray, unit: FloatArray) -> FloatArray:
         return np.where((mean == 0) & (unit == 0), 0.0, mean / unit)
 
 
-def outcomes(differences: FloatArray) -> "tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]":
+def outcomes(
+    differences: FloatArray,
+) -> "tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]":
     """Wins, ties and losses of each column."""
-    return (differences > 0).sum(axis=0), (differences == 0).sum(axis=0), (differences < 0).sum(axis=0)
+    return (
+        (differences > 0).sum(axis=0),
+        (differences == 0).sum(axis=0),
+        (differences < 0).sum(axis=0),
+    )
 
 
 _PER_SQUARE = 25  # queries for each unit of squared skewness
@@ -167,7 +180,9 @@ def skewness(differences: npt.ArrayLike) -> float:
     """
     values = np.asarray(differences, np.float64)
     if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-        raise InputError(f"differences: found shape {values.shape}, expected a finite number for each query")
+        raise InputError(
+            f"differences: found shape {values.shape}, expected a finite number for each query"
+        )
     centred = values - values.mean()
     variance = float((centred**2).mean())
     if variance <= (ROUNDING * float(np.abs(values).max())) ** 2:

@@ -37,7 +37,11 @@ class VarianceComponents:
 
     Examples
     --------
-    >>> print(variance_components([[0.1, 0.3, 0.7], [0.2, 0.3, 0.9], [0.0, 0.2, 0.5], [0.2, 0.4, 0.6]]))
+    >>> print(
+    ...     variance_components(
+    ...         [[0.1, 0.3, 0.7], [0.2, 0.3, 0.9], [0.0, 0.2, 0.5], [0.2, 0.4, 0.6]]
+    ...     )
+    ... )
     4 queries x 3 systems: systems 83.7 %, queries 7.6 %, interaction 8.8 % of the variance
     """
 
@@ -53,18 +57,27 @@ class VarianceComponents:
     truncated: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        names = ("systems", "queries", "interaction") + (("seeds", "residual") if len(self.mean_squares) > 3 else ())
+        names = ("systems", "queries", "interaction") + (
+            ("seeds", "residual") if len(self.mean_squares) > 3 else ()
+        )
         total = sum(getattr(self, name) for name in names) or 1.0
         shares = ", ".join(f"{name} {100 * getattr(self, name) / total:.1f} %" for name in names)
         seeds = f" x {self.n_seeds} seeds" if len(self.mean_squares) > 3 else ""
         cut = f" (estimates below 0: {', '.join(self.truncated)})" if self.truncated else ""
-        return f"{self.n_queries} queries x {self.n_systems} systems{seeds}: {shares} of the variance{cut}"
+        return (
+            f"{self.n_queries} queries x {self.n_systems} systems{seeds}: {shares} of the "
+            f"variance{cut}"
+        )
 
     def relative_error(self, n_queries: int, n_seeds: int = 1) -> float:
         """Variance of a system's mean over this many queries and seeds, relative to other systems
         on the same queries.
         """
-        return self.seeds / n_seeds + self.interaction / n_queries + self.residual / (n_queries * n_seeds)
+        return (
+            self.seeds / n_seeds
+            + self.interaction / n_queries
+            + self.residual / (n_queries * n_seeds)
+        )
 
     def absolute_error(self, n_queries: int, n_seeds: int = 1) -> float:
         """Variance of a system's mean over this many queries and seeds as an absolute value:
@@ -97,11 +110,14 @@ def variance_components(values: Any) -> VarianceComponents:
 
     References
     ----------
-    Brennan (2001), Generalizability Theory, chapters 2 and 3. Bodoff and Li (2007), Test theory for assessing IR test collections. SIGIR.
+    Brennan (2001), Generalizability Theory, chapters 2 and 3. Bodoff and Li (2007), Test theory for
+    assessing IR test collections. SIGIR.
 
     Examples
     --------
-    >>> found = variance_components([[0.1, 0.3, 0.7], [0.2, 0.3, 0.9], [0.0, 0.2, 0.5], [0.2, 0.4, 0.6]])
+    >>> found = variance_components(
+    ...     [[0.1, 0.3, 0.7], [0.2, 0.3, 0.9], [0.0, 0.2, 0.5], [0.2, 0.4, 0.6]]
+    ... )
     >>> round(found.systems, 4), round(found.queries, 4), round(found.interaction, 4)
     (0.0769, 0.0069, 0.0081)
     """
@@ -109,7 +125,12 @@ def variance_components(values: Any) -> VarianceComponents:
         return _with_seeds(table_of(values, axes=("queries", "systems", "seeds"), least=(2, 2, 2)))
     table = table_of(values, axes=("queries", "systems"))
     n, s = table.shape
-    queries, systems, mean, largest = table.mean(axis=1), table.mean(axis=0), table.mean(), float(np.abs(table).max())
+    queries, systems, mean, largest = (
+        table.mean(axis=1),
+        table.mean(axis=0),
+        table.mean(),
+        float(np.abs(table).max()),
+    )
     left = table - queries[:, None] - systems + mean
     of_systems = n * float(((systems - mean) ** 2).sum()) / (s - 1)
     of_queries = s * float(((queries - mean) ** 2).sum()) / (n - 1)
@@ -117,7 +138,9 @@ def variance_components(values: Any) -> VarianceComponents:
     return from_mean_squares(n, s, *(beyond_rounding(one, largest) for one in squares))
 
 
-def from_mean_squares(n_queries: int, n_systems: int, systems: float, queries: float, interaction: float) -> VarianceComponents:
+def from_mean_squares(
+    n_queries: int, n_systems: int, systems: float, queries: float, interaction: float
+) -> VarianceComponents:
     """Compute variance components of queries x systems from the mean squares of a published table.
 
     Parameters
@@ -129,10 +152,16 @@ def from_mean_squares(n_queries: int, n_systems: int, systems: float, queries: f
 
     Examples
     --------
-    >>> print(from_mean_squares(50, 30, 0.15074, 0.85296, 0.010152))  # TREC-3 ad hoc, the better three quarters
+    >>> print(
+    ...     from_mean_squares(50, 30, 0.15074, 0.85296, 0.010152)
+    ... )  # TREC-3 ad hoc, the better three quarters
     50 queries x 30 systems: systems 6.8 %, queries 68.4 %, interaction 24.7 % of the variance
     """
-    raw = {"systems": (systems - interaction) / n_queries, "queries": (queries - interaction) / n_systems, "interaction": interaction}
+    raw = {
+        "systems": (systems - interaction) / n_queries,
+        "queries": (queries - interaction) / n_systems,
+        "interaction": interaction,
+    }
     return _components((n_queries, n_systems, 1), raw, (systems, queries, interaction))
 
 
@@ -142,12 +171,16 @@ def _with_seeds(table: FloatArray) -> VarianceComponents:
     systems, queries, seeds = cells.mean(axis=0), cells.mean(axis=1), table.mean(axis=0)
     of_systems = n * r * float(((systems - mean) ** 2).sum()) / (s - 1)
     of_queries = s * r * float(((queries - mean) ** 2).sum()) / (n - 1)
-    mixed = r * float(((cells - queries[:, None] - systems + mean) ** 2).sum()) / ((n - 1) * (s - 1))
+    mixed = (
+        r * float(((cells - queries[:, None] - systems + mean) ** 2).sum()) / ((n - 1) * (s - 1))
+    )
     of_seeds = n * float(((seeds - systems[:, None]) ** 2).sum()) / (s * (r - 1))
     left = table - cells[:, :, None] - seeds + systems[:, None]
     residual = float((left**2).sum()) / (s * (n - 1) * (r - 1))
     largest = float(np.abs(table).max())
-    squares = tuple(beyond_rounding(one, largest) for one in (of_systems, of_queries, mixed, of_seeds, residual))
+    squares = tuple(
+        beyond_rounding(one, largest) for one in (of_systems, of_queries, mixed, of_seeds, residual)
+    )
     of_systems, of_queries, mixed, of_seeds, residual = squares
     raw = {
         "systems": (of_systems - mixed - of_seeds + residual) / (n * r),
@@ -159,13 +192,18 @@ def _with_seeds(table: FloatArray) -> VarianceComponents:
     return _components((n, s, r), raw, squares)
 
 
-def _components(sizes: tuple[int, int, int], raw: dict[str, float], mean_squares: tuple[float, ...]) -> VarianceComponents:
+def _components(
+    sizes: tuple[int, int, int], raw: dict[str, float], mean_squares: tuple[float, ...]
+) -> VarianceComponents:
     n_queries, n_systems, n_seeds = sizes
     return VarianceComponents(
         n_queries=n_queries,
         n_systems=n_systems,
         n_seeds=n_seeds,
-        **{name: max(raw.get(name, 0.0), 0.0) for name in ("systems", "queries", "interaction", "seeds", "residual")},
+        **{
+            name: max(raw.get(name, 0.0), 0.0)
+            for name in ("systems", "queries", "interaction", "seeds", "residual")
+        },
         mean_squares=mean_squares,
         truncated=tuple(name for name, value in raw.items() if value < 0),
     )
@@ -209,13 +247,18 @@ class Reliability:
             return f"{self.n_queries} queries x {self.n_seeds} seeds: {found}"
         (low, high), (least, most) = self.generalisability_interval, self.dependability_interval
         return (
-            f"{self.n_queries} queries: E rho^2 {self.generalisability:.3f} ({low:.3f} to {high:.3f}),"
+            f"{self.n_queries} queries: E rho^2 {self.generalisability:.3f} ({low:.3f} to "
+            f"{high:.3f}),"
             f" Phi {self.dependability:.3f} ({least:.3f} to {most:.3f}), level {self.level:g}"
         )
 
 
 def reliability(
-    components: VarianceComponents, n_queries: int | None = None, *, n_seeds: int | None = None, level: float = 0.95
+    components: VarianceComponents,
+    n_queries: int | None = None,
+    *,
+    n_seeds: int | None = None,
+    level: float = 0.95,
 ) -> Reliability:
     """Compute generalisability and dependability of a collection with a given number of queries: a
     D-study.
@@ -235,9 +278,10 @@ def reliability(
 
     References
     ----------
-    Urbano, Marrero and Martín (2013), On the measurement of test collection reliability. SIGIR. Brennan (2001),
-    Generalizability Theory, chapter 6. Feldt (1965), Psychometrika 30, 357-370. Arteaga, Jeyaratnam and Franklin (1982), Confidence
-    intervals for proportions of total variance in the two-way cross component of variance model. Communications in Statistics 11.
+    Urbano, Marrero and Martín (2013), On the measurement of test collection reliability. SIGIR.
+    Brennan (2001), Generalizability Theory, chapter 6. Feldt (1965), Psychometrika 30, 357-370.
+    Arteaga, Jeyaratnam and Franklin (1982), Confidence intervals for proportions of total variance
+    in the two-way cross component of variance model. Communications in Statistics 11.
 
     Examples
     --------
@@ -248,14 +292,22 @@ def reliability(
     open_share("level", level)
     size = whole_number("n_queries", components.n_queries if n_queries is None else n_queries)
     seeds = whole_number("n_seeds", components.n_seeds if n_seeds is None else n_seeds)
-    relative, absolute = components.relative_error(size, seeds), components.absolute_error(size, seeds)
+    relative, absolute = (
+        components.relative_error(size, seeds),
+        components.absolute_error(size, seeds),
+    )
     generalisable: tuple[float, float] | None = None
     dependable: tuple[float, float] | None = None
     if len(components.mean_squares) == 3:
         if seeds > 1:
-            raise OptionError(f"n_seeds={seeds}: the table has no seeds; expected values of shape (queries, systems, seeds)")
+            raise OptionError(
+                f"n_seeds={seeds}: the table has no seeds; expected values of shape (queries, "
+                f"systems, seeds)"
+            )
         low, high = (size * bound / (1 + size * bound) for bound in _feldt(components, level))
-        least, most = (size * bound / (1 + (size - 1) * bound) for bound in _arteaga(components, level))
+        least, most = (
+            size * bound / (1 + (size - 1) * bound) for bound in _arteaga(components, level)
+        )
         generalisable, dependable = (low, high), (least, most)
     return Reliability(
         n_queries=size,
@@ -300,13 +352,18 @@ class QueriesForReliability:
             return f" ({interval[0]:g} to {interval[1]:g})" if interval else ""
 
         return (
-            f"{self.target:g} takes {self.generalisability:g} queries{between(self.generalisability_interval)} for E rho^2,"
+            f"{self.target:g} takes {self.generalisability:g} "
+            f"queries{between(self.generalisability_interval)} for E rho^2,"
             f" {self.dependability:g}{between(self.dependability_interval)} for Phi"
         )
 
 
 def queries_for_reliability(
-    components: VarianceComponents, target: float = 0.95, *, n_seeds: int | None = None, level: float = 0.95
+    components: VarianceComponents,
+    target: float = 0.95,
+    *,
+    n_seeds: int | None = None,
+    level: float = 0.95,
 ) -> QueriesForReliability:
     """Compute the number of queries needed for E rho^2, and for Phi, to reach a value.
 
@@ -324,7 +381,9 @@ def queries_for_reliability(
 
     Examples
     --------
-    >>> queries_for_reliability(from_mean_squares(50, 30, 0.15074, 0.85296, 0.010152), 0.9).generalisability
+    >>> queries_for_reliability(
+    ...     from_mean_squares(50, 30, 0.15074, 0.85296, 0.010152), 0.9
+    ... ).generalisability
     33
     """
     open_share("target", target)
@@ -336,11 +395,17 @@ def queries_for_reliability(
     found = [_whole(rest, room) for rest in (rests[0], sum(rests))]
     if len(components.mean_squares) > 3:
         return QueriesForReliability(
-            target=target, generalisability=found[0], dependability=found[1], generalisability_interval=None, dependability_interval=None
+            target=target,
+            generalisability=found[0],
+            dependability=found[1],
+            generalisability_interval=None,
+            dependability_interval=None,
         )
     odds = target / (1 - target)
     few, many = (_whole(odds, bound) for bound in reversed(_feldt(components, level)))
-    least, most = (_whole(odds * (1 - bound), bound) for bound in reversed(_arteaga(components, level)))
+    least, most = (
+        _whole(odds * (1 - bound), bound) for bound in reversed(_arteaga(components, level))
+    )
     return QueriesForReliability(
         target=target,
         generalisability=found[0],
@@ -364,10 +429,16 @@ def _feldt(components: VarianceComponents, level: float) -> tuple[float, float]:
     of_systems, _, left = components.mean_squares
     df, rest = components.n_systems - 1, (components.n_systems - 1) * (components.n_queries - 1)
     if left <= 0:
-        raise InputError("the systems do not vary unlike each other over these queries: there is no error to measure reliability against")
+        raise InputError(
+            "the systems do not vary unlike each other over these queries: there is no error "
+            "to measure reliability against"
+        )
 
     def bound(tail: float) -> float:
-        return max((of_systems / (left * float(stats.f.isf(tail, df, rest))) - 1) / components.n_queries, 0.0)
+        return max(
+            (of_systems / (left * float(stats.f.isf(tail, df, rest))) - 1) / components.n_queries,
+            0.0,
+        )
 
     return bound((1 - level) / 2), bound((1 + level) / 2)
 

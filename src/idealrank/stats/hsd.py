@@ -52,7 +52,12 @@ def range_quantile(level: float, groups: int, degrees: float) -> float:
     highest = 8.0
     while range_sf(np.array(highest), groups, degrees) > 1 - level:
         highest *= 2
-    return root_between(lambda q: float(range_sf(np.array(q), groups, degrees)) - (1 - level), 0.0, highest, within=1e-12)
+    return root_between(
+        lambda q: float(range_sf(np.array(q), groups, degrees)) - (1 - level),
+        0.0,
+        highest,
+        within=1e-12,
+    )
 
 
 @lru_cache(maxsize=16)
@@ -90,7 +95,9 @@ def _where_density_ends(degrees: float) -> tuple[float, float]:
     def above(log_s: float) -> float:
         return float(_log_density(np.array(log_s), degrees)) - _FLOOR
 
-    return root_between(above, _FLOOR / degrees - 1, 0.0), root_between(above, 0.0, 1 + math.log1p(-_FLOOR / degrees))
+    return root_between(above, _FLOOR / degrees - 1, 0.0), root_between(
+        above, 0.0, 1 + math.log1p(-_FLOOR / degrees)
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,7 +127,7 @@ class HSD:
     --------
     >>> print(tukey_hsd([[0.1, 0.3, 0.7], [0.2, 0.3, 0.9], [0.0, 0.2, 0.5], [0.2, 0.4, 0.6]]))
     two-way Tukey HSD of 3 runs on 4 queries: 2 of 3 pairs differ, those at least 0.195 apart (level 0.95 for all pairs at once)
-    """
+    """  # noqa: E501
 
     n_queries: int
     level: float
@@ -152,7 +159,8 @@ class HSD:
         pairs = f"{int(self.differs.sum()) // 2} of {runs * (runs - 1) // 2} pairs differ"
         return (
             f"two-way Tukey HSD of {runs} runs on {self.n_queries} queries: {pairs},"
-            f" those at least {self.least_difference:.3g} apart (level {self.level:g} for all pairs at once)"
+            f" those at least {self.least_difference:.3g} apart (level {self.level:g} for all "
+            f"pairs at once)"
         )
 
 
@@ -188,8 +196,8 @@ def tukey_hsd(values: Any, *, level: float = 0.95, design: Design | None = None)
 
     References
     ----------
-    Tukey (1953), The problem of multiple comparisons. Carterette (2012), Multiple testing in statistical analysis of systems-based
-    information retrieval experiments. ACM TOIS 30.
+    Tukey (1953), The problem of multiple comparisons. Carterette (2012), Multiple testing in
+    statistical analysis of systems-based information retrieval experiments. ACM TOIS 30.
 
     Examples
     --------

@@ -33,7 +33,9 @@ Counts = FloatArray  # how often each unit was drawn, shape (draws, n_units)
 class Draws:
     """Draws with replacement of the units of a design."""
 
-    def __init__(self, design: Design, n_resamples: int, rng: RandomLike = None, threads: int | None = None) -> None:
+    def __init__(
+        self, design: Design, n_resamples: int, rng: RandomLike = None, threads: int | None = None
+    ) -> None:
         self.n_resamples = n_resamples
         self.threads = threads_of(threads)
         self._n_units = design.n_units
@@ -51,7 +53,9 @@ class Draws:
         def block(number: int) -> None:
             first = number * self._rows
             rows = min(self._rows, self.n_resamples - first)
-            kept[first : first + rows] = work(self._counts(np.random.default_rng(self._seeds[number]), rows))
+            kept[first : first + rows] = work(
+                self._counts(np.random.default_rng(self._seeds[number]), rows)
+            )
 
         for _ in in_order(block, len(self._seeds), self.threads):
             pass
@@ -94,7 +98,9 @@ class ResampledUnits(NamedTuple):
         shift = self.shifts(counts)
         variance = np.zeros_like(shift)
         for units in self.strata:
-            variance += _stratum_variance(shift, counts[:, units], self.totals[:, units], self.sizes[:, units])
+            variance += _stratum_variance(
+                shift, counts[:, units], self.totals[:, units], self.sizes[:, units]
+            )
         se = np.sqrt(variance) / _sums(counts, self.sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.where(shift == 0, 0.0, shift / se), np.float64)
@@ -107,7 +113,9 @@ def _sums(counts: Counts, rows: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("du,mu->dm", counts, rows))
 
 
-def _stratum_variance(shift: FloatArray, counts: Counts, totals: FloatArray, sizes: FloatArray) -> FloatArray:
+def _stratum_variance(
+    shift: FloatArray, counts: Counts, totals: FloatArray, sizes: FloatArray
+) -> FloatArray:
     """n/(n - 1) times the sum of squares of ``total - shift size`` about its mean, for the drawn
     units of one stratum.
     """
@@ -120,9 +128,13 @@ def _stratum_variance(shift: FloatArray, counts: Counts, totals: FloatArray, siz
     return np.asarray(np.where(found <= ROUNDING * squares, 0.0, found) * (n / (n - 1)), np.float64)
 
 
-def bootstrap_bounds(method: str, values: FloatArray, design: Design, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
+def bootstrap_bounds(
+    method: str, values: FloatArray, design: Design, found: LinearMean, tails: Tails, draws: Draws
+) -> Bounds:
     """Low and high bounds of the means of values, shape (n, m), at two tail probabilities."""
-    reader = {"percentile": _percentile, "basic": _basic, "bca": _bca, "studentised": _studentised}[method]
+    reader = {"percentile": _percentile, "basic": _basic, "bca": _bca, "studentised": _studentised}[
+        method
+    ]
     width = max(1, _KEPT // draws.n_resamples)
     low, high = np.empty_like(found.mean), np.empty_like(found.mean)
     for first in range(0, values.shape[1], width):
@@ -135,7 +147,9 @@ def bootstrap_bounds(method: str, values: FloatArray, design: Design, found: Lin
             constant=found.constant[part],
             rounding=found.rounding[part],
         )
-        low[part], high[part] = reader(ResampledUnits.of(values[:, part], design, some), some, tails, draws)
+        low[part], high[part] = reader(
+            ResampledUnits.of(values[:, part], design, some), some, tails, draws
+        )
     return low, high
 
 
@@ -168,7 +182,9 @@ def _each_quantile(sorted_columns: FloatArray, shares: FloatArray) -> FloatArray
     """A quantile of its own for each sorted column, between order statistics as `numpy.quantile`
     has it.
     """
-    return np.array([np.quantile(column, share) for column, share in zip(sorted_columns.T, shares, strict=True)])
+    return np.array(
+        [np.quantile(column, share) for column, share in zip(sorted_columns.T, shares, strict=True)]
+    )
 
 
 def _studentised(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws) -> Bounds:
@@ -259,10 +275,17 @@ class Interval:
         return (self.low <= value) & (value <= self.high)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        count = f"{self.n} quer{'y' if self.n == 1 else 'ies'}" + (f" in {self.n_units} clusters" if self.n_units != self.n else "")
-        rows = zip(*(np.atleast_1d(part) for part in (self.estimate, self.low, self.high)), strict=True)
+        count = f"{self.n} quer{'y' if self.n == 1 else 'ies'}" + (
+            f" in {self.n_units} clusters" if self.n_units != self.n else ""
+        )
+        rows = zip(
+            *(np.atleast_1d(part) for part in (self.estimate, self.low, self.high)), strict=True
+        )
         shown = "\n".join(f"{estimate:.4g} [{low:.4g}, {high:.4g}]" for estimate, low, high in rows)
-        return f"{shown} ({100 * self.level:g} % {self.method} interval, {count}{'; ' if self.note else ''}{self.note})"
+        return (
+            f"{shown} ({100 * self.level:g} % {self.method} interval, "
+            f"{count}{'; ' if self.note else ''}{self.note})"
+        )
 
 
 def mean_interval(
@@ -314,27 +337,37 @@ def mean_interval(
 
     Notes
     -----
-    The weighted mean is a ratio of weighted sums; "t" uses its linearised variance, with degrees of freedom equal to the number of units
-    minus the number of strata. For unequal weights, "t" scales that variance to be unbiased for units of one variance. The number of
-    units is then Kish's, ``(sum of weights)^2 / sum of squared weights``, in every stratum. The bootstrap draws units within strata;
-    "studentised" divides each draw by its own linearised standard error, "bca" estimates skewness from the units' influence. No interval
-    is cut at the range of the measure.
+    The weighted mean is a ratio of weighted sums; "t" uses its linearised variance, with degrees of
+    freedom equal to the number of units minus the number of strata. For unequal weights, "t" scales
+    that variance to be unbiased for units of one variance. The number of units is then Kish's,
+    ``(sum of weights)^2 / sum of squared weights``, in every stratum. The bootstrap draws units
+    within strata; "studentised" divides each draw by its own linearised standard error, "bca"
+    estimates skewness from the units' influence. No interval is cut at the range of the measure.
 
     References
     ----------
-    Efron (1987), Better bootstrap confidence intervals. Journal of the American Statistical Association 82.
-    Davison and Hinkley (1997), Bootstrap Methods and their Application, sections 2.4, 3.2 and 5.2 to 5.3.
-    Kish (1965), Survey Sampling, section 11.7.
+    Efron (1987), Better bootstrap confidence intervals. Journal of the American Statistical
+    Association 82. Davison and Hinkley (1997), Bootstrap Methods and their Application, sections
+    2.4, 3.2 and 5.2 to 5.3. Kish (1965), Survey Sampling, section 11.7.
 
     Examples
     --------
     >>> values = np.array([0.0, 0.2, 0.2, 0.5, 1.0])
     >>> print(mean_interval(values, method="percentile", rng=1))
     0.38 [0.12, 0.7] (95 % percentile interval, 5 queries)
-    >>> print(mean_interval(values, design=Design.of(5, clusters=["ann", "ann", "bob", "bob", "eve"])))
+    >>> print(
+    ...     mean_interval(values, design=Design.of(5, clusters=["ann", "ann", "bob", "bob", "eve"]))
+    ... )
     0.38 [-0.5028, 1.263] (95 % t interval, 5 queries in 3 clusters)
     """
-    asked = _Asked(level=level, method=method, alternative=alternative, n_resamples=n_resamples, rng=rng, threads=threads)
+    asked = _Asked(
+        level=level,
+        method=method,
+        alternative=alternative,
+        n_resamples=n_resamples,
+        rng=rng,
+        threads=threads,
+    )
     return _interval(columns_of("values", values), None, design, asked)
 
 
@@ -378,7 +411,14 @@ def difference_interval(
     """
     first, second = paired(a, b)
     largest = np.atleast_1d(largest_of(first, second))
-    asked = _Asked(level=level, method=method, alternative=alternative, n_resamples=n_resamples, rng=rng, threads=threads)
+    asked = _Asked(
+        level=level,
+        method=method,
+        alternative=alternative,
+        n_resamples=n_resamples,
+        rng=rng,
+        threads=threads,
+    )
     return _interval(columns_of("values", subtracted(first, second)), largest, design, asked)
 
 
@@ -393,7 +433,9 @@ class _Asked(NamedTuple):
     threads: int | None
 
 
-def _interval(given: FloatArray, largest: FloatArray | None, design: Design | None, asked: _Asked) -> Interval:
+def _interval(
+    given: FloatArray, largest: FloatArray | None, design: Design | None, asked: _Asked
+) -> Interval:
     """The interval of the means of the values given, which come from values as large as
     `largest`.
     """
@@ -410,8 +452,13 @@ def _interval(given: FloatArray, largest: FloatArray | None, design: Design | No
     else:
         _enough(n_resamples, tails)
         draws = Draws(used, n_resamples, rng, threads)
-        low, high = bootstrap_bounds(method=method, values=columns, design=used, found=found, tails=tails, draws=draws)
-    low, high = np.where(found.constant, found.mean, low), np.where(found.constant, found.mean, high)
+        low, high = bootstrap_bounds(
+            method=method, values=columns, design=used, found=found, tails=tails, draws=draws
+        )
+    low, high = (
+        np.where(found.constant, found.mean, low),
+        np.where(found.constant, found.mean, high),
+    )
     low = low if alternative != "less" else np.full_like(low, -np.inf)
     high = high if alternative != "greater" else np.full_like(high, np.inf)
     estimate, *bounds = (figure(part, given) for part in (found.mean, low, high))
@@ -437,7 +484,10 @@ def _tails(level: float, alternative: str) -> Tails:
 def _enough(n_resamples: int, tails: Tails) -> None:
     least = math.ceil(1 / tails[0] - 1e-9)
     if whole_number("n_resamples", n_resamples) < least:
-        raise OptionError(f"n_resamples={n_resamples}: expected at least {least}, so that a draw can lie beyond each bound of this level")
+        raise OptionError(
+            f"n_resamples={n_resamples}: expected at least {least}, so that a draw can lie "
+            f"beyond each bound of this level"
+        )
 
 
 def _t_bounds(found: LinearMean, tails: Tails) -> tuple[FloatArray, FloatArray]:
@@ -448,8 +498,13 @@ def _t_bounds(found: LinearMean, tails: Tails) -> tuple[FloatArray, FloatArray]:
 def _note(found: LinearMean, low: FloatArray, high: FloatArray, alternative: str) -> str:
     if not found.df:
         return "one unit alone shows no variance"
-    unbounded = (np.isinf(low) & (alternative != "less")) | (np.isinf(high) & (alternative != "greater"))
-    said = [in_columns("all values are equal", found.constant), in_columns("draws without variance leave a side open", unbounded)]
+    unbounded = (np.isinf(low) & (alternative != "less")) | (
+        np.isinf(high) & (alternative != "greater")
+    )
+    said = [
+        in_columns("all values are equal", found.constant),
+        in_columns("draws without variance leave a side open", unbounded),
+    ]
     return "; ".join(part for part in said if part)
 
 
@@ -460,19 +515,29 @@ def in_columns(text: str, columns: BoolArray) -> str:
     if not columns.any():
         return ""
     at: Sequence[int] = np.flatnonzero(columns).tolist()
-    return text if columns.size == 1 else f"{text} in column{'s' * (len(at) > 1)} {', '.join(map(str, at))}"
+    return (
+        text
+        if columns.size == 1
+        else f"{text} in column{'s' * (len(at) > 1)} {', '.join(map(str, at))}"
+    )
 
 
-def exact_bounds(hits: FloatArray | IntArray, misses: FloatArray | IntArray, tail: float) -> tuple[FloatArray, FloatArray]:
+def exact_bounds(
+    hits: FloatArray | IntArray, misses: FloatArray | IntArray, tail: float
+) -> tuple[FloatArray, FloatArray]:
     """Bounds of the share behind counted hits and misses, each missed with a chance of at most
     `tail`.
     """
     low = np.where(hits > 0, betaincinv(np.where(hits > 0, hits, 1.0), misses + 1, tail), 0.0)
-    high = np.where(misses > 0, betaincinv(hits + 1, np.where(misses > 0, misses, 1.0), 1 - tail), 1.0)
+    high = np.where(
+        misses > 0, betaincinv(hits + 1, np.where(misses > 0, misses, 1.0), 1 - tail), 1.0
+    )
     return low, high
 
 
-def clopper_pearson(share: FloatArray, size: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+def clopper_pearson(
+    share: FloatArray, size: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
     """The exact interval of a share, each end missed with a chance of at most (1 - level)/2; a size
     of 0 gives 0 to 1.
 

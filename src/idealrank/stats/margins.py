@@ -12,7 +12,13 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import OptionError
 from idealrank.stats.design import Design, student_mean
 from idealrank.stats.effects import in_units
-from idealrank.stats.intervals import N_RESAMPLES, Alternative, Interval, Method, difference_interval
+from idealrank.stats.intervals import (
+    N_RESAMPLES,
+    Alternative,
+    Interval,
+    Method,
+    difference_interval,
+)
 from idealrank.stats.paired_tests import t_tail
 from idealrank.stats.randomness import RandomLike
 from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
@@ -52,7 +58,7 @@ class MarginTest:
     --------
     >>> print(non_inferiority([0.2, 0.5, 0.5, 0.9], [0.3, 0.5, 0.6, 0.9], margin=0.05))
     shown, p = 0.0203: b is not worse than a by 0.05; b - a = 0.05 [-0.01794, inf] (95 % t interval, 4 queries)
-    """
+    """  # noqa: E501
 
     claim: str
     margin: Any
@@ -71,12 +77,18 @@ class MarginTest:
         parts = (self.shown, self.p, self.margin, self.difference, self.low, self.high)
         claim = "not worse than a by" if self.claim == "not worse" else "equivalent to a within"
         lines = [
-            f"{'shown' if shown else 'not shown'}{'' if np.isnan(p) else f', p = {p:.3g}'}: b is {claim} {margin:g}; "
+            f"{'shown' if shown else 'not shown'}{'' if np.isnan(p) else f', p = {p:.3g}'}: b "
+            f"is {claim} {margin:g}; "
             f"b - a = {difference:.4g} [{low:.4g}, {high:.4g}]"
-            for shown, p, margin, difference, low, high in zip(*(np.atleast_1d(part) for part in parts), strict=True)
+            for shown, p, margin, difference, low, high in zip(
+                *(np.atleast_1d(part) for part in parts), strict=True
+            )
         ]
         note = f"; {self.note}" if self.note else ""
-        return "\n".join(lines) + f" ({100 * self.level:g} % {self.method} interval, {self.n} queries{note})"
+        return (
+            "\n".join(lines)
+            + f" ({100 * self.level:g} % {self.method} interval, {self.n} queries{note})"
+        )
 
 
 def non_inferiority(
@@ -126,7 +138,8 @@ def non_inferiority(
 
     References
     ----------
-    Wellek (2010), Testing Statistical Hypotheses of Equivalence and Noninferiority, 2nd edition, chapters 2 and 5.
+    Wellek (2010), Testing Statistical Hypotheses of Equivalence and Noninferiority, 2nd edition,
+    chapters 2 and 5.
 
     Examples
     --------
@@ -134,8 +147,15 @@ def non_inferiority(
     False
     """
     open_share("alpha", alpha)
-    options: dict[str, Any] = {"design": design, "n_resamples": n_resamples, "rng": rng, "threads": threads}
-    interval = difference_interval(a, b, level=1 - alpha, method=method, alternative="greater", **options)
+    options: dict[str, Any] = {
+        "design": design,
+        "n_resamples": n_resamples,
+        "rng": rng,
+        "threads": threads,
+    }
+    interval = difference_interval(
+        a, b, level=1 - alpha, method=method, alternative="greater", **options
+    )
     least = _margins(margin, interval)
     p = _t_p(a, b, design, method, ((least, "greater"),))
     shown = _inside(interval.low, least, a, b)
@@ -181,37 +201,58 @@ def equivalence(
 
     References
     ----------
-    Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach for assessing the equivalence of average
-    bioavailability. Journal of Pharmacokinetics and Biopharmaceutics 15.
+    Schuirmann (1987), A comparison of the two one-sided tests procedure and the power approach for
+    assessing the equivalence of average bioavailability. Journal of Pharmacokinetics and
+    Biopharmaceutics 15.
 
     Examples
     --------
     >>> print(equivalence([0.2, 0.5, 0.5, 0.9], [0.2, 0.5, 0.51, 0.9], margin=0.02))
     shown, p = 0.00299: b is equivalent to a within 0.02; b - a = 0.0025 [-0.003383, 0.008383] (90 % t interval, 4 queries)
-    """
+    """  # noqa: E501
     open_share("alpha", alpha)
     if alpha >= 0.5:
-        raise OptionError(f"alpha={alpha!r}: expected a number below 0.5, for the interval has the level 1 - 2 alpha")
-    options: dict[str, Any] = {"design": design, "n_resamples": n_resamples, "rng": rng, "threads": threads}
+        raise OptionError(
+            f"alpha={alpha!r}: expected a number below 0.5, for the interval has the level 1 "
+            f"- 2 alpha"
+        )
+    options: dict[str, Any] = {
+        "design": design,
+        "n_resamples": n_resamples,
+        "rng": rng,
+        "threads": threads,
+    }
     interval = difference_interval(a, b, level=1 - 2 * alpha, method=method, **options)
     most = _margins(margin, interval)
     p = _t_p(a, b, design, method, ((most, "greater"), (-most, "less")))
     shown = _inside(interval.low, most, a, b) & _inside(-interval.high, most, a, b)
     if largest_loss is not None:
-        either = np.maximum(_unseen(a, b, most, largest_loss, design), _unseen(b, a, most, largest_loss, design))
+        either = np.maximum(
+            _unseen(a, b, most, largest_loss, design), _unseen(b, a, most, largest_loss, design)
+        )
         p, shown = _with_unseen((p, shown), either, alpha)
     return _test(claim="equivalent", interval=interval, margin=most, shown=shown, p=p, alpha=alpha)
 
 
-def _unseen(a: npt.ArrayLike, b: npt.ArrayLike, margin: FloatArray, largest_loss: float, design: Design | None) -> FloatArray:
+def _unseen(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    margin: FloatArray,
+    largest_loss: float,
+    design: Design | None,
+) -> FloatArray:
     """P values against rare losses of b that the sample does not show, by column."""
     first, second = paired(a, b)
     differences = subtracted(first, second).reshape(first.shape[0], -1)
     columns = zip(differences.T, margin.tolist(), strict=True)
-    return np.array([unseen_loss_p(column, one, largest_loss, design=design) for column, one in columns])
+    return np.array(
+        [unseen_loss_p(column, one, largest_loss, design=design) for column, one in columns]
+    )
 
 
-def _with_unseen(tested: tuple[FloatArray, Any], unseen: FloatArray, alpha: float) -> tuple[FloatArray, Any]:
+def _with_unseen(
+    tested: tuple[FloatArray, Any], unseen: FloatArray, alpha: float
+) -> tuple[FloatArray, Any]:
     """The larger p value, and what both show; a method without a p value gets none."""
     p, shown = tested
     return np.maximum(p, unseen), np.asarray(shown) & (unseen <= alpha)
@@ -229,14 +270,19 @@ def _margins(margin: npt.ArrayLike, interval: Interval) -> FloatArray:
     columns = np.atleast_1d(interval.estimate).size
     if given.size not in {1, columns} or given.ndim > 1 or (given <= 0).any():
         raise OptionError(
-            f"margin={margin!r}: expected a number above 0 in the units of the measure, or one for each of the {columns} columns; "
+            f"margin={margin!r}: expected a number above 0 in the units of the measure, or "
+            f"one for each of the {columns} columns; "
             "it is the loss that would just matter to users"
         )
     return np.broadcast_to(given, (columns,))
 
 
 def _t_p(
-    a: npt.ArrayLike, b: npt.ArrayLike, design: Design | None, method: str, tests: "tuple[tuple[FloatArray, Alternative], ...]"
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    design: Design | None,
+    method: str,
+    tests: "tuple[tuple[FloatArray, Alternative], ...]",
 ) -> FloatArray:
     """The largest p of the one-sided t tests of the difference plus a shift; NaN for methods that
     have none.
@@ -255,7 +301,9 @@ def _t_p(
     return np.asarray(np.max(sides, axis=0), np.float64)
 
 
-def _test(claim: str, interval: Interval, margin: FloatArray, shown: Any, p: FloatArray, alpha: float) -> MarginTest:
+def _test(
+    claim: str, interval: Interval, margin: FloatArray, shown: Any, p: FloatArray, alpha: float
+) -> MarginTest:
     like = np.empty((1,) if np.ndim(interval.estimate) == 0 else (1, 1))
     return MarginTest(
         claim=claim,

@@ -15,7 +15,16 @@ from idealrank.errors import InputError, OptionError
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.stats.shared_flips import flips_of
-from idealrank.stats.sign_flips import MOST_UNITS, AllFlips, Alternative, Flips, Part, Units, counted_rank, level_left
+from idealrank.stats.sign_flips import (
+    MOST_UNITS,
+    AllFlips,
+    Alternative,
+    Flips,
+    Part,
+    Units,
+    counted_rank,
+    level_left,
+)
 from idealrank.stats.tails import nth_largest
 from idealrank.stats.tolerance import ROUNDING, subtracted
 from idealrank.stats.values import chosen, columns_of, design_of, open_share
@@ -60,10 +69,11 @@ def adjust(p: Any, method: Correction = "holm") -> FloatArray:
 
     References
     ----------
-    Dunn (1961), Multiple comparisons among means. JASA 56, 52-64, for Bonferroni's inequality.
-    Holm (1979), A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 65-70.
-    Benjamini and Hochberg (1995), Controlling the false discovery rate. JRSS B 57, 289-300.
-    Benjamini and Yekutieli (2001), The control of the false discovery rate under dependency. Annals of Statistics 29, Theorem 1.3.
+    Dunn (1961), Multiple comparisons among means. JASA 56, 52-64, for Bonferroni's inequality. Holm
+    (1979), A simple sequentially rejective multiple test procedure. Scandinavian Journal of
+    Statistics 6, 65-70. Benjamini and Hochberg (1995), Controlling the false discovery rate. JRSS B
+    57, 289-300. Benjamini and Yekutieli (2001), The control of the false discovery rate under
+    dependency. Annals of Statistics 29, Theorem 1.3.
 
     Examples
     --------
@@ -78,7 +88,10 @@ def adjust(p: Any, method: Correction = "holm") -> FloatArray:
     wrong = ~((given >= 0) & (given <= 1))
     if wrong.any():
         at = int(np.flatnonzero(wrong.reshape(-1))[0])
-        raise InputError(f"p value {given.reshape(-1)[at]} at {at}: expected numbers in [0, 1]; leave out tests that were not made")
+        raise InputError(
+            f"p value {given.reshape(-1)[at]} at {at}: expected numbers in [0, 1]; leave out "
+            f"tests that were not made"
+        )
     flat = given.reshape(-1)
     order = np.argsort(flat, kind="stable")
     adjusted = np.empty_like(flat)
@@ -121,7 +134,8 @@ class MaxT:
 
     Parameters
     ----------
-    difference, p, low, high : float64 array, shape (tests,), or (runs,) or (runs, measures) of `max_t`
+    difference, p, low, high : float64 array, shape (tests,), or (runs,) or (runs, measures) of
+    `max_t`
         Weighted mean difference; p value corrected for the whole family; simultaneous interval,
         which contains `null` if and only if p is above 1 - level. Intervals can be wider than the
         critical value of p gives; see `simultaneous`.
@@ -147,10 +161,13 @@ class MaxT:
 
     Examples
     --------
-    >>> found = max_t([0.1, 0.5, 0.3, 0.4, 0.2, 0.6], np.array([[2, 6, 4, 5, 3, 7], [1, 6, 2, 5, 2, 5]]).T / 10)
+    >>> found = max_t(
+    ...     [0.1, 0.5, 0.3, 0.4, 0.2, 0.6],
+    ...     np.array([[2, 6, 4, 5, 3, 7], [1, 6, 2, 5, 2, 5]]).T / 10,
+    ... )
     >>> print(found)
     2 differences over 6 queries: 1 significant, |t| from 3.16 on (max-T, level 0.95 for all at once, exact)
-    """
+    """  # noqa: E501
 
     difference: FloatArray
     p: FloatArray
@@ -179,7 +196,8 @@ class MaxT:
             "less": f"t from {-self.critical:.3g} down",
         }
         return (
-            f"{self.difference.size} differences over {self.n} queries: {int(self.differs.sum())} significant, "
+            f"{self.difference.size} differences over {self.n} queries: "
+            f"{int(self.differs.sum())} significant, "
             f"{beyond[self.alternative]} (max-T, level {self.level:g} for all at once, {how})"
         )
 
@@ -251,7 +269,8 @@ def simultaneous(
 
     Notes
     -----
-    If very unequal weights make the accepted shifts more than one interval, a significant test keeps the shifts around its own difference.
+    If very unequal weights make the accepted shifts more than one interval, a significant test
+    keeps the shifts around its own difference.
 
     Large true differences shift all units of their tests alike. Sign flips then make the tests look
     correlated, and the critical value at the null too small for intervals: independent tests are
@@ -271,10 +290,12 @@ def simultaneous(
 
     References
     ----------
-    Westfall and Young (1993), Resampling-based multiple testing, section 2.3, single-step maxT; Romano and Wolf (2005), Exact and
-    approximate stepdown methods for multiple hypothesis testing, JASA 100, for why it holds whichever tests have no difference; Lehmann and
-    Romano (2022), Testing statistical hypotheses, 4th edition, sections 17.2 and 17.5, for randomisation tests; Hothorn, Bretz and Westfall
-    (2008), Simultaneous inference in general parametric models, Biometrical Journal 50, for intervals with the estimated correlation.
+    Westfall and Young (1993), Resampling-based multiple testing, section 2.3, single-step maxT;
+    Romano and Wolf (2005), Exact and approximate stepdown methods for multiple hypothesis testing,
+    JASA 100, for why it holds whichever tests have no difference; Lehmann and Romano (2022),
+    Testing statistical hypotheses, 4th edition, sections 17.2 and 17.5, for randomisation tests;
+    Hothorn, Bretz and Westfall (2008), Simultaneous inference in general parametric models,
+    Biometrical Journal 50, for intervals with the estimated correlation.
 
     Examples
     --------
@@ -295,7 +316,9 @@ def simultaneous(
     given, mask = _family(differences, counted)
     design = design_of(design, len(given))
     sign = -1.0 if alternative == "less" else 1.0
-    tests = _Tests.of(_from_null(given, null, mask) * sign, mask, design, two_sided=alternative == "two-sided")
+    tests = _Tests.of(
+        _from_null(given, null, mask) * sign, mask, design, two_sided=alternative == "two-sided"
+    )
     found, draws, exact = _flipped(tests, draws, level, rng, threads)
     critical = found.critical
     units = np.append(tests.n_units, design.n_units)
@@ -351,14 +374,23 @@ def max_t(
     --------
     >>> generator = np.random.default_rng(1)
     >>> baseline = generator.random(100)
-    >>> found = max_t(baseline, baseline[:, None] + generator.normal([0.0, 0.02, 0.1], 0.1, size=(100, 3)), rng=1)
+    >>> found = max_t(
+    ...     baseline,
+    ...     baseline[:, None] + generator.normal([0.0, 0.02, 0.1], 0.1, size=(100, 3)),
+    ...     rng=1,
+    ... )
     >>> found.differs.tolist()
     [False, False, True]
     """
     differences = _against(baseline, values)
     family = differences.reshape(len(differences), -1)
-    found = simultaneous(family, n_resamples=n_resamples, rng=rng, level=level, design=design, threads=threads)
-    parts = {name: getattr(found, name).reshape(differences.shape[1:]) for name in ("difference", "p", "low", "high", "critical_t")}
+    found = simultaneous(
+        family, n_resamples=n_resamples, rng=rng, level=level, design=design, threads=threads
+    )
+    parts = {
+        name: getattr(found, name).reshape(differences.shape[1:])
+        for name in ("difference", "p", "low", "high", "critical_t")
+    }
     return replace(found, **parts)
 
 
@@ -366,31 +398,49 @@ def _against(baseline: Any, values: Any) -> FloatArray:
     """Differences, shape (queries, runs) or (queries, runs, measures)."""
     base = columns_of("baseline", baseline)
     given = np.asarray(values, np.float64)
-    if given.ndim != base.ndim + 1 or given.shape[:1] + given.shape[2:] != base.shape or not given.size:
+    if (
+        given.ndim != base.ndim + 1
+        or given.shape[:1] + given.shape[2:] != base.shape
+        or not given.size
+    ):
         raise InputError(
-            f"baseline of shape {base.shape} and values of {given.shape}: expected (queries,) and (queries, runs), "
+            f"baseline of shape {base.shape} and values of {given.shape}: expected (queries,) "
+            f"and (queries, runs), "
             "or (queries, measures) and (queries, runs, measures)"
         )
     columns_of("values", given.reshape(len(given), -1))
     return subtracted(base[:, None], given)
 
 
-def _family(differences: npt.ArrayLike, counted: npt.ArrayLike | None) -> tuple[FloatArray, BoolArray | None]:
+def _family(
+    differences: npt.ArrayLike, counted: npt.ArrayLike | None
+) -> tuple[FloatArray, BoolArray | None]:
     """Differences, 0 where they do not count, and what counts, None if all do."""
     given = np.asarray(differences, np.float64)
     if given.ndim != 2 or not given.size:
-        raise InputError(f"differences have shape {given.shape}, expected (queries, tests), with at least one of each")
+        raise InputError(
+            f"differences have shape {given.shape}, expected (queries, tests), with at least "
+            f"one of each"
+        )
     mask = None if counted is None else np.asarray(counted)
     if mask is not None:
         if mask.shape != given.shape or mask.dtype != np.bool_:
-            raise InputError(f"counted has shape {mask.shape} of {mask.dtype}, expected {given.shape} of bool, as the differences")
+            raise InputError(
+                f"counted has shape {mask.shape} of {mask.dtype}, expected {given.shape} of "
+                f"bool, as the differences"
+            )
         if not mask.any(axis=0).all():
-            raise InputError(f"test {int(np.argmin(mask.any(axis=0)))} counts no query, expected at least one")
+            raise InputError(
+                f"test {int(np.argmin(mask.any(axis=0)))} counts no query, expected at least one"
+            )
         given = np.where(mask, given, 0.0)
     wrong = ~np.isfinite(given)
     if wrong.any():
         row, column = (int(axis[0]) for axis in np.nonzero(wrong))
-        raise InputError(f"differences, query {row}, test {column}: {given[row, column]}; expected finite differences where they count")
+        raise InputError(
+            f"differences, query {row}, test {column}: {given[row, column]}; expected finite "
+            f"differences where they count"
+        )
     return given, None if mask is None or mask.all() else mask
 
 
@@ -427,13 +477,18 @@ class _Tests(NamedTuple):
     two_sided: bool
 
     @classmethod
-    def of(cls, differences: FloatArray, mask: BoolArray | None, design: Design, *, two_sided: bool) -> "_Tests":
+    def of(
+        cls, differences: FloatArray, mask: BoolArray | None, design: Design, *, two_sided: bool
+    ) -> "_Tests":
         units = Units.of(differences, design)
         total, squares = units.totals.sum(axis=0), (units.totals**2).sum(axis=0)
         one = units.weights * units.weight_unit
         if mask is None:
             weights, n_units = one[:, None], np.full(total.size, float(design.n_units))
-            weight, square_weight = np.full(total.size, one.sum()), np.full(total.size, (one**2).sum())
+            weight, square_weight = (
+                np.full(total.size, one.sum()),
+                np.full(total.size, (one**2).sum()),
+            )
             centres = _Centres.of(units, units.weights[:, None], np.zeros(total.size, np.int64))
         else:
             weights = design.unit_totals(mask.astype(np.float64))
@@ -467,7 +522,9 @@ class _Tests(NamedTuple):
         """Tests with any difference from the null."""
         return np.isfinite(self.root)
 
-    def stream(self, flips: Flips, rows: Any, threads: int | None) -> Callable[[int, Callable[[FloatArray], Any]], Iterator[Any]]:
+    def stream(
+        self, flips: Flips, rows: Any, threads: int | None
+    ) -> Callable[[int, Callable[[FloatArray], Any]], Iterator[Any]]:
         """Largest statistic of each draw, of differences from the null and of those from their
         mean, shape (draws, 2).
         """
@@ -487,7 +544,9 @@ class _Tests(NamedTuple):
                     weights[:, part.start : part.start + first] = flipped[:, :first]
                 if first == flipped.shape[1]:
                     continue
-                tests = slice(part.start + first - n_weights, part.start + flipped.shape[1] - n_weights)
+                tests = slice(
+                    part.start + first - n_weights, part.start + flipped.shape[1] - n_weights
+                )
                 flipped = flipped[:, first:]
                 centred = centres.statistics(flipped, weights, tests)
                 most = np.stack([self._most(flipped / root[tests]), self._most(centred)], axis=1)
@@ -495,7 +554,9 @@ class _Tests(NamedTuple):
             return self._reached_by(np.asarray(best))
 
         def stream(size: int, work: Callable[[FloatArray], Any]) -> Iterator[Any]:
-            return flips.map_parts(columns, size, lambda parts: work(largest(parts)), threads=threads)
+            return flips.map_parts(
+                columns, size, lambda parts: work(largest(parts)), threads=threads
+            )
 
         return stream
 
@@ -510,7 +571,9 @@ class _Tests(NamedTuple):
         largest[np.abs(largest) <= self.rounding] = 0.0
         return np.asarray(largest * np.where(largest < 0, 1 - ROUNDING, 1 + ROUNDING), np.float64)
 
-    def interval(self, critical: float, wide: float, null: float, reached: BoolArray) -> tuple[FloatArray, FloatArray]:
+    def interval(
+        self, critical: float, wide: float, null: float, reached: BoolArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Shifts whose statistic is at most `wide`, in the units of the differences; all shifts
         where the level is not `reached`.
 
@@ -520,12 +583,26 @@ class _Tests(NamedTuple):
         low, high = np.where(reached, low, -np.inf), np.where(reached, high, np.inf)
         significant = (self.observed > critical) & self.differ
         total = self.units.totals.sum(axis=0)
-        up, down = significant & ((total > 0) | (not self.two_sided)), significant & (total < 0) & self.two_sided
+        up, down = (
+            significant & ((total > 0) | (not self.two_sided)),
+            significant & (total < 0) & self.two_sided,
+        )
         # What rounding or the wider critical value moved across the null goes back: the test
         # decides.
-        low = np.where(up, np.maximum(low, np.nextafter(null, np.inf)), np.where(down, low, np.minimum(low, null)))
-        high = np.where(down, np.minimum(high, np.nextafter(null, -np.inf)), np.where(up, high, np.maximum(high, null)))
-        low, high = np.where(self.differ, low, null), np.where(self.differ | (not self.two_sided), high, null)
+        low = np.where(
+            up,
+            np.maximum(low, np.nextafter(null, np.inf)),
+            np.where(down, low, np.minimum(low, null)),
+        )
+        high = np.where(
+            down,
+            np.minimum(high, np.nextafter(null, -np.inf)),
+            np.where(up, high, np.maximum(high, null)),
+        )
+        low, high = (
+            np.where(self.differ, low, null),
+            np.where(self.differ | (not self.two_sided), high, null),
+        )
         return np.where(down, np.minimum(low, high), low), np.where(up, np.maximum(low, high), high)
 
     def _shifts(self, critical: float) -> tuple[FloatArray, FloatArray]:
@@ -548,9 +625,16 @@ class _Tests(NamedTuple):
         smaller, larger = np.minimum(near, far), np.maximum(near, far)
         one = square > 0  # the accepted shifts are one interval
         if not self.two_sided:
-            beside = np.where(self.observed > critical, larger if critical >= 0 else total / self.weight, -whole_line)
+            beside = np.where(
+                self.observed > critical,
+                larger if critical >= 0 else total / self.weight,
+                -whole_line,
+            )
             return np.where(one, smaller if critical >= 0 else larger, beside), whole_line
-        up, down = (self.observed > critical) & (total > 0), (self.observed > critical) & (total < 0)
+        up, down = (
+            (self.observed > critical) & (total > 0),
+            (self.observed > critical) & (total < 0),
+        )
         low = np.where(one, smaller, np.where(up, larger, -whole_line))
         return low, np.where(one, larger, np.where(down, smaller, whole_line))
 
@@ -588,7 +672,9 @@ class _Centres(NamedTuple):
 def _distinct(columns: FloatArray) -> tuple[FloatArray, IntArray]:
     """Distinct columns, and the place of each column among them."""
     places: dict[bytes, int] = {}
-    place = np.array([places.setdefault(column.tobytes(), len(places)) for column in columns.T], np.int64)
+    place = np.array(
+        [places.setdefault(column.tobytes(), len(places)) for column in columns.T], np.int64
+    )
     return columns[:, np.unique(place, return_index=True)[1]], place
 
 
@@ -622,12 +708,20 @@ class _Found(NamedTuple):
         rank = counted_rank(level, draws.n_draws, draws.observed)
         wanted = Thresholds(np.where(tests.differ, tests.observed, -np.inf)[None])
         stream = tests.stream(draws.flips, draws.rows, threads)
-        tail = nth_largest(stream, max(rank, 1), draws.n_draws, 2, lambda largest: wanted.count(largest[:, :1]))
+        tail = nth_largest(
+            stream, max(rank, 1), draws.n_draws, 2, lambda largest: wanted.count(largest[:, :1])
+        )
         critical, centred = tail.end.tolist() if rank > 0 else (np.inf, np.inf)
-        return cls((wanted.reached(tail.counted)[0] + draws.observed) / (draws.n_draws + draws.observed), critical, centred)
+        return cls(
+            (wanted.reached(tail.counted)[0] + draws.observed) / (draws.n_draws + draws.observed),
+            critical,
+            centred,
+        )
 
 
-def _flipped(tests: _Tests, n_draws: int, level: float, rng: RandomLike, threads: int | None) -> tuple[_Found, int, bool]:
+def _flipped(
+    tests: _Tests, n_draws: int, level: float, rng: RandomLike, threads: int | None
+) -> tuple[_Found, int, bool]:
     """P values and critical statistics, the number of sign vectors, and whether they are all there
     are.
     """
@@ -640,7 +734,9 @@ def _flipped(tests: _Tests, n_draws: int, level: float, rng: RandomLike, threads
     draws = _Draws(AllFlips(listed.size), listed, 1 << listed.size, 0)
     found = _Found.of(tests, draws, level, threads)
     if 0 < rows.size < every:  # units without a difference from the null have one from the mean
-        found = found._replace(centred=_Found.of(tests, _Draws.of_all(every, n_draws, rng), level, threads).centred)
+        found = found._replace(
+            centred=_Found.of(tests, _Draws.of_all(every, n_draws, rng), level, threads).centred
+        )
     return found, draws.n_draws, True
 
 
@@ -661,4 +757,6 @@ def _as_t(critical: float, n_units: FloatArray) -> FloatArray:
     """The t statistics that belong to a sum over its root of squares."""
     left = n_units - critical**2
     root = np.sqrt(np.divide(n_units - 1, left, out=np.full(left.shape, np.inf), where=left > 0))
-    return np.asarray(np.where(left > 0, critical * root, np.copysign(np.inf, critical)), np.float64)
+    return np.asarray(
+        np.where(left > 0, critical * root, np.copysign(np.inf, critical)), np.float64
+    )

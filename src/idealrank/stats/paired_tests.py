@@ -15,7 +15,14 @@ import numpy.typing as npt
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.stats.design import Design, student_mean
 from idealrank.stats.effects import deviations, in_units, outcomes
-from idealrank.stats.intervals import ALTERNATIVES, Alternative, against_null, difference_interval, exact_bounds, in_columns
+from idealrank.stats.intervals import (
+    ALTERNATIVES,
+    Alternative,
+    against_null,
+    difference_interval,
+    exact_bounds,
+    in_columns,
+)
 from idealrank.stats.special import bdtr, bdtrc, ndtr, ndtri, stdtr
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within, subtracted
 from idealrank.stats.values import chosen, design_of, figure, open_share, paired, refuse_design
@@ -50,7 +57,14 @@ class SignedRanks(NamedTuple):
         # without the ranks of zeros, the sum is the textbook's with both corrections.
         variance = (ranks**2).sum(axis=0) / 4
         mean = ranks.sum(axis=0) / 2
-        return cls(n=n, positive=positive, mean=mean, se=np.sqrt(variance), tied=tied, exact=~tied & (n <= _EXACT))
+        return cls(
+            n=n,
+            positive=positive,
+            mean=mean,
+            se=np.sqrt(variance),
+            tied=tied,
+            exact=~tied & (n <= _EXACT),
+        )
 
     def p(self, alternative: str) -> FloatArray:
         """The p value of each column, shape (m,); 1 where all differences are 0."""
@@ -61,8 +75,14 @@ class SignedRanks(NamedTuple):
             cumulated = null_distribution(self.n)
             at = np.rint(self.positive).astype(np.int64)
             below = np.where(self.exact, cumulated[np.where(self.exact, at, 0)], below)
-            above = np.where(self.exact, cumulated[np.where(self.exact, cumulated.size - 1 - at, 0)], above)
-        found = {"two-sided": np.minimum(1, 2 * np.minimum(below, above)), "greater": above, "less": below}[alternative]
+            above = np.where(
+                self.exact, cumulated[np.where(self.exact, cumulated.size - 1 - at, 0)], above
+            )
+        found = {
+            "two-sided": np.minimum(1, 2 * np.minimum(below, above)),
+            "greater": above,
+            "less": below,
+        }[alternative]
         return np.where(self.se > 0, found, 1.0)
 
     def pseudo_median(self, differences: FloatArray) -> FloatArray:
@@ -71,7 +91,9 @@ class SignedRanks(NamedTuple):
         middle = np.array([(total - 1) // 2, total // 2])
         return np.array([walsh_averages(column, middle).mean() for column in differences.T])
 
-    def bounds(self, differences: FloatArray, level: float, alternative: str) -> tuple[FloatArray, FloatArray]:
+    def bounds(
+        self, differences: FloatArray, level: float, alternative: str
+    ) -> tuple[FloatArray, FloatArray]:
         """Bounds of the pseudo-median by inversion of the test, each of shape (m,); NaN where there
         are zeros or ties.
         """
@@ -83,7 +105,11 @@ class SignedRanks(NamedTuple):
                 cut = int(np.searchsorted(null_distribution(self.n), outside, side="right")) - 1
             else:
                 cut = int(np.floor(self.mean[at] + ndtri(outside) * self.se[at]))
-            ends = walsh_averages(differences[:, at], np.array([cut, total - 1 - cut])) if cut >= 0 else (-np.inf, np.inf)
+            ends = (
+                walsh_averages(differences[:, at], np.array([cut, total - 1 - cut]))
+                if cut >= 0
+                else (-np.inf, np.inf)
+            )
             low[at] = ends[0] if alternative != "less" else -np.inf
             high[at] = ends[1] if alternative != "greater" else np.inf
         return low, high
@@ -116,7 +142,11 @@ def walsh_averages(differences: FloatArray, places: IntArray) -> FloatArray:
         enough = count > places
         high, low = np.where(enough, middle, high), np.where(enough, low, middle)
     partner = np.searchsorted(ordered, 2 * low[:, None] - ordered, side="right")
-    means = np.where(partner < ordered.size, (ordered + ordered[np.minimum(partner, ordered.size - 1)]) / 2, np.inf)
+    means = np.where(
+        partner < ordered.size,
+        (ordered + ordered[np.minimum(partner, ordered.size - 1)]) / 2,
+        np.inf,
+    )
     return np.asarray(means.min(axis=1), np.float64)
 
 
@@ -162,7 +192,7 @@ class PairedTest:
     >>> print(paired_t([0.2, 0.5, 0.5, 0.9], [0.4, 0.5, 0.8, 0.9]))
     b - a = 0.125, p = 0.194; mean difference 0.125 [-0.1137, 0.3637]; d_z 0.833; better on 2, equal on 2, worse on 0
     (two-sided t test with 95 % interval, 4 queries)
-    """
+    """  # noqa: E501
 
     difference: Any
     p: Any
@@ -183,20 +213,42 @@ class PairedTest:
     note: str = ""
 
     def __str__(self) -> str:
-        parts = (self.difference, self.p, self.estimate, self.low, self.high, self.effect, self.wins, self.ties, self.losses)
+        parts = (
+            self.difference,
+            self.p,
+            self.estimate,
+            self.low,
+            self.high,
+            self.effect,
+            self.wins,
+            self.ties,
+            self.losses,
+        )
         rows = zip(*(np.atleast_1d(part) for part in parts), strict=True)
         lines = [
-            f"b - a = {difference:.4g}, p = {p:.3g}; {self.about} {estimate:.4g} [{low:.4g}, {high:.4g}]; d_z {effect:.3g}; "
+            f"b - a = {difference:.4g}, p = {p:.3g}; {self.about} {estimate:.4g} [{low:.4g}, "
+            f"{high:.4g}]; d_z {effect:.3g}; "
             f"better on {wins}, equal on {ties}, worse on {losses}"
             for difference, p, estimate, low, high, effect, wins, ties, losses in rows
         ]
         note = f"; {self.note}" if self.note else ""
         count = f"{self.n} quer{'y' if self.n == 1 else 'ies'}"
-        return "\n".join([*lines, f"({self.alternative} {self.method} test with {100 * self.level:g} % interval, {count}{note})"])
+        return "\n".join(
+            [
+                *lines,
+                f"({self.alternative} {self.method} test with {100 * self.level:g} % "
+                f"interval, {count}{note})",
+            ]
+        )
 
 
 def paired_t(
-    a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    *,
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
+    design: Design | None = None,
 ) -> PairedTest:
     """Test the mean difference b - a over the same queries with Student's t.
 
@@ -238,13 +290,22 @@ def paired_t(
     (0.0971, 1.6667)
     """
     first, second = paired(a, b)
-    interval = difference_interval(first, second, level=level, alternative=alternative, design=design)
+    interval = difference_interval(
+        first, second, level=level, alternative=alternative, design=design
+    )
     used = design_of(design, first.shape[0])
     columns, largest = _differences(first, second)
     found = student_mean(columns, used, largest)
     statistic = in_units(found.mean, found.se)
     p = np.where(found.constant & (found.mean == 0), 1.0, t_tail(statistic, found.df, alternative))
-    figures = (found.mean, p, statistic, found.mean, np.atleast_1d(interval.low), np.atleast_1d(interval.high))
+    figures = (
+        found.mean,
+        p,
+        statistic,
+        found.mean,
+        np.atleast_1d(interval.low),
+        np.atleast_1d(interval.high),
+    )
     return _test(
         like=first,
         columns=columns,
@@ -263,7 +324,12 @@ def t_tail(statistic: FloatArray, df: "float | FloatArray", alternative: str) ->
 
 
 def sign_test(
-    a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    *,
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
+    design: Design | None = None,
 ) -> PairedTest:
     """Test whether b wins on more queries than it loses: exact, independent of the size of each
     win.
@@ -290,7 +356,8 @@ def sign_test(
 
     References
     ----------
-    Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial. Biometrika 26.
+    Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of
+    the binomial. Biometrika 26.
 
     Examples
     --------
@@ -298,11 +365,20 @@ def sign_test(
     >>> found.p, found.note
     (0.0625, 'ties left out: 1')
     """
-    first, columns, largest, used = _ranked(test="the sign test", a=a, b=b, alternative=alternative, level=level, design=design)
+    first, columns, largest, used = _ranked(
+        test="the sign test", a=a, b=b, alternative=alternative, level=level, design=design
+    )
     wins, ties, losses = outcomes(columns)
     untied = wins + losses
-    low_tail, high_tail = np.asarray(bdtr(wins, untied, 0.5)), np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), untied, 0.5), 1.0)
-    p = {"two-sided": np.minimum(1, 2 * np.minimum(low_tail, high_tail)), "greater": high_tail, "less": low_tail}[alternative]
+    low_tail, high_tail = (
+        np.asarray(bdtr(wins, untied, 0.5)),
+        np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), untied, 0.5), 1.0),
+    )
+    p = {
+        "two-sided": np.minimum(1, 2 * np.minimum(low_tail, high_tail)),
+        "greater": high_tail,
+        "less": low_tail,
+    }[alternative]
     outside = (1 - level) / (2 if alternative == "two-sided" else 1)
     low, high = exact_bounds(wins, losses, outside)
     low = np.zeros_like(low) if alternative == "less" else low
@@ -316,12 +392,24 @@ def sign_test(
         largest=largest,
         design=used,
         figures=figures,
-        facts=("share of wins among the queries that differ", 0.5, level, "sign", alternative, note),
+        facts=(
+            "share of wins among the queries that differ",
+            0.5,
+            level,
+            "sign",
+            alternative,
+            note,
+        ),
     )
 
 
 def wilcoxon(
-    a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    *,
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
+    design: Design | None = None,
 ) -> PairedTest:
     """Test with Wilcoxon's signed ranks that the differences b - a are symmetric about 0.
 
@@ -353,8 +441,9 @@ def wilcoxon(
 
     References
     ----------
-    Pratt (1959), Remarks on zeros and ties in the Wilcoxon signed rank procedures. Journal of the American Statistical Association 54.
-    Cureton (1967), The normal approximation to the signed-rank sampling distribution when zero differences are present. Ibid. 62.
+    Pratt (1959), Remarks on zeros and ties in the Wilcoxon signed rank procedures. Journal of the
+    American Statistical Association 54. Cureton (1967), The normal approximation to the signed-rank
+    sampling distribution when zero differences are present. Ibid. 62.
 
     Examples
     --------
@@ -362,12 +451,24 @@ def wilcoxon(
     >>> found.p, found.statistic, round(found.estimate, 12)
     (0.625, 10.0, 0.03)
     """
-    first, columns, largest, used = _ranked(test="the signed-rank test", a=a, b=b, alternative=alternative, level=level, design=design)
+    first, columns, largest, used = _ranked(
+        test="the signed-rank test", a=a, b=b, alternative=alternative, level=level, design=design
+    )
     ranks = SignedRanks.of(columns, largest)
     low, high = ranks.bounds(columns, level, alternative)
-    parts = [in_columns("normal approximation", ~ranks.exact), in_columns("zeros or ties, so no interval", ranks.tied)]
+    parts = [
+        in_columns("normal approximation", ~ranks.exact),
+        in_columns("zeros or ties, so no interval", ranks.tied),
+    ]
     note = "; ".join(part for part in parts if part)
-    figures = (columns.mean(axis=0), ranks.p(alternative), ranks.positive, ranks.pseudo_median(columns), low, high)
+    figures = (
+        columns.mean(axis=0),
+        ranks.p(alternative),
+        ranks.positive,
+        ranks.pseudo_median(columns),
+        low,
+        high,
+    )
     return _test(
         like=first,
         columns=columns,
@@ -379,7 +480,12 @@ def wilcoxon(
 
 
 def _ranked(
-    test: str, a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float, design: Design | None
+    test: str,
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    alternative: str,
+    level: float,
+    design: Design | None,
 ) -> tuple[FloatArray, FloatArray, FloatArray, Design]:
     """Values of a for their shape, differences as columns with the largest values behind them, and
     a plain design.

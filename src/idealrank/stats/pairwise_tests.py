@@ -65,7 +65,10 @@ class AllPairs:
         pairs = self.p.size // runs * (runs - 1) // 2
         how = "exact" if self.exact else f"{self.n_resamples:,} draws"
         below = int((self.p <= alpha).sum()) // 2
-        return f"{pairs} pairs of {runs} runs on {self.n} queries: {below} below p = {alpha:g}, not corrected (sign flips, {how})"
+        return (
+            f"{pairs} pairs of {runs} runs on {self.n} queries: {below} below p = {alpha:g}, not "
+            f"corrected (sign flips, {how})"
+        )
 
 
 def all_pairs(
@@ -108,8 +111,8 @@ def all_pairs(
 
     Notes
     -----
-    Unlike `permutation_test`, it does not enumerate the signs of pairs that differ on few of many queries. Runs with the same value on
-    every query have difference 0, interval [0, 0] and p = 1.
+    Unlike `permutation_test`, it does not enumerate the signs of pairs that differ on few of many
+    queries. Runs with the same value on every query have difference 0, interval [0, 0] and p = 1.
 
     Examples
     --------
@@ -125,19 +128,37 @@ def all_pairs(
     flips = AllFlips(n_units) if exact else Flips(n_units, rng)
     draws, observed = (1 << n_units, 0) if exact else (draws, 1)
     rank = counted_rank(level, draws, observed)
-    p, low, high = np.ones(runs.differences().shape), np.zeros(runs.differences().shape), np.zeros(runs.differences().shape)
+    p, low, high = (
+        np.ones(runs.differences().shape),
+        np.zeros(runs.differences().shape),
+        np.zeros(runs.differences().shape),
+    )
     for measure in range(runs.unit.size):
-        for pairs, counts, ends in _of_measure(_Summed.of(runs, measure, flips, draws, threads), max(rank, 1), draws, threads):
+        for pairs, counts, ends in _of_measure(
+            _Summed.of(runs, measure, flips, draws, threads), max(rank, 1), draws, threads
+        ):
             first, second = pairs
-            p[first, second, measure] = p[second, first, measure] = (counts + observed) / (draws + observed)
+            p[first, second, measure] = p[second, first, measure] = (counts + observed) / (
+                draws + observed
+            )
             least, most = ends if rank > 0 else np.full_like(ends, np.inf)
             low[first, second, measure], high[first, second, measure] = -least, most
             low[second, first, measure], high[second, first, measure] = -most, least
     same = runs.identical()
     p[same], low[same], high[same] = 1.0, 0.0, 0.0
-    difference, p, low, high = (runs.shaped(part) for part in (runs.differences(), p, low + 0.0, high + 0.0))
+    difference, p, low, high = (
+        runs.shaped(part) for part in (runs.differences(), p, low + 0.0, high + 0.0)
+    )
     return AllPairs(
-        difference=difference, p=p, low=low, high=high, level=level, n=runs.design.n, n_units=n_units, n_resamples=draws, exact=exact
+        difference=difference,
+        p=p,
+        low=low,
+        high=high,
+        level=level,
+        n=runs.design.n,
+        n_units=n_units,
+        n_resamples=draws,
+        exact=exact,
     )
 
 
@@ -154,20 +175,31 @@ class _Summed:
     kept: list[FloatArray]
 
     @classmethod
-    def of(cls, runs: Runs, measure: int, flips: Flips, draws: int, threads: int | None) -> "_Summed":
+    def of(
+        cls, runs: Runs, measure: int, flips: Flips, draws: int, threads: int | None
+    ) -> "_Summed":
         weights = runs.design.unit_totals(np.ones(runs.design.n))[:, None]
         weight_unit = unit_of(weights)
-        columns = np.concatenate([runs.totals[:, :, measure], as_whole(weights, weight_unit)], axis=1)
+        columns = np.concatenate(
+            [runs.totals[:, :, measure], as_whole(weights, weight_unit)], axis=1
+        )
         few = draws * columns.shape[1] <= _SUMS_KEPT
         kept = list(flips.map(columns, draws, np.copy, threads=threads)) if few else []
         return cls(
-            columns=columns, scale=float(runs.unit[measure] / weight_unit[0]), step=float(runs.step[measure]), flips=flips, kept=kept
+            columns=columns,
+            scale=float(runs.unit[measure] / weight_unit[0]),
+            step=float(runs.step[measure]),
+            flips=flips,
+            kept=kept,
         )
 
     def blocks(self, size: int) -> Iterator[FloatArray]:
         if not self.kept:
             return self.flips.map(self.columns, size, np.copy, threads=1)
-        return (block[: size - number * DRAWS] for number, block in enumerate(self.kept[: -(-size // DRAWS)]))
+        return (
+            block[: size - number * DRAWS]
+            for number, block in enumerate(self.kept[: -(-size // DRAWS)])
+        )
 
 
 def _of_measure(
@@ -186,7 +218,9 @@ def _of_measure(
     return in_order(one, -(-first.size // size), threads)
 
 
-def _of_pairs(summed: _Summed, first: IntArray, second: IntArray, rank: int, draws: int) -> tuple[IntArray, FloatArray]:
+def _of_pairs(
+    summed: _Summed, first: IntArray, second: IntArray, rank: int, draws: int
+) -> tuple[IntArray, FloatArray]:
     differences = summed.columns[:, second] - summed.columns[:, first]
     total, weight = differences.sum(axis=0), float(summed.columns[:, -1].sum())
     step = np.maximum(tie_step(differences), 2.0 * len(differences))
@@ -195,7 +229,9 @@ def _of_pairs(summed: _Summed, first: IntArray, second: IntArray, rank: int, dra
         for block in summed.blocks(size):
             for row in range(0, len(block), _ROWS):
                 sums = block[row : row + _ROWS]
-                yield work(both_ends(sums[:, second] - sums[:, first], sums[:, -1:], total, weight, step))
+                yield work(
+                    both_ends(sums[:, second] - sums[:, first], sums[:, -1:], total, weight, step)
+                )
 
     tail = nth_largest(stream, rank, draws, 2 * first.size, from_zero)
     below, above = tail.counted.reshape(2, -1)
@@ -234,7 +270,7 @@ class RandomisedHSD:
     >>> table = np.random.default_rng(1).normal([0.5, 0.5, 0.7], 0.1, size=(40, 3))
     >>> print(randomised_hsd(table, rng=1))
     randomised HSD of 3 runs on 40 queries: 2 of 3 pairs differ, those more than 0.0708 apart (level 0.95 for all pairs at once)
-    """
+    """  # noqa: E501
 
     means: FloatArray
     difference: FloatArray
@@ -265,9 +301,12 @@ class RandomisedHSD:
         differs = self.differs.reshape(runs, runs, -1).sum(axis=(0, 1)) // 2
         pairs = runs * (runs - 1) // 2
         return "\n".join(
-            f"randomised HSD of {runs} runs on {self.n} queries: {count} of {pairs} pairs differ, those more than {least:.3g} apart "
+            f"randomised HSD of {runs} runs on {self.n} queries: {count} of {pairs} pairs "
+            f"differ, those more than {least:.3g} apart "
             f"(level {self.level:g} for all pairs at once)"
-            for count, least in zip(differs.tolist(), np.atleast_1d(self.least_difference).tolist(), strict=True)
+            for count, least in zip(
+                differs.tolist(), np.atleast_1d(self.least_difference).tolist(), strict=True
+            )
         )
 
 
@@ -317,8 +356,8 @@ def randomised_hsd(
 
     References
     ----------
-    Carterette (2012), Multiple testing in statistical analysis of systems-based information retrieval experiments. ACM TOIS 30(1),
-    section 4.3, algorithm 1.
+    Carterette (2012), Multiple testing in statistical analysis of systems-based information
+    retrieval experiments. ACM TOIS 30(1), section 4.3, algorithm 1.
 
     Examples
     --------
@@ -343,7 +382,10 @@ def randomised_hsd(
     same, difference = runs.identical(), runs.differences()
     p[same] = 1.0
     width = np.where(same, 0.0, least)
-    parts = (runs.shaped(part) for part in (runs.means, difference, p, difference - width, difference + width, least))
+    parts = (
+        runs.shaped(part)
+        for part in (runs.means, difference, p, difference - width, difference + width, least)
+    )
     means, difference, p, low, high, least = parts
     return RandomisedHSD(
         means=means,
@@ -359,7 +401,9 @@ def randomised_hsd(
     )
 
 
-def _ranges_of(runs: Runs, rng: RandomLike, threads: int | None) -> "Callable[[int, Callable[[FloatArray], Any]], Iterator[Any]]":
+def _ranges_of(
+    runs: Runs, rng: RandomLike, threads: int | None
+) -> "Callable[[int, Callable[[FloatArray], Any]], Iterator[Any]]":
     """A stream of the largest total minus the smallest, shape (draws, measures), a step more so
     that ties are reached.
     """

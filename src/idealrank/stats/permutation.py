@@ -11,7 +11,16 @@ from idealrank.errors import OptionError
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, in_order, whole_number
 from idealrank.stats.shared_flips import flips_of
-from idealrank.stats.sign_flips import MOST_UNITS, ROW_BITS, AllFlips, Alternative, Flips, Units, counted_rank, listed_ends
+from idealrank.stats.sign_flips import (
+    MOST_UNITS,
+    ROW_BITS,
+    AllFlips,
+    Alternative,
+    Flips,
+    Units,
+    counted_rank,
+    listed_ends,
+)
 from idealrank.stats.tails import Tail, nth_largest
 from idealrank.stats.tolerance import ROUNDING, subtracted
 from idealrank.stats.values import chosen, design_of, figure, open_share, paired
@@ -53,7 +62,7 @@ class PermutationTest:
     --------
     >>> print(permutation_test([0.2, 0.4, 0.1, 0.5, 0.3, 0.0], [0.3, 0.6, 0.4, 0.9, 0.8, 0.6]))
     difference +0.35, 95 % interval [+0.1, +0.6], p 0.03125 (sign flips, two-sided, exact, 6 queries)
-    """
+    """  # noqa: E501
 
     difference: Any
     p: Any
@@ -78,13 +87,22 @@ class PermutationTest:
         rows = zip(*(np.atleast_1d(getattr(self, name)).tolist() for name in names), strict=True)
         return "\n".join(self._line(*row) for row in rows)
 
-    def _line(self, difference: float, low: float, high: float, p: float, exact: bool, draws: int) -> str:  # noqa: FBT001
+    def _line(
+        self,
+        difference: float,
+        low: float,
+        high: float,
+        p: float,
+        exact: bool,  # noqa: FBT001
+        draws: int,
+    ) -> str:
         units = "" if self.n_units == self.n else f" in {self.n_units} clusters"
         how = "exact" if exact else f"{draws:,} draws"
         against = f" against {self.null:+.4g}" if self.null else ""
         text = np.format_float_positional(p, precision=4, fractional=False, trim="-")
         return (
-            f"difference {difference:+.4g}, {100 * self.level:g} % interval [{low:+.4g}, {high:+.4g}], p {text}{against} "
+            f"difference {difference:+.4g}, {100 * self.level:g} % interval [{low:+.4g}, "
+            f"{high:+.4g}], p {text}{against} "
             f"(sign flips, {self.alternative}, {how}, {self.n} queries{units})"
         )
 
@@ -164,15 +182,16 @@ def permutation_test(
 
     Notes
     -----
-    If at most 20 of more queries differ, p is over all signs of these. The interval, which depends on the other queries as well, is then
-    over at least 131,072 sign vectors that contain each of those equally often. Identical runs have difference 0, interval [0, 0] and p =
-    1.
+    If at most 20 of more queries differ, p is over all signs of these. The interval, which depends
+    on the other queries as well, is then over at least 131,072 sign vectors that contain each of
+    those equally often. Identical runs have difference 0, interval [0, 0] and p = 1.
 
     References
     ----------
-    Fisher (1935), The Design of Experiments, section 21; Smucker, Allan and Carterette (2007), A comparison of statistical significance
-    tests for information retrieval evaluation, CIKM; Phipson and Smyth (2010), Permutation p-values should never be zero, for the
-    added one; Garthwaite (1996), Confidence intervals from randomization tests, Biometrics 52, for the inversion.
+    Fisher (1935), The Design of Experiments, section 21; Smucker, Allan and Carterette (2007), A
+    comparison of statistical significance tests for information retrieval evaluation, CIKM; Phipson
+    and Smyth (2010), Permutation p-values should never be zero, for the added one; Garthwaite
+    (1996), Confidence intervals from randomization tests, Biometrics 52, for the inversion.
 
     Examples
     --------
@@ -193,11 +212,18 @@ def permutation_test(
     found = _tested(units, exact, asked, rng)
     if null == 0 and alternative == "two-sided":
         same = units.n_nonzero == 0
-        found = _Found(*(np.where(same, value, part) for value, part in zip((1.0, 0.0, 0.0), found, strict=True)))
+        found = _Found(
+            *(
+                np.where(same, value, part)
+                for value, part in zip((1.0, 0.0, 0.0), found, strict=True)
+            )
+        )
     draws = np.where(exact, 1 << np.minimum(units.n_nonzero, MOST_UNITS), asked.draws)
     numbers = (design.mean(columns), found.p, found.low + null, found.high + null)
     difference, p, low, high = (figure(values, first) for values in numbers)
-    n_nonzero, n_draws, is_exact = (figure(values, first) for values in (units.n_nonzero, draws, exact))
+    n_nonzero, n_draws, is_exact = (
+        figure(values, first) for values in (units.n_nonzero, draws, exact)
+    )
     return PermutationTest(
         difference=difference,
         p=p,
@@ -214,7 +240,9 @@ def permutation_test(
     )
 
 
-def _from_null(columns: FloatArray, first: FloatArray, second: FloatArray, null: float) -> FloatArray:
+def _from_null(
+    columns: FloatArray, first: FloatArray, second: FloatArray, null: float
+) -> FloatArray:
     """Differences from the null; 0.4 - 0.5 + 0.1 is not 0, and rounding is no evidence of either
     side.
     """
@@ -257,7 +285,10 @@ def _tested(units: Units, exact: BoolArray, asked: _Asked, rng: RandomLike) -> _
 
 def _same(units: Units, asked: _Asked) -> _Found:
     sides = 2 if asked.alternative == "two-sided" else 1
-    return _Found(np.ones(units.unit.size), *units.interval(np.zeros(sides * units.unit.size), asked.alternative))
+    return _Found(
+        np.ones(units.unit.size),
+        *units.interval(np.zeros(sides * units.unit.size), asked.alternative),
+    )
 
 
 def _place(part: _Found, into: _Found, columns: IntArray) -> None:
@@ -272,7 +303,12 @@ def _flipped(units: Units, flips: Flips, observed: int, asked: _Asked) -> _Found
     columns = units.with_weights()
 
     def stream(size: int, work: Callable[[FloatArray], Any]) -> Iterator[Any]:
-        return flips.map(columns, size, lambda sums: work(units.ends(sums, asked.alternative)), threads=asked.threads)
+        return flips.map(
+            columns,
+            size,
+            lambda sums: work(units.ends(sums, asked.alternative)),
+            threads=asked.threads,
+        )
 
     rank = counted_rank(asked.level, asked.draws, observed)
     sides = 2 if asked.alternative == "two-sided" else 1
@@ -283,7 +319,9 @@ def _flipped(units: Units, flips: Flips, observed: int, asked: _Asked) -> _Found
 def _found(units: Units, tail: Tail, rank: int, observed: int, asked: _Asked) -> _Found:
     ends = tail.end if rank > 0 else np.full_like(tail.end, np.inf)
     counts = units.counts(tail.counted, asked.draws, asked.alternative)
-    return _Found((counts + observed) / (asked.draws + observed), *units.interval(ends, asked.alternative))
+    return _Found(
+        (counts + observed) / (asked.draws + observed), *units.interval(ends, asked.alternative)
+    )
 
 
 def _enumerated(units: Units, flips: Flips, asked: _Asked) -> _Found:
@@ -295,12 +333,22 @@ def _enumerated(units: Units, flips: Flips, asked: _Asked) -> _Found:
         columns = np.arange(units.unit.size)[first : first + _TOGETHER]
         some = units.of_columns(columns)
         zero_weights = np.where(some.totals == 0, some.weights[:, None], 0)
-        drawn = np.concatenate(list(flips.map(zero_weights, 1 << ROW_BITS, np.copy, threads=asked.threads)))
+        drawn = np.concatenate(
+            list(flips.map(zero_weights, 1 << ROW_BITS, np.copy, threads=asked.threads))
+        )
 
         def one(at: int, some: Units = some, drawn: FloatArray = drawn) -> _Found:
-            return _one_enumerated(some.of_columns(np.array([at])), np.ascontiguousarray(drawn[:, at]), asked)
+            return _one_enumerated(
+                some.of_columns(np.array([at])), np.ascontiguousarray(drawn[:, at]), asked
+            )
 
-        _place(_Found(*map(np.concatenate, zip(*in_order(one, columns.size, asked.threads), strict=True))), found, columns)
+        _place(
+            _Found(
+                *map(np.concatenate, zip(*in_order(one, columns.size, asked.threads), strict=True))
+            ),
+            found,
+            columns,
+        )
     return found
 
 

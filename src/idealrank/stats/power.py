@@ -55,7 +55,7 @@ class Pilot:
     --------
     >>> print(pilot([0.1, -0.1, 0.2, 0.0, 0.3, 0.0]))
     6 queries: mean difference +0.0833, standard deviation 0.147 a query (0.0919 to 0.361, level 0.95)
-    """
+    """  # noqa: E501
 
     n: int
     df: float
@@ -67,7 +67,8 @@ class Pilot:
 
     def __str__(self) -> str:
         return (
-            f"{self.n} queries: mean difference {self.mean:+.3g}, standard deviation {self.sd:.3g} a query"
+            f"{self.n} queries: mean difference {self.mean:+.3g}, standard deviation "
+            f"{self.sd:.3g} a query"
             f" ({self.low:.3g} to {self.high:.3g}, level {self.level:g})"
         )
 
@@ -97,20 +98,41 @@ def pilot(differences: Any, *, design: Design | None = None, level: float = 0.95
     open_share("level", level)
     values = columns_of("differences", differences)
     if values.ndim != 1:
-        raise OptionError(f"differences of shape {values.shape}: a pilot is of one measure, expected shape (queries,)")
+        raise OptionError(
+            f"differences of shape {values.shape}: a pilot is of one measure, expected shape "
+            f"(queries,)"
+        )
     drawn = design_of(design, values.size)
     found = student_mean(values[:, None], drawn)
     if not found.df:
-        alone = f"{drawn.n_units} independent unit" if drawn.n_units == 1 else "nearly all weight on one unit"
+        alone = (
+            f"{drawn.n_units} independent unit"
+            if drawn.n_units == 1
+            else "nearly all weight on one unit"
+        )
         raise OptionError(f"{alone}: expected at least 2, since one shows no spread")
     sd = float(found.se[0]) * math.sqrt(values.size)
     tails = chdtri(found.df, np.array([(1 - level) / 2, (1 + level) / 2]))
     low, high = sd * np.sqrt(found.df / tails)
-    return Pilot(n=values.size, df=found.df, mean=float(found.mean[0]), sd=sd, low=float(low), high=float(high), level=level)
+    return Pilot(
+        n=values.size,
+        df=found.df,
+        mean=float(found.mean[0]),
+        sd=sd,
+        low=float(low),
+        high=float(high),
+        level=level,
+    )
 
 
 def t_power(
-    n: int, effect: float, sd: "float | Pilot", *, alpha: float = 0.05, purpose: Purpose = "difference", margin: float = 0.0
+    n: int,
+    effect: float,
+    sd: "float | Pilot",
+    *,
+    alpha: float = 0.05,
+    purpose: Purpose = "difference",
+    margin: float = 0.0,
 ) -> float:
     """Compute the power of a paired t test on n queries.
 
@@ -139,8 +161,8 @@ def t_power(
 
     References
     ----------
-    Cohen (1988), Statistical Power Analysis, chapter 2. Phillips (1990), Power of the two one-sided tests procedure. Journal of
-    Pharmacokinetics and Biopharmaceutics 18, 137-144.
+    Cohen (1988), Statistical Power Analysis, chapter 2. Phillips (1990), Power of the two one-sided
+    tests procedure. Journal of Pharmacokinetics and Biopharmaceutics 18, 137-144.
 
     Examples
     --------
@@ -149,11 +171,24 @@ def t_power(
     """
     spread, units = _spread(sd)
     _check(alpha, purpose, margin)
-    return _power(n=whole_number("n", n, 2), effect=effect / spread, alpha=alpha, purpose=purpose, margin=margin / spread, units=units)
+    return _power(
+        n=whole_number("n", n, 2),
+        effect=effect / spread,
+        alpha=alpha,
+        purpose=purpose,
+        margin=margin / spread,
+        units=units,
+    )
 
 
 def queries_needed(
-    effect: float, sd: "float | Pilot", *, power: float = 0.8, alpha: float = 0.05, purpose: Purpose = "difference", margin: float = 0.0
+    effect: float,
+    sd: "float | Pilot",
+    *,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    purpose: Purpose = "difference",
+    margin: float = 0.0,
 ) -> int:
     """Compute the number of queries at which a paired t test has a given power.
 
@@ -179,23 +214,43 @@ def queries_needed(
     spread, units = _spread(sd)
     _check(alpha, purpose, margin)
     open_share("power", power)
-    room = {"difference": abs(effect), "non-inferiority": effect + margin, "equivalence": margin - abs(effect)}[purpose]
+    room = {
+        "difference": abs(effect),
+        "non-inferiority": effect + margin,
+        "equivalence": margin - abs(effect),
+    }[purpose]
     if not room > 0:
         raise OptionError(
-            f"effect={effect!r} with margin={margin!r}: no number of queries shows {purpose} there; "
+            f"effect={effect!r} with margin={margin!r}: no number of queries shows {purpose} "
+            f"there; "
             "expected an effect other than 0, or within the margin"
         )
 
     def enough(n: int) -> bool:
-        return _power(n=n, effect=effect / spread, alpha=alpha, purpose=purpose, margin=margin / spread, units=units) >= power
+        return (
+            _power(
+                n=n,
+                effect=effect / spread,
+                alpha=alpha,
+                purpose=purpose,
+                margin=margin / spread,
+                units=units,
+            )
+            >= power
+        )
 
     found = fewest(enough, near=2.0, most=_MOST)
     if found is None:
-        raise OptionError(f"effect={effect!r}: more than {_MOST:.0e} queries are needed; expected an effect nearer to sd={spread:g}")
+        raise OptionError(
+            f"effect={effect!r}: more than {_MOST:.0e} queries are needed; expected an effect "
+            f"nearer to sd={spread:g}"
+        )
     return found
 
 
-def detectable(n: int, sd: Any, *, power: float = 0.8, alpha: float = 0.05, purpose: Purpose = "difference") -> Any:
+def detectable(
+    n: int, sd: Any, *, power: float = 0.8, alpha: float = 0.05, purpose: Purpose = "difference"
+) -> Any:
     """Compute the smallest difference that a paired t test of n queries detects with a given power.
 
     Parameters
@@ -277,7 +332,10 @@ def queries_for_half_width(width: float, sd: float, *, level: float = 0.95) -> i
     above_zero("width", width)
     found = fewest(lambda n: bool(half_width(n, sd, level=level) <= width), near=2.0, most=_MOST)
     if found is None:
-        raise OptionError(f"width={width!r}: more than {_MOST:.0e} queries are needed; expected a width nearer to sd={sd:g}")
+        raise OptionError(
+            f"width={width!r}: more than {_MOST:.0e} queries are needed; expected a width "
+            f"nearer to sd={sd:g}"
+        )
     return found
 
 
@@ -293,7 +351,10 @@ def _check(alpha: float, purpose: str, margin: float) -> None:
     chosen("purpose", purpose, _PURPOSES)
     if purpose == "difference":
         if margin:
-            raise OptionError(f"margin={margin!r}: a margin is of non-inferiority or equivalence; expected one of these as the purpose")
+            raise OptionError(
+                f"margin={margin!r}: a margin is of non-inferiority or equivalence; expected "
+                f"one of these as the purpose"
+            )
     else:
         above_zero("margin", margin)
 
@@ -329,7 +390,11 @@ def _both_beyond(critical: float, df: float, below: float, above: float) -> floa
     critical s).
     """
     lowest = math.sqrt(2 * gammaincinv(df / 2, 1e-17) / df)
-    highest = min((below + above) / (2 * critical), math.sqrt(chdtri(df, 1e-17) / df)) if critical > 0 else 0.0
+    highest = (
+        min((below + above) / (2 * critical), math.sqrt(chdtri(df, 1e-17) / df))
+        if critical > 0
+        else 0.0
+    )
     if highest <= lowest:
         return 0.0
     s = lowest + (highest - lowest) * (_NODES + 1) / 2
@@ -345,7 +410,10 @@ def _standard_detectable(n: int, power: float, alpha: float, purpose: str, units
 
     def short(size: float) -> float:
         effect, margin = (size, 0.0) if purpose == "difference" else (0.0, size)
-        return _power(n=n, effect=effect, alpha=alpha, purpose=purpose, margin=margin, units=units) - power
+        return (
+            _power(n=n, effect=effect, alpha=alpha, purpose=purpose, margin=margin, units=units)
+            - power
+        )
 
     if short(0.0) >= 0:
         return 0.0
@@ -384,9 +452,13 @@ class SimulatedPower:
 
     Examples
     --------
-    >>> print(SimulatedPower(n=50, effect=0.02, power=0.81, standard_error=0.009, alpha=0.05, trials=2000))
+    >>> print(
+    ...     SimulatedPower(
+    ...         n=50, effect=0.02, power=0.81, standard_error=0.009, alpha=0.05, trials=2000
+    ...     )
+    ... )
     50 queries find a difference of 0.02 with chance 0.81 (standard error 0.009, 2000 simulated comparisons, alpha 0.05)
-    """
+    """  # noqa: E501
 
     n: int
     effect: float
@@ -398,7 +470,8 @@ class SimulatedPower:
     def __str__(self) -> str:
         return (
             f"{self.n} queries find a difference of {self.effect:.3g} with chance {self.power:.3g}"
-            f" (standard error {self.standard_error:.2g}, {self.trials} simulated comparisons, alpha {self.alpha:g})"
+            f" (standard error {self.standard_error:.2g}, {self.trials} simulated "
+            f"comparisons, alpha {self.alpha:g})"
         )
 
 
@@ -459,7 +532,8 @@ def flip_power(
     flips = whole_number("n_resamples", n_resamples)
     if (flips + 1) * alpha < 1:
         raise OptionError(
-            f"n_resamples={flips}: no p value of so few flips is {alpha:g} or less; expected at least {math.ceil(1 / alpha) - 1}"
+            f"n_resamples={flips}: no p value of so few flips is {alpha:g} or less; expected "
+            f"at least {math.ceil(1 / alpha) - 1}"
         )
     values, chances = _population(columns_of("differences", differences), effect, alternative)
     blocks = -(-count // _TRIALS)
@@ -473,7 +547,14 @@ def flip_power(
 
     power = sum(in_order(found, blocks, threads)) / count
     error = math.sqrt(max(power * (1 - power), 1 / count) / count)
-    return SimulatedPower(n=size, effect=float((values * chances).sum()), power=power, standard_error=error, alpha=alpha, trials=count)
+    return SimulatedPower(
+        n=size,
+        effect=float((values * chances).sum()),
+        power=power,
+        standard_error=error,
+        alpha=alpha,
+        trials=count,
+    )
 
 
 def flip_queries_needed(
@@ -512,7 +593,13 @@ def flip_queries_needed(
     if mean == 0:
         raise OptionError("an effect of 0: no number of queries finds it; expected another effect")
     generator = generator_of(rng)
-    options: dict[str, Any] = {"alternative": alternative, "alpha": alpha, "trials": trials, "n_resamples": n_resamples, "threads": threads}
+    options: dict[str, Any] = {
+        "alternative": alternative,
+        "alpha": alpha,
+        "trials": trials,
+        "n_resamples": n_resamples,
+        "threads": threads,
+    }
     # p values of n flips are at least 2^(1 - n): fewer queries than this cannot reach alpha.
     fewest = max(2, math.ceil(1 - math.log2(alpha)))
     wanted, critical = ndtri(power), -ndtri(alpha / 2)
@@ -564,11 +651,20 @@ def flip_detectable(
     open_share("power", power)
     values, _ = _population(columns_of("differences", differences), None, alternative)
     generator = generator_of(rng)
-    options: dict[str, Any] = {"alternative": alternative, "alpha": alpha, "trials": trials, "n_resamples": n_resamples, "threads": threads}
+    options: dict[str, Any] = {
+        "alternative": alternative,
+        "alpha": alpha,
+        "trials": trials,
+        "n_resamples": n_resamples,
+        "threads": threads,
+    }
     wanted, critical = float(ndtri(power)), -float(ndtri(alpha / 2))
     highest = math.inf if alternative == "shift" else 0.95 * float(values.max())
     if not (values.std() > ROUNDING * float(np.abs(values).max()) and highest > 0):
-        raise OptionError('the pilot has no improvement to draw from; expected differences above 0, or alternative="shift"')
+        raise OptionError(
+            "the pilot has no improvement to draw from; expected differences above 0, or "
+            'alternative="shift"'
+        )
     effect: float = min((wanted + critical) * float(values.std()) / math.sqrt(n), highest)
     for _ in range(4):
         seen = flip_power(differences, n, effect, rng=generator, **options)
@@ -578,16 +674,21 @@ def flip_detectable(
     found = flip_power(differences, n, effect, rng=generator, **options)
     if effect == highest and found.power < power - 5 * found.standard_error:
         raise OptionError(
-            f"{n} queries find a difference of {effect:.3g}, near the largest of the pilot, with chance {found.power:.3g} only; "
+            f"{n} queries find a difference of {effect:.3g}, near the largest of the pilot, "
+            f"with chance {found.power:.3g} only; "
             'expected more queries, or alternative="shift"'
         )
     return found
 
 
-def _population(differences: FloatArray, effect: float | None, alternative: str) -> tuple[FloatArray, FloatArray]:
+def _population(
+    differences: FloatArray, effect: float | None, alternative: str
+) -> tuple[FloatArray, FloatArray]:
     """Values, and the chances with which they are drawn, whose mean is the effect."""
     if differences.ndim != 1 or differences.size < 2:
-        raise InputError(f"differences of shape {differences.shape}, expected (queries,), at least 2")
+        raise InputError(
+            f"differences of shape {differences.shape}, expected (queries,), at least 2"
+        )
     alike = np.full(differences.size, 1 / differences.size)
     if effect is None:
         return differences, alike
@@ -597,7 +698,10 @@ def _population(differences: FloatArray, effect: float | None, alternative: str)
         return differences + (effect - differences.mean()), alike
     low, high = float(differences.min()), float(differences.max())
     if not low < effect < high:
-        raise OptionError(f'effect={effect!r}: the differences of the pilot lie between {low:g} and {high:g}; use alternative="shift"')
+        raise OptionError(
+            f"effect={effect!r}: the differences of the pilot lie between {low:g} and "
+            f'{high:g}; use alternative="shift"'
+        )
     scaled = differences / np.abs(differences).max()
 
     def tilted(strength: float) -> FloatArray:
@@ -621,6 +725,8 @@ def _flip_p(drawn: FloatArray, n_resamples: int, generator: np.random.Generator)
     beyond = np.zeros(drawn.shape[1], np.int64)
     rows = max(1, _ENTRIES // len(drawn))
     for first in range(0, n_resamples, rows):
-        signs = generator.integers(0, 2, (min(rows, n_resamples - first), len(drawn)), np.int8).astype(np.float64)
+        signs = generator.integers(
+            0, 2, (min(rows, n_resamples - first), len(drawn)), np.int8
+        ).astype(np.float64)
         beyond += (np.abs((2 * signs - 1) @ drawn) >= seen).sum(axis=0)
     return np.asarray((beyond + 1) / (n_resamples + 1))

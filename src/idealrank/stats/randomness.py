@@ -17,9 +17,17 @@ from idealrank.errors import OptionError
 
 # A seed, a sequence of seeds, a generator, or None for a seed from the operating system.
 if TYPE_CHECKING:
-    RandomLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | Iterable[int] | None
+    RandomLike: TypeAlias = (
+        np.random.Generator | np.random.SeedSequence | int | Iterable[int] | None
+    )
 else:  # NumPy loads its generators when they are first used
-    RandomLike = annotation("numpy.random", "Generator") | annotation("numpy.random", "SeedSequence") | int | Iterable[int] | None
+    RandomLike = (
+        annotation("numpy.random", "Generator")
+        | annotation("numpy.random", "SeedSequence")
+        | int
+        | Iterable[int]
+        | None
+    )
 
 
 def generator_of(rng: RandomLike) -> np.random.Generator:
@@ -27,16 +35,23 @@ def generator_of(rng: RandomLike) -> np.random.Generator:
     try:
         generator = np.random.default_rng(rng)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
-        raise OptionError(f"rng={rng!r}: expected a seed from 0 on, or a NumPy generator ({error})") from None
+        raise OptionError(
+            f"rng={rng!r}: expected a seed from 0 on, or a NumPy generator ({error})"
+        ) from None
     if not hasattr(generator.bit_generator.seed_seq, "spawn"):
-        raise OptionError(f"rng={rng!r}: its bit generator has no seed sequence, so it has no children; use numpy.random.default_rng(seed)")
+        raise OptionError(
+            f"rng={rng!r}: its bit generator has no seed sequence, so it has no children; use "
+            f"numpy.random.default_rng(seed)"
+        )
     return generator
 
 
 def threads_of(threads: int | None) -> int:
     """Return the number of threads; None and 0 mean one a core."""
     count = whole_number("threads", 0 if threads is None else threads, 0)
-    return count or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
+    return count or len(
+        os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    )
 
 
 def whole_number(name: str, value: int, least: int = 1, most: int | None = None) -> int:
@@ -84,7 +99,9 @@ class Background:
             self._pool.shutdown(cancel_futures=True)
 
 
-def each_in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+def each_in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], threads: int
+) -> Iterator[Result]:
     """Apply `work` to each item in order. This thread takes items a few steps ahead, so they may be
     generated on the way.
     """

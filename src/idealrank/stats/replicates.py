@@ -46,7 +46,9 @@ class Training:
 
     def error(self, n_queries: int, n_seeds: int | None = None) -> float:
         """Contribution of training to the variance of a mean over these queries and seeds."""
-        return (self.seeds + self.residual / n_queries) / (self.n_seeds if n_seeds is None else n_seeds)
+        return (self.seeds + self.residual / n_queries) / (
+            self.n_seeds if n_seeds is None else n_seeds
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +82,7 @@ class ReplicatedDifference:
     >>> b = a + 0.03 + rng.normal(0, 0.1, (50, 1)) + rng.normal(0, 0.02, 4)
     >>> print(replicated_difference(a, b))
     difference +0.0183 [-0.0319, 0.0685] (level 0.95, 6.2 degrees of freedom), p = 0.41; 50 queries; training makes up 64 % of the variance
-    """
+    """  # noqa: E501
 
     difference: float
     standard_error: float
@@ -94,7 +96,9 @@ class ReplicatedDifference:
     training: tuple[Training, ...]
     query_error: float
 
-    def standard_error_with(self, *, n_queries: int | None = None, n_seeds: int | None = None) -> float:
+    def standard_error_with(
+        self, *, n_queries: int | None = None, n_seeds: int | None = None
+    ) -> float:
         """Return the standard error expected for other numbers of queries, and of seeds of every
         system that has several.
 
@@ -108,14 +112,22 @@ class ReplicatedDifference:
         """
         size = self.n_queries if n_queries is None else whole_number("n_queries", n_queries)
         seeds = None if n_seeds is None else whole_number("n_seeds", n_seeds)
-        return math.sqrt(self.queries / size + sum(part.error(size, seeds) for part in self.training))
+        return math.sqrt(
+            self.queries / size + sum(part.error(size, seeds) for part in self.training)
+        )
 
     def __str__(self) -> str:
         total = self.standard_error**2
-        share = 100 * sum(part.error(self.n_queries) for part in self.training) / total if total else 0.0
+        share = (
+            100 * sum(part.error(self.n_queries) for part in self.training) / total
+            if total
+            else 0.0
+        )
         return (
-            f"difference {self.difference:+.3g} [{self.low:.3g}, {self.high:.3g}] (level {self.level:g}, {self.df:.1f} degrees of freedom),"
-            f" p = {self.p:.2g}; {self.n_queries} queries; training makes up {min(share, 100):.0f} % of the variance"
+            f"difference {self.difference:+.3g} [{self.low:.3g}, {self.high:.3g}] (level "
+            f"{self.level:g}, {self.df:.1f} degrees of freedom),"
+            f" p = {self.p:.2g}; {self.n_queries} queries; training makes up "
+            f"{min(share, 100):.0f} % of the variance"
         )
 
 
@@ -165,22 +177,25 @@ def replicated_difference(
 
     Notes
     -----
-    Banerjee (1961) proved that a sum of independent variances, each times the square of its own t, gives an interval that misses at most
-    as often as stated. One t interval for the whole, with Satterthwaite's degrees of freedom, misses up to 12 % with two seeds instead of
-    5 %: if both models happen to agree, their variance is too small and the degrees of freedom are too many at the same time.
-    ``experiments/seeds_and_queries.py`` simulates both. Two seeds leave one degree of freedom, where t is 12.7, and three leave two, where
-    it is 4.3.
+    Banerjee (1961) proved that a sum of independent variances, each times the square of its own t,
+    gives an interval that misses at most as often as stated. One t interval for the whole, with
+    Satterthwaite's degrees of freedom, misses up to 12 % with two seeds instead of 5 %: if both
+    models happen to agree, their variance is too small and the degrees of freedom are too many at
+    the same time. ``experiments/seeds_and_queries.py`` simulates both. Two seeds leave one degree
+    of freedom, where t is 12.7, and three leave two, where it is 4.3.
 
     References
     ----------
-    Banerjee (1961), On confidence interval for two-means problem based on separate estimates of variances and tabulated values of
-    t-table. Sankhya A 23, 359-378.
-    Welch (1938), The significance of the difference between two means when the population variances are unequal. Biometrika 29, 350-362.
-    Searle, Casella and McCulloch (1992), Variance Components, chapter 4.
+    Banerjee (1961), On confidence interval for two-means problem based on separate estimates of
+    variances and tabulated values of t-table. Sankhya A 23, 359-378. Welch (1938), The significance
+    of the difference between two means when the population variances are unequal. Biometrika 29,
+    350-362. Searle, Casella and McCulloch (1992), Variance Components, chapter 4.
 
     Examples
     --------
-    >>> found = replicated_difference([[0.2, 0.3], [0.5, 0.4], [0.9, 0.8]], [[0.3, 0.5], [0.5, 0.7], [0.9, 1.0]])
+    >>> found = replicated_difference(
+    ...     [[0.2, 0.3], [0.5, 0.4], [0.9, 0.8]], [[0.3, 0.5], [0.5, 0.7], [0.9, 1.0]]
+    ... )
     >>> round(found.difference, 4), round(found.standard_error, 4), round(found.query_error, 4)
     (0.1333, 0.085, 0.0167)
     """
@@ -192,13 +207,18 @@ def replicated_difference(
     largest = float(max(np.abs(first).max(), np.abs(second).max()))
     if seeds == "crossed":
         if first.shape != second.shape or first.shape[1] < 2:
-            raise InputError(f"a has shape {first.shape} and b {second.shape}: crossed seeds are the same, and at least 2, on both sides")
+            raise InputError(
+                f"a has shape {first.shape} and b {second.shape}: crossed seeds are the same, "
+                f"and at least 2, on both sides"
+            )
         parts = [_Part.of(second - first, largest)]
     else:
         parts = _nested(sides, single, largest)
     n = differences.size
     by_query = beyond_rounding(float(differences.var(ddof=1)), largest) / n
-    training = tuple(Training(part.n_seeds, part.added * part.n_seeds, part.residual) for part in parts)
+    training = tuple(
+        Training(part.n_seeds, part.added * part.n_seeds, part.residual) for part in parts
+    )
     queries = max(by_query * n - sum(part.residual / part.n_seeds for part in training), 0.0)
     of_seeds = _seed_terms(parts)
     between = sum(term.variance for term in of_seeds)
@@ -245,7 +265,9 @@ class _Reach:
 
     def at(self, tail: float) -> float:
         """Half the width that leaves this probability beyond each end."""
-        return math.hypot(*(float(stdtrit(term.df, tail)) * math.sqrt(term.variance) for term in self.terms))
+        return math.hypot(
+            *(float(stdtrit(term.df, tail)) * math.sqrt(term.variance) for term in self.terms)
+        )
 
     def df_at(self, tail: float) -> float:
         """Degrees of freedom by which one t interval with the whole variance is as wide."""
@@ -316,7 +338,13 @@ class _Part:
 
     def alike(self) -> "_Part":
         """Return the variances for a single copy."""
-        return _Part(n_seeds=1, residual=self.residual, between=self.between * self.n_seeds, within=self.within * self.n_seeds, df=self.df)
+        return _Part(
+            n_seeds=1,
+            residual=self.residual,
+            between=self.between * self.n_seeds,
+            within=self.within * self.n_seeds,
+            df=self.df,
+        )
 
     @property
     def added(self) -> float:
@@ -328,27 +356,45 @@ def _sides(a: Any, b: Any) -> tuple[FloatArray, FloatArray]:
     for name, values in (("a", a), ("b", b)):
         given = np.asarray(values, np.float64)
         if given.ndim not in {1, 2}:
-            raise InputError(f"{name} has shape {given.shape}, expected (queries, seeds), or (queries,) for one copy")
-        tables.append(table_of(given.reshape(len(given), -1), axes=("queries", "seeds"), least=(2, 1)))
+            raise InputError(
+                f"{name} has shape {given.shape}, expected (queries, seeds), or (queries,) "
+                f"for one copy"
+            )
+        tables.append(
+            table_of(given.reshape(len(given), -1), axes=("queries", "seeds"), least=(2, 1))
+        )
     if len(tables[0]) != len(tables[1]):
-        raise InputError(f"a has {len(tables[0])} queries and b {len(tables[1])}; expected the same queries in the same order")
+        raise InputError(
+            f"a has {len(tables[0])} queries and b {len(tables[1])}; expected the same "
+            f"queries in the same order"
+        )
     return tables[0], tables[1]
 
 
-def _nested(sides: tuple[FloatArray, FloatArray], single: str | None, largest: float) -> list[_Part]:
+def _nested(
+    sides: tuple[FloatArray, FloatArray], single: str | None, largest: float
+) -> list[_Part]:
     """One part for each side that training moves."""
     several = [side.shape[1] > 1 for side in sides]
     if all(several):
         return [_Part.of(side, largest) for side in sides]
     if not any(several):
-        raise OptionError("both sides have one copy: the variance of training cannot be seen; use a paired test over queries, and say so")
+        raise OptionError(
+            "both sides have one copy: the variance of training cannot be seen; use a paired "
+            "test over queries, and say so"
+        )
     if single is None:
         ways = ('single="fixed"', 'single="alike"'), ("--single fixed", "--single alike")
         hint, command_hint = (
-            f"set {fixed} if it is not trained, or {alike} if training moves it as it moves the other side" for fixed, alike in ways
+            f"set {fixed} if it is not trained, or {alike} if training moves it as it moves "
+            f"the other side"
+            for fixed, alike in ways
         )
         raise OptionError(
-            f"{'b' if several[0] else 'a'} has one copy, expected several, or how training moves it", hint=hint, command_hint=command_hint
+            f"{'b' if several[0] else 'a'} has one copy, expected several, or how training "
+            f"moves it",
+            hint=hint,
+            command_hint=command_hint,
         )
     chosen("single", single, ("fixed", "alike"))
     seen = _Part.of(sides[several.index(True)], largest)

@@ -7,7 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 
-def root_between(function: Callable[[float], float], low: float, high: float, *, within: float = 2e-12, share: float = 1e-12) -> float:
+def root_between(
+    function: Callable[[float], float],
+    low: float,
+    high: float,
+    *,
+    within: float = 2e-12,
+    share: float = 1e-12,
+) -> float:
     """The place between two where a function of opposite signs at these crosses zero, by Brent's
     method.
     """

@@ -55,12 +55,19 @@ class SequentialSign:
         """Return the JSON record, with the evidence after the last draw."""
         last = [float(one[-1]) if one.size else 0.0 for one in (self.above, self.below)]
         return {
-            "sign": self.sign, "stopped_at": self.stopped_at, "n_drawn": self.n_drawn, "n_items": self.n_items, "alpha": self.alpha,
-            "log_evidence_above": finite(last[0]), "log_evidence_below": finite(last[1]),
-        }  # fmt: skip
+            "sign": self.sign,
+            "stopped_at": self.stopped_at,
+            "n_drawn": self.n_drawn,
+            "n_items": self.n_items,
+            "alpha": self.alpha,
+            "log_evidence_above": finite(last[0]),
+            "log_evidence_below": finite(last[1]),
+        }
 
 
-def sequential_sign(values: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, alpha: float) -> SequentialSign:
+def sequential_sign(
+    values: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, alpha: float
+) -> SequentialSign:
     r"""Test the sign of the mean of n items by betting, while items are drawn in random order
     without replacement.
 
@@ -94,7 +101,8 @@ def sequential_sign(values: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLi
 
     References
     ----------
-    Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, JRSS B 86, section 5 (without replacement).
+    Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, JRSS B
+    86, section 5 (without replacement).
 
     Examples
     --------
@@ -106,19 +114,37 @@ def sequential_sign(values: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLi
         raise OptionError(f"alpha: found {alpha!r}, expected a number between 0 and 1")
     drawn, lowest, highest = (np.asarray(one, np.float64) for one in (values, low, high))
     if lowest.shape != highest.shape or drawn.size > lowest.size:
-        raise InputError(f"found {drawn.size} values and {lowest.size} and {highest.size} bounds, expected bounds of every item")
-    outside = ~((drawn >= lowest[: drawn.size] - _ROUNDING) & (drawn <= highest[: drawn.size] + _ROUNDING))
+        raise InputError(
+            f"found {drawn.size} values and {lowest.size} and {highest.size} bounds, expected "
+            f"bounds of every item"
+        )
+    outside = ~(
+        (drawn >= lowest[: drawn.size] - _ROUNDING) & (drawn <= highest[: drawn.size] + _ROUNDING)
+    )
     if outside.any():
         at = int(np.argmax(outside))
-        raise InputError(f"value {at}: found {drawn[at]:g}, expected a number from {lowest[at]:g} to {highest[at]:g}")
+        raise InputError(
+            f"value {at}: found {drawn[at]:g}, expected a number from {lowest[at]:g} to "
+            f"{highest[at]:g}"
+        )
     above, below = _evidence(drawn, lowest), _evidence(-drawn, -highest)
     limit = math.log(2 / alpha)
-    reached = [int(np.argmax(one >= limit)) + 1 if (one >= limit).any() else None for one in (above, below)]
+    reached = [
+        int(np.argmax(one >= limit)) + 1 if (one >= limit).any() else None for one in (above, below)
+    ]
     stopped = min((one for one in reached if one is not None), default=None)
     sign = 0
     if stopped is not None:
         sign = 1 if reached[0] == stopped else -1
-    return SequentialSign(sign=sign, stopped_at=stopped, n_drawn=drawn.size, n_items=lowest.size, alpha=alpha, above=above, below=below)
+    return SequentialSign(
+        sign=sign,
+        stopped_at=stopped,
+        n_drawn=drawn.size,
+        n_items=lowest.size,
+        alpha=alpha,
+        above=above,
+        below=below,
+    )
 
 
 def _evidence(values: FloatArray, low: FloatArray) -> FloatArray:

@@ -37,10 +37,12 @@ class SequentialDrop:
 
     Notes
     -----
-    A difference is the query's value less its baseline, in [-1, 1]. The guarantee holds if, given the rounds before, the queries are a
-    random sample without replacement of a pool whose mean did not drop by more, or are all queries of that pool, or have independent
-    noise. For a sample, the product is at most its value with replacement, since the draws are negatively associated. A disturbance that
-    lowers all queries of one round at once is a drop of that round, and counts as one.
+    A difference is the query's value less its baseline, in [-1, 1]. The guarantee holds if, given
+    the rounds before, the queries are a random sample without replacement of a pool whose mean did
+    not drop by more, or are all queries of that pool, or have independent noise. For a sample, the
+    product is at most its value with replacement, since the draws are negatively associated. A
+    disturbance that lowers all queries of one round at once is a drop of that round, and counts as
+    one.
 
     No distribution is assumed, but independence is. A season, a state that lasts for some rounds,
     noise that queries share, and a baseline that is too high by chance are drops, too. `idealrank
@@ -48,9 +50,10 @@ class SequentialDrop:
 
     References
     ----------
-    Shin, Ramdas and Rinaldo (2024), E-detectors: a nonparametric framework for sequential change detection, for the detector.
-    Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, JRSS B 86, for the bets. Joag-Dev and Proschan
-    (1983), Negative association of random variables, Annals of Statistics 11, for samples.
+    Shin, Ramdas and Rinaldo (2024), E-detectors: a nonparametric framework for sequential change
+    detection, for the detector. Waudby-Smith and Ramdas (2024), Estimating means of bounded random
+    variables by betting, JRSS B 86, for the bets. Joag-Dev and Proschan (1983), Negative
+    association of random variables, Annals of Statistics 11, for samples.
 
     Examples
     --------
@@ -69,7 +72,9 @@ class SequentialDrop:
         if not 1 < self.rounds < math.inf:
             raise OptionError(f"rounds: found {self.rounds!r}, expected a number above 1")
         if not -1 < self.tolerance < 1:
-            raise OptionError(f"tolerance: found {self.tolerance!r}, expected a number between -1 and 1")
+            raise OptionError(
+                f"tolerance: found {self.tolerance!r}, expected a number between -1 and 1"
+            )
 
     @property
     def start(self) -> FloatArray:
@@ -93,9 +98,14 @@ class SequentialDrop:
         """
         given = np.asarray(differences, dtype=float)
         if not (np.abs(given) <= 1 + 1e-9).all():
-            raise InputError("differences: found a value outside [-1, 1], expected differences of a measure from 0 to 1")
+            raise InputError(
+                "differences: found a value outside [-1, 1], expected differences of a "
+                "measure from 0 to 1"
+            )
         gains = (-self.tolerance - given)[:, None] * (_BETS / (1 + self.tolerance))
-        return np.asarray(np.maximum(np.asarray(stakes, dtype=float), 0.0) + np.log1p(gains).sum(axis=0))
+        return np.asarray(
+            np.maximum(np.asarray(stakes, dtype=float), 0.0) + np.log1p(gains).sum(axis=0)
+        )
 
     def evidence(self, stakes: npt.ArrayLike) -> float:
         """Return the logarithm of the mean stake."""

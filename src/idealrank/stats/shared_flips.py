@@ -54,7 +54,12 @@ class KeptFlips(Flips):
             self._sums_of(columns, n_draws, threads)
 
     def map(
-        self, columns: FloatArray, n_draws: int, work: Callable[[FloatArray], Result], *, threads: int | None = None
+        self,
+        columns: FloatArray,
+        n_draws: int,
+        work: Callable[[FloatArray], Result],
+        *,
+        threads: int | None = None,
     ) -> Iterator[Result]:
         """See `Flips.map`."""
         if columns.shape[1] > _MOST_COLUMNS or n_draws > _MOST_DRAWS:
@@ -62,7 +67,12 @@ class KeptFlips(Flips):
         return self._by_block(columns, n_draws, work, threads)
 
     def map_parts(
-        self, columns: FloatArray, n_draws: int, work: Callable[[Iterator[Part]], Result], *, threads: int | None = None
+        self,
+        columns: FloatArray,
+        n_draws: int,
+        work: Callable[[Iterator[Part]], Result],
+        *,
+        threads: int | None = None,
     ) -> Iterator[Result]:
         """See `Flips.map_parts`."""
         if columns.shape[1] > _MOST_COLUMNS or n_draws > _MOST_DRAWS:
@@ -70,7 +80,13 @@ class KeptFlips(Flips):
         part = slice(0, _MOST_COLUMNS)
         return self._by_block(columns, n_draws, lambda sums: work(iter([(part, sums)])), threads)
 
-    def _by_block(self, columns: FloatArray, n_draws: int, work: Callable[[FloatArray], Result], threads: int | None) -> Iterator[Result]:
+    def _by_block(
+        self,
+        columns: FloatArray,
+        n_draws: int,
+        work: Callable[[FloatArray], Result],
+        threads: int | None,
+    ) -> Iterator[Result]:
         kept = self._sums_of(columns, n_draws, threads)
 
         def one(block: int) -> Result:
@@ -82,10 +98,24 @@ class KeptFlips(Flips):
     def _sums_of(self, columns: FloatArray, n_draws: int, threads: int | None) -> list[FloatArray]:
         """The sums of each column, made where they are not kept."""
         keys = [column.tobytes() for column in np.asarray(columns, np.float64).T]
-        new = [place for place, key in enumerate(keys) if key not in self._kept or self._kept[key].size < n_draws]
+        new = [
+            place
+            for place, key in enumerate(keys)
+            if key not in self._kept or self._kept[key].size < n_draws
+        ]
         if new:
             if len(self._kept) + len(new) > _MOST_COLUMNS:
                 self._kept = {key: self._kept[key] for key in keys if key in self._kept}
-            blocks = list(super().map(np.ascontiguousarray(columns[:, new]), n_draws, lambda sums: sums.T.copy(), threads=threads))
-            self._kept |= {keys[place]: np.concatenate([block[at] for block in blocks]) for at, place in enumerate(new)}
+            blocks = list(
+                super().map(
+                    np.ascontiguousarray(columns[:, new]),
+                    n_draws,
+                    lambda sums: sums.T.copy(),
+                    threads=threads,
+                )
+            )
+            self._kept |= {
+                keys[place]: np.concatenate([block[at] for block in blocks])
+                for at, place in enumerate(new)
+            }
         return [self._kept[key] for key in keys]

@@ -67,7 +67,12 @@ class Flips:
         self._entropy, self._key = sequence.entropy, sequence.spawn_key
 
     def map(
-        self, columns: FloatArray, n_draws: int, work: Callable[[FloatArray], Result], *, threads: int | None = None
+        self,
+        columns: FloatArray,
+        n_draws: int,
+        work: Callable[[FloatArray], Result],
+        *,
+        threads: int | None = None,
     ) -> Iterator[Result]:
         """Apply `work` to each block of subset sums, in the order of the draws.
 
@@ -81,7 +86,12 @@ class Flips:
         return in_order(one, -(-n_draws // DRAWS), threads)
 
     def map_parts(
-        self, columns: FloatArray, n_draws: int, work: Callable[[Iterator[Part]], Result], *, threads: int | None = None
+        self,
+        columns: FloatArray,
+        n_draws: int,
+        work: Callable[[Iterator[Part]], Result],
+        *,
+        threads: int | None = None,
     ) -> Iterator[Result]:
         """Like `map`, for so many columns that their sums should never exist all at once."""
         columns = np.ascontiguousarray(columns, np.float64)
@@ -162,7 +172,13 @@ class Units(NamedTuple):
 
     def of_columns(self, columns: IntArray) -> "Units":
         """Some columns alone."""
-        return Units(self.totals[:, columns], self.weights, self.unit[columns], self.weight_unit, self.step[columns])
+        return Units(
+            self.totals[:, columns],
+            self.weights,
+            self.unit[columns],
+            self.weight_unit,
+            self.step[columns],
+        )
 
     def with_weights(self) -> FloatArray:
         """Totals and, as the last column, weights: what is summed over the flipped units."""
@@ -174,7 +190,9 @@ class Units(NamedTuple):
         """
         flipped, weight = sums[:, :-1], sums[:, -1:]
         if alternative == "two-sided":
-            return both_ends(flipped, weight, self.totals.sum(axis=0), float(self.weights.sum()), self.step)
+            return both_ends(
+                flipped, weight, self.totals.sum(axis=0), float(self.weights.sum()), self.step
+            )
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = to_steps(flipped, self.step) / weight
         return np.where(weight == 0, np.inf, -mean if alternative == "greater" else mean)
@@ -196,7 +214,13 @@ class Units(NamedTuple):
         return np.where(total > 0, below, np.where(total < 0, above, draws))
 
 
-def both_ends(flipped: FloatArray, weight: FloatArray, total: FloatArray, total_weight: float, step: FloatArray) -> FloatArray:
+def both_ends(
+    flipped: FloatArray,
+    weight: FloatArray,
+    total: FloatArray,
+    total_weight: float,
+    step: FloatArray,
+) -> FloatArray:
     """`Units.ends` of a two-sided test, from sums over the flipped units (draws, columns), their
     weights (draws, 1), and the totals.
     """
@@ -204,7 +228,9 @@ def both_ends(flipped: FloatArray, weight: FloatArray, total: FloatArray, total_
     mean, other = both[0], both[1]
     steps, rest_weight = step[:, None], total_weight - weight
     np.rint(np.divide(flipped.T, steps, out=mean), out=mean)
-    np.rint(np.divide(np.subtract(total[:, None], flipped.T, out=other), steps, out=other), out=other)
+    np.rint(
+        np.divide(np.subtract(total[:, None], flipped.T, out=other), steps, out=other), out=other
+    )
     alone = ((weight == 0) | (rest_weight == 0))[:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         mean /= weight.T
@@ -266,7 +292,11 @@ class ColumnDraws(NamedTuple):
         """
         totals = units.totals[:, 0]
         differ = np.flatnonzero(totals)
-        parts = [_subset_sums(part[differ[some]]) for some in (slice(ROW_BITS), slice(ROW_BITS, None)) for part in (totals, units.weights)]
+        parts = [
+            _subset_sums(part[differ[some]])
+            for some in (slice(ROW_BITS), slice(ROW_BITS, None))
+            for part in (totals, units.weights)
+        ]
         sums, weights, more_sums, more_weights = parts
         rows = zero_weights.size
         # whole repetitions: powers of two
@@ -299,14 +329,21 @@ class ColumnDraws(NamedTuple):
             return self.n_draws
         counted = sum(int(np.count_nonzero(self.sums <= half - more)) for more in self.more_sums)
         if both:
-            counted += sum(int(np.count_nonzero(self.sums >= self.total - half - more)) for more in self.more_sums)
+            counted += sum(
+                int(np.count_nonzero(self.sums >= self.total - half - more))
+                for more in self.more_sums
+            )
         return counted
 
     def end(self, rank: int, *, both: bool) -> float:
         """The end at a rank from the top: the mean with its sign changed, in steps over weight
         units.
         """
-        pilot = np.arange(min(_PILOT, self.n_draws)) * (int(0.6180339887498949 * self.n_draws) | 1) % self.n_draws
+        pilot = (
+            np.arange(min(_PILOT, self.n_draws))
+            * (int(0.6180339887498949 * self.n_draws) | 1)
+            % self.n_draws
+        )
         seen = np.sort(self._ends(pilot % self.sums.size, pilot // self.sums.size, both=both))
         expected = rank * seen.size / self.n_draws
         place = int(np.ceil(expected + _ERRORS * np.sqrt(expected) + 1))
@@ -322,7 +359,12 @@ class ColumnDraws(NamedTuple):
         slope = -lowest * self.step
         if not np.isfinite(slope):
             rows = np.arange(self.sums.size)
-            return np.concatenate([self._ends(rows, np.full(rows.size, extra), both=both) for extra in range(self.more_sums.size)])
+            return np.concatenate(
+                [
+                    self._ends(rows, np.full(rows.size, extra), both=both)
+                    for extra in range(self.more_sums.size)
+                ]
+            )
         # Rounding to steps moves a sum by half a step, the products by far less: nothing beyond is
         # lost within a whole one.
         line = self.sums - slope * self.weights
@@ -337,7 +379,10 @@ class ColumnDraws(NamedTuple):
         return np.concatenate(found)
 
     def _ends(self, rows: IntArray, extras: IntArray, *, both: bool) -> FloatArray:
-        sums, weights = self.sums[rows] + self.more_sums[extras], self.weights[rows] + self.more_weights[extras]
+        sums, weights = (
+            self.sums[rows] + self.more_sums[extras],
+            self.weights[rows] + self.more_weights[extras],
+        )
         step = np.array([self.step])
         if both:
             total = np.array([self.total])
@@ -346,7 +391,9 @@ class ColumnDraws(NamedTuple):
             return np.where(weights == 0, np.inf, -(np.rint(sums / self.step) / weights))
 
 
-def listed_ends(units: Units, zero_weights: FloatArray, rank: int, alternative: Alternative) -> Ends:
+def listed_ends(
+    units: Units, zero_weights: FloatArray, rank: int, alternative: Alternative
+) -> Ends:
     """Counts and ends of one column whose differing units are at most 20.
 
     Examples
@@ -358,7 +405,11 @@ def listed_ends(units: Units, zero_weights: FloatArray, rank: int, alternative: 
     ([32768], [inf])
     """
     lower = ColumnDraws.of(units, zero_weights)
-    sides = {"two-sided": (lower, lower.negated()), "greater": (lower,), "less": (lower.negated(),)}[alternative]
+    sides = {
+        "two-sided": (lower, lower.negated()),
+        "greater": (lower,),
+        "less": (lower.negated(),),
+    }[alternative]
     both = alternative == "two-sided"
     counted = np.array([side.from_zero(both=both) for side in sides], np.int64)
     return Ends(counted, np.array([side.end(rank, both=both) for side in sides]))

@@ -41,7 +41,12 @@ class SwapTable:
 
 
 def swap_table(
-    values: Any, *, size: int | None = None, trials: int = 1000, rng: RandomLike = None, threads: int | None = None
+    values: Any,
+    *,
+    size: int | None = None,
+    trials: int = 1000,
+    rng: RandomLike = None,
+    threads: int | None = None,
 ) -> SwapTable:
     """Estimate how often two disjoint random sets of queries order two runs in opposite ways, for
     each of several measures.
@@ -63,20 +68,30 @@ def swap_table(
 
     def of_block(block: int) -> FloatArray:
         rows = slice(block * _SPLITS, min((block + 1) * _SPLITS, count))
-        sides = every[rows] if exact else _random_splits(rows.stop - rows.start, n, half, np.random.default_rng(seeds[block]))
+        sides = (
+            every[rows]
+            if exact
+            else _random_splits(
+                rows.stop - rows.start, n, half, np.random.default_rng(seeds[block])
+            )
+        )
         return _swapped(runs, sides, pairs)
 
     counted = np.concatenate(list(in_order(of_block, blocks, threads)), axis=1) / pairs[0].size
     rates, tied = counted.mean(axis=1)
     errors = np.zeros(n_measures) if exact else counted[0].std(axis=0, ddof=1) / math.sqrt(count)
-    return SwapTable(size=half, trials=count, exact=exact, rates=rates, standard_errors=errors, tied=tied)
+    return SwapTable(
+        size=half, trials=count, exact=exact, rates=rates, standard_errors=errors, tied=tied
+    )
 
 
 def half_of(n: int, size: int | None) -> int:
     """Queries of each of two disjoint sets."""
     half = whole_number("size", n // 2 if size is None else size)
     if 2 * half > n:
-        raise OptionError(f"size={half}: expected at most half of the {n} queries, since the two sets share none")
+        raise OptionError(
+            f"size={half}: expected at most half of the {n} queries, since the two sets share none"
+        )
     return half
 
 
@@ -109,10 +124,18 @@ def _swapped(runs: Runs, sides: FloatArray, pairs: tuple[IntArray, IntArray]) ->
     whole numbers: exact in any order.
     """
     both = np.concatenate([sides > 0, sides < 0]).astype(np.float64)
-    drawn = np.split((both @ runs.totals.reshape(len(runs.totals), -1)).reshape(len(both), *runs.totals.shape[1:]), 2)
+    drawn = np.split(
+        (both @ runs.totals.reshape(len(runs.totals), -1)).reshape(
+            len(both), *runs.totals.shape[1:]
+        ),
+        2,
+    )
     found = np.empty((2, len(sides), runs.unit.size))
     for measure, step in enumerate(runs.step):
-        here, there = (to_steps(sums[:, pairs[1], measure] - sums[:, pairs[0], measure], step) for sums in drawn)
+        here, there = (
+            to_steps(sums[:, pairs[1], measure] - sums[:, pairs[0], measure], step)
+            for sums in drawn
+        )
         tied = ((here == 0) | (there == 0)).sum(axis=1)
         found[0, :, measure] = (np.sign(here) * np.sign(there) < 0).sum(axis=1) + tied / 2
         found[1, :, measure] = tied
@@ -133,7 +156,11 @@ class SwapSpread:
         """Difference of two observed rates that is significant, shape (measures, measures); 1 if
         none is.
         """
-        found: FloatArray = np.minimum(np.where(self.deviations > 0, self.critical, 0.0) * np.fmax(self.deviations, _LEAST_SPREAD), 1.0)
+        found: FloatArray = np.minimum(
+            np.where(self.deviations > 0, self.critical, 0.0)
+            * np.fmax(self.deviations, _LEAST_SPREAD),
+            1.0,
+        )
         return found
 
 
@@ -160,7 +187,11 @@ def swap_spread(
     found = []
     for block, seed in enumerate(generator_of(rng).bit_generator.seed_seq.spawn(blocks)):  # type: ignore[attr-defined]
         times = _resampled(n, min(rows, count - block * rows), np.random.default_rng(seed))
-        rates = in_order(lambda measure, times=times: _mean_rates(times, table[:, :, measure], half), table.shape[2], threads)  # type: ignore[misc]
+        rates = in_order(
+            lambda measure, times=times: _mean_rates(times, table[:, :, measure], half),  # type: ignore[misc]
+            table.shape[2],
+            threads,
+        )
         found.append(np.stack(list(rates), axis=1))
     drawn = np.concatenate(found)
     return _simultaneous(drawn - drawn.mean(axis=0), level, n - 1)
@@ -181,7 +212,9 @@ def _mean_rates(times: FloatArray, table: FloatArray, half: int) -> FloatArray:
     total = np.zeros(len(times))
     for start in range(0, first.size, wide):
         part = slice(start, start + wide)
-        total += _normal_rates(times, _as_whole(table[:, second[part]] - table[:, first[part]]), half).sum(axis=1)
+        total += _normal_rates(
+            times, _as_whole(table[:, second[part]] - table[:, first[part]]), half
+        ).sum(axis=1)
     return total / first.size
 
 
@@ -191,16 +224,24 @@ def _as_whole(differences: FloatArray) -> FloatArray:
     """
     bits = max((_EXACT_BITS - math.ceil(math.log2(len(differences)))) // 2 - 1, 8)
     largest = np.abs(differences).max()
-    return np.rint(differences * 2.0 ** (bits - math.frexp(largest)[1])) if largest > 0 else differences
+    return (
+        np.rint(differences * 2.0 ** (bits - math.frexp(largest)[1]))
+        if largest > 0
+        else differences
+    )
 
 
 def _normal_rates(times: FloatArray, differences: FloatArray, half: int) -> FloatArray:
     """The chance of a swap of each pair in each sample of queries, shape (samples, pairs)."""
     n = times.shape[1]
     sums, squares = times @ differences, times @ differences**2
-    deviation = np.sqrt(np.maximum(squares - sums**2 / n, 0) / (n - 1)) * math.sqrt(1 / half - 1 / n)
+    deviation = np.sqrt(np.maximum(squares - sums**2 / n, 0) / (n - 1)) * math.sqrt(
+        1 / half - 1 / n
+    )
     never = deviation <= 0
-    apart = np.divide(np.abs(sums) / n, deviation, out=np.where(sums != 0, np.inf, 0.0), where=~never)
+    apart = np.divide(
+        np.abs(sums) / n, deviation, out=np.where(sums != 0, np.inf, 0.0), where=~never
+    )
     rates = 4 * owens_t(apart, math.sqrt(n / (n - 2 * half)) if 2 * half < n else math.inf)
     rates[never & (sums == 0)] = 0.5  # every split ties
     return np.asarray(rates, np.float64)
@@ -220,4 +261,9 @@ def _simultaneous(rates: FloatArray, level: float, df: int) -> SwapSpread:
     critical = float(np.quantile(largest, level, method="higher"))
     # The deviations are estimates themselves, and the largest ratio has one of the smaller ones
     # below it.
-    return SwapSpread(resamples=count, level=level, critical=float(stats.t.isf(stats.norm.sf(critical), df)), deviations=deviations)
+    return SwapSpread(
+        resamples=count,
+        level=level,
+        critical=float(stats.t.isf(stats.norm.sf(critical), df)),
+        deviations=deviations,
+    )

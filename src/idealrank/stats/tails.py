@@ -54,7 +54,9 @@ def from_zero(values: FloatArray) -> IntArray:
     return np.array([np.count_nonzero(column) for column in counted.T], np.int64)
 
 
-def nth_largest(stream: Stream, rank: int, n_draws: int, columns: int, count: Count = from_zero) -> Tail:
+def nth_largest(
+    stream: Stream, rank: int, n_draws: int, columns: int, count: Count = from_zero
+) -> Tail:
     """The value at a rank from the top, exactly, of each column of a stream."""
     if n_draws * columns <= FEW_VALUES:
         return _of_all(stream, rank, n_draws, count)
@@ -62,7 +64,9 @@ def nth_largest(stream: Stream, rank: int, n_draws: int, columns: int, count: Co
     for size in _first_looks(n_draws, columns):
         expected = rank * size / n_draws
         spread = _ERRORS * np.sqrt(expected * max(1 - expected / size, 0)) + 1
-        low, high = _Near(low, high, count).fed(stream, size).bracket(expected - spread, expected + spread)
+        low, high = (
+            _Near(low, high, count).fed(stream, size).bracket(expected - spread, expected + spread)
+        )
     end = np.full(columns, np.nan)
     near = _Near(low, high, count).fed(stream, n_draws)
     while True:
@@ -72,7 +76,10 @@ def nth_largest(stream: Stream, rank: int, n_draws: int, columns: int, count: Co
         if not missed.any():
             return Tail(end, near.counted)
         above = missed & (near.above >= rank)
-        low, high = np.where(above, high, np.where(missed, -np.inf, np.inf)), np.where(missed & ~above, low, np.inf)
+        low, high = (
+            np.where(above, high, np.where(missed, -np.inf, np.inf)),
+            np.where(missed & ~above, low, np.inf),
+        )
         near = _Near(low, high, count).fed(stream, n_draws)
 
 
@@ -127,12 +134,21 @@ class _Near:
         near &= ~above
         at = np.flatnonzero(near)
         column = (at // len(values)).astype(np.int32)
-        return TailBlock(np.asarray(np.count_nonzero(above, axis=1)), self._count(columns.T), column, columns.ravel()[at])
+        return TailBlock(
+            np.asarray(np.count_nonzero(above, axis=1)),
+            self._count(columns.T),
+            column,
+            columns.ravel()[at],
+        )
 
     def _count_equal(self) -> None:
         if not self._values:
             return
-        column, value, count = np.concatenate(self._columns), np.concatenate(self._values), np.concatenate(self._counts)
+        column, value, count = (
+            np.concatenate(self._columns),
+            np.concatenate(self._values),
+            np.concatenate(self._counts),
+        )
         order = np.lexsort((-value, column))
         column, value, count = column[order], value[order], count[order]
         starts = starts_of(column, value)
@@ -146,7 +162,9 @@ class _Near:
         """The value at a rank of each column; infinity where it is above everything, NaN where it
         is not among those near.
         """
-        found = np.where(self.above >= rank, np.where(np.isposinf(self.high), np.inf, np.nan), np.nan)
+        found = np.where(
+            self.above >= rank, np.where(np.isposinf(self.high), np.inf, np.nan), np.nan
+        )
         if not self._values or not self._values[0].size:
             return found
         column, value, count = self._columns[0], self._values[0], self._counts[0]
@@ -162,7 +180,10 @@ class _Near:
 
     def bracket(self, best: float, worst: float) -> tuple[FloatArray, FloatArray]:
         """A narrower [low, high) that holds the ranks from `best` to `worst` of these values."""
-        low, high = self.at(np.ceil(worst)), self.at(np.floor(best)) if best >= 1 else np.full(self.low.size, np.inf)
+        low, high = (
+            self.at(np.ceil(worst)),
+            self.at(np.floor(best)) if best >= 1 else np.full(self.low.size, np.inf),
+        )
         low = np.where(np.isnan(low), self.low, low)
         high = np.where(np.isnan(high), self.high, np.nextafter(high, np.inf))
         return low, high

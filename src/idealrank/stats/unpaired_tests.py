@@ -49,7 +49,11 @@ class Relabelled:
         greater = ((self.shifts <= 0).sum(axis=0) + 1) / self.total
         less = ((self.shifts >= 0).sum(axis=0) + 1) / self.total
         outside = (1 - level) / (2 if alternative == "two-sided" else 1)
-        p = {"two-sided": np.minimum(1, 2 * np.minimum(greater, less)), "greater": greater, "less": less}[alternative]
+        p = {
+            "two-sided": np.minimum(1, 2 * np.minimum(greater, less)),
+            "greater": greater,
+            "less": less,
+        }[alternative]
         place = math.floor(outside * self.total + 1e-9)
         if not place:
             endless = np.full(p.shape, np.inf)
@@ -57,7 +61,9 @@ class Relabelled:
         return p, self.shifts[place - 1], self.shifts[-place]
 
 
-def relabelled(a: FloatArray, b: FloatArray, n_resamples: int, rng: RandomLike, threads: int | None) -> Relabelled:
+def relabelled(
+    a: FloatArray, b: FloatArray, n_resamples: int, rng: RandomLike, threads: int | None
+) -> Relabelled:
     """Exchanges between columns a, shape (n_a, m), and b, shape (n_b, m): all if no more than
     `n_resamples`, else random ones.
     """
@@ -86,7 +92,13 @@ def _every(n_a: int, n_b: int) -> FloatArray:
     return labels
 
 
-def _drawn(rows: FloatArray, n_a: int, observed: FloatArray, draws: int, means: tuple[np.random.Generator, int]) -> FloatArray:
+def _drawn(
+    rows: FloatArray,
+    n_a: int,
+    observed: FloatArray,
+    draws: int,
+    means: tuple[np.random.Generator, int],
+) -> FloatArray:
     rng, threads = means
     size = max(1, _ITEMS // rows.shape[1])
     firsts = range(0, draws, size)
@@ -96,7 +108,9 @@ def _drawn(rows: FloatArray, n_a: int, observed: FloatArray, draws: int, means: 
 
     def block(number: int) -> None:
         first, last = firsts[number], min(firsts[number] + size, draws)
-        labels = np.random.default_rng(seeds[number]).permuted(np.tile(plain, (last - first, 1)), axis=1)
+        labels = np.random.default_rng(seeds[number]).permuted(
+            np.tile(plain, (last - first, 1)), axis=1
+        )
         shifts[first:last] = _shifts(labels, rows, n_a, observed)
 
     for _ in in_order(block, len(firsts), threads):
@@ -155,7 +169,7 @@ class UnpairedTest:
     --------
     >>> print(welch_t([0.2, 0.5, 0.5, 0.9], [0.4, 0.5, 0.8, 0.9, 1.0]))
     b - a = 0.195 [-0.2528, 0.6428], p = 0.33; g 0.639, P(b > a) 0.675 (two-sided welch test with 95 % interval, 4 and 5 queries)
-    """
+    """  # noqa: E501
 
     difference: Any
     p: Any
@@ -174,14 +188,27 @@ class UnpairedTest:
     def __str__(self) -> str:
         parts = (self.difference, self.low, self.high, self.p, self.effect, self.common_language)
         lines = [
-            f"b - a = {difference:.4g} [{low:.4g}, {high:.4g}], p = {p:.3g}; g {effect:.3g}, P(b > a) {share:.3g}"
-            for difference, low, high, p, effect, share in zip(*(np.atleast_1d(part) for part in parts), strict=True)
+            f"b - a = {difference:.4g} [{low:.4g}, {high:.4g}], p = {p:.3g}; g {effect:.3g}, "
+            f"P(b > a) {share:.3g}"
+            for difference, low, high, p, effect, share in zip(
+                *(np.atleast_1d(part) for part in parts), strict=True
+            )
         ]
         count = f"{self.n_a} and {self.n_b} queries{'; ' if self.note else ''}{self.note}"
-        return "\n".join(lines) + f" ({self.alternative} {self.method} test with {100 * self.level:g} % interval, {count})"
+        return (
+            "\n".join(lines)
+            + f" ({self.alternative} {self.method} test with {100 * self.level:g} % interval, "
+            f"{count})"
+        )
 
 
-def welch_t(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95) -> UnpairedTest:
+def welch_t(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    *,
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
+) -> UnpairedTest:
     """Test two means over different queries with Welch's t, for unequal variances.
 
     Parameters
@@ -207,7 +234,8 @@ def welch_t(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "t
 
     References
     ----------
-    Welch (1947), The generalization of 'Student's' problem when several different population variances are involved. Biometrika 34.
+    Welch (1947), The generalization of 'Student's' problem when several different population
+    variances are involved. Biometrika 34.
 
     Examples
     --------
@@ -219,9 +247,14 @@ def welch_t(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "t
     outside = (1 - level) / (2 if alternative == "two-sided" else 1)
     if min(len(one), len(two)) == 1:
         endless = np.full(difference.shape, np.inf)
-        figures, note = (np.ones_like(difference), np.zeros_like(difference), -endless, endless), "one query alone shows no variance"
+        figures, note = (
+            (np.ones_like(difference), np.zeros_like(difference), -endless, endless),
+            "one query alone shows no variance",
+        )
     else:
-        parts = [deviations(part, Design.of(len(part)), largest) ** 2 / len(part) for part in (one, two)]
+        parts = [
+            deviations(part, Design.of(len(part)), largest) ** 2 / len(part) for part in (one, two)
+        ]
         variance = parts[0] + parts[1]
         with np.errstate(invalid="ignore", divide="ignore"):
             df = variance**2 / (parts[0] ** 2 / (len(one) - 1) + parts[1] ** 2 / (len(two) - 1))
@@ -250,7 +283,13 @@ def welch_p(a: LinearMean, b: LinearMean) -> float:
     return float(t_tail(difference / math.sqrt(variance), np.array([freedom]), "greater")[0])
 
 
-def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95) -> UnpairedTest:
+def mann_whitney(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    *,
+    alternative: Alternative = "two-sided",
+    level: float = 0.95,
+) -> UnpairedTest:
     """Test whether values of b tend to be larger than values of a, by ranks.
 
     Parameters
@@ -273,8 +312,8 @@ def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative
 
     References
     ----------
-    Mann and Whitney (1947), On a test of whether one of two random variables is stochastically larger than the other. Annals of
-    Mathematical Statistics 18.
+    Mann and Whitney (1947), On a test of whether one of two random variables is stochastically
+    larger than the other. Annals of Mathematical Statistics 18.
 
     Examples
     --------
@@ -288,7 +327,9 @@ def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative
     exact = ~tied & (min(len(one), len(two)) <= 8)
     p = np.where(exact, 0.0, _rank_p(ranks, wins, len(one), alternative))
     if exact.any():
-        p[exact] = mannwhitneyu(two[:, exact], one[:, exact], alternative=alternative, method="exact", axis=0).pvalue
+        p[exact] = mannwhitneyu(
+            two[:, exact], one[:, exact], alternative=alternative, method="exact", axis=0
+        ).pvalue
     nothing = np.full(wins.shape, np.nan)
     figures = (_mean_difference(one, two), p, wins, nothing, nothing)
     return _test((one, two, like), figures, ("mann-whitney", level, alternative, ""))
@@ -301,7 +342,9 @@ def _rank_p(ranks: FloatArray, wins: FloatArray, n_a: int, alternative: str) -> 
     above = wins - n_a * n_b / 2
     away = against_null(above, alternative) - 0.5
     with np.errstate(invalid="ignore", divide="ignore"):
-        p = np.minimum(1, ndtr(-away / np.sqrt(variance)) * (2 if alternative == "two-sided" else 1))
+        p = np.minimum(
+            1, ndtr(-away / np.sqrt(variance)) * (2 if alternative == "two-sided" else 1)
+        )
     return np.where(variance > 0, p, 1.0)
 
 
@@ -343,12 +386,14 @@ def unpaired_permutation(
 
     Notes
     -----
-    The test assumes that both distributions are equal up to a shift; with unequal variances and sizes, prefer `welch_t`.
+    The test assumes that both distributions are equal up to a shift; with unequal variances and
+    sizes, prefer `welch_t`.
 
     References
     ----------
-    Pitman (1937), Significance tests which may be applied to samples from any populations. Supplement to the Journal of the Royal
-    Statistical Society 4. Garthwaite (1996), Confidence intervals from randomization tests, Biometrics 52.
+    Pitman (1937), Significance tests which may be applied to samples from any populations.
+    Supplement to the Journal of the Royal Statistical Society 4. Garthwaite (1996), Confidence
+    intervals from randomization tests, Biometrics 52.
 
     Examples
     --------
@@ -360,17 +405,30 @@ def unpaired_permutation(
     found = relabelled(one, two, n_resamples, rng, threads)
     difference = _mean_difference(one, two)
     p, low, high = found.test(alternative, level)
-    note = f"all {found.total:,} exchanges" if found.listed else f"{found.total - 1:,} random exchanges"
-    return _test((one, two, like), (difference, p, difference, low, high), ("permutation", level, alternative, note))
+    note = (
+        f"all {found.total:,} exchanges"
+        if found.listed
+        else f"{found.total - 1:,} random exchanges"
+    )
+    return _test(
+        (one, two, like),
+        (difference, p, difference, low, high),
+        ("permutation", level, alternative, note),
+    )
 
 
-def _samples(a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _samples(
+    a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Columns of both, and the values of a for their shape."""
     chosen("alternative", alternative, ALTERNATIVES)
     open_share("level", level)
     first, second = columns_of("a", a), columns_of("b", b)
     if first.shape[1:] != second.shape[1:]:
-        raise InputError(f"a has shape {first.shape} and b {second.shape}; expected the same measures in the same order")
+        raise InputError(
+            f"a has shape {first.shape} and b {second.shape}; expected the same measures in "
+            f"the same order"
+        )
     return first.reshape(len(first), -1), second.reshape(len(second), -1), first
 
 
@@ -386,7 +444,9 @@ def _mean_difference(one: FloatArray, two: FloatArray) -> FloatArray:
 
 
 def _test(
-    samples: tuple[FloatArray, FloatArray, FloatArray], figures: "tuple[Any, ...]", facts: tuple[str, float, str, str]
+    samples: tuple[FloatArray, FloatArray, FloatArray],
+    figures: "tuple[Any, ...]",
+    facts: tuple[str, float, str, str],
 ) -> UnpairedTest:
     one, two, like = samples
     difference, p, statistic, low, high = figures
@@ -394,7 +454,9 @@ def _test(
     n = len(one) + len(two)
     spread, correction = np.full(difference.shape, np.nan), np.nan
     if n > 2:
-        squares = ((one - one.mean(axis=0)) ** 2).sum(axis=0) + ((two - two.mean(axis=0)) ** 2).sum(axis=0)
+        squares = ((one - one.mean(axis=0)) ** 2).sum(axis=0) + ((two - two.mean(axis=0)) ** 2).sum(
+            axis=0
+        )
         spread, correction = np.sqrt(squares / (n - 2)), 1 - 3 / (4 * n - 9)
         spread[spread <= ROUNDING * largest_of(one, two)] = 0.0
     ranks = _joint_ranks(one, two)[0][: len(two)].sum(axis=0)
@@ -408,7 +470,9 @@ def _test(
         method=method,
         alternative=alternative,
         effect=figure(in_units(difference, spread) * correction, like),
-        common_language=figure((ranks - len(two) * (len(two) + 1) / 2) / (len(one) * len(two)), like),
+        common_language=figure(
+            (ranks - len(two) * (len(two) + 1) / 2) / (len(one) * len(two)), like
+        ),
         n_a=len(one),
         n_b=len(two),
         note=note,

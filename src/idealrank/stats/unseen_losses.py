@@ -22,7 +22,9 @@ _STEPS = 12  # halvings of the step; four are enough for all but a few queries
 _CHUNK = 1 << 20  # complex numbers at once
 
 
-def unseen_loss_p(differences: FloatArray, margin: float, largest_loss: float, *, design: Design | None = None) -> float:
+def unseen_loss_p(
+    differences: FloatArray, margin: float, largest_loss: float, *, design: Design | None = None
+) -> float:
     r"""Test that the mean difference is above ``-margin``, when a query may lose up to
     `largest_loss`.
 
@@ -58,14 +60,14 @@ def unseen_loss_p(differences: FloatArray, margin: float, largest_loss: float, *
 
     Notes
     -----
-    That p at most alpha has a probability of at most alpha is proved for two values and a conjecture
-    in general, without a known counterexample.
+    That p at most alpha has a probability of at most alpha is proved for two values and a
+    conjecture in general, without a known counterexample.
 
     References
     ----------
     Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a
-    nonnegative variable. Mathematical Methods of Statistics 14. Learned-Miller and Thomas (2020), A new
-    confidence interval for the mean of a bounded random variable, arXiv:1905.06208.
+    nonnegative variable. Mathematical Methods of Statistics 14. Learned-Miller and Thomas (2020), A
+    new confidence interval for the mean of a bounded random variable, arXiv:1905.06208.
 
     Examples
     --------
@@ -75,7 +77,8 @@ def unseen_loss_p(differences: FloatArray, margin: float, largest_loss: float, *
     values, used = _checked(differences, largest_loss, design)
     if not 0 <= margin < largest_loss:
         raise OptionError(
-            f"margin={margin:g}: expected a loss of at least 0 and below largest_loss={largest_loss:g}, "
+            f"margin={margin:g}: expected a loss of at least 0 and below "
+            f"largest_loss={largest_loss:g}, "
             "the greatest loss that one query can have"
         )
     return _p(used.unit_totals(values), _unit_weights(used), margin, largest_loss)
@@ -151,7 +154,8 @@ def queries_without_loss(margin: float, largest_loss: float, alpha: float = 0.05
 
     References
     ----------
-    Hanley and Lippman-Hand (1983), If nothing goes wrong, is everything all right? JAMA 249, 1743-1745.
+    Hanley and Lippman-Hand (1983), If nothing goes wrong, is everything all right? JAMA 249,
+    1743-1745.
 
     Examples
     --------
@@ -160,18 +164,27 @@ def queries_without_loss(margin: float, largest_loss: float, alpha: float = 0.05
     """
     open_share("alpha", alpha)
     if not 0 < margin < largest_loss < math.inf:
-        raise OptionError(f"margin={margin:g}, largest_loss={largest_loss:g}: expected a margin above 0 and a finite largest loss above it")
+        raise OptionError(
+            f"margin={margin:g}, largest_loss={largest_loss:g}: expected a margin above 0 and "
+            f"a finite largest loss above it"
+        )
     return math.ceil(math.log(alpha) / math.log1p(-margin / largest_loss) - ROUNDING)
 
 
-def error_rate_known(differences: FloatArray, largest_loss: float, alpha: float, *, design: Design | None = None) -> bool:
+def error_rate_known(
+    differences: FloatArray, largest_loss: float, alpha: float, *, design: Design | None = None
+) -> bool:
     """Return whether a test that finds the mean above 0 has a known error rate, whatever rare
     losses these queries lack.
     """
     used = Design.of(differences.size) if design is None else design
     if used.n_units >= queries_for_skew(skewness(differences), used.n_units):
         return True
-    if not alpha or not math.isfinite(largest_loss) or differences.min() < -largest_loss * (1 + ROUNDING):
+    if (
+        not alpha
+        or not math.isfinite(largest_loss)
+        or differences.min() < -largest_loss * (1 + ROUNDING)
+    ):
         return False
     totals, weights = used.unit_totals(differences), _unit_weights(used)
     # By Jensen's inequality p is at least exp(-E max(S, 0) / w), where S is the weighted total and
@@ -183,16 +196,22 @@ def error_rate_known(differences: FloatArray, largest_loss: float, alpha: float,
     return _p(totals, weights, 0.0, largest_loss) <= alpha
 
 
-def _checked(differences: FloatArray, largest_loss: float, design: Design | None) -> tuple[FloatArray, Design]:
+def _checked(
+    differences: FloatArray, largest_loss: float, design: Design | None
+) -> tuple[FloatArray, Design]:
     values = np.asarray(differences, np.float64)
     if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-        raise InputError(f"differences: found shape {values.shape}, expected a finite number for each of one or more queries")
+        raise InputError(
+            f"differences: found shape {values.shape}, expected a finite number for each of "
+            f"one or more queries"
+        )
     if not 0 < largest_loss < math.inf:
         raise OptionError(f"largest_loss={largest_loss!r}: expected a finite loss above 0")
     worst = int(values.argmin())
     if values[worst] < -largest_loss * (1 + ROUNDING):
         raise InputError(
-            f"largest_loss={largest_loss:g}: found a loss of {-values[worst]:g} of query {worst}; expected "
+            f"largest_loss={largest_loss:g}: found a loss of {-values[worst]:g} of query "
+            f"{worst}; expected "
             "the greatest loss that any query can have, such as the range of the measure"
         )
     return values, Design.of(values.size) if design is None else design

@@ -20,11 +20,17 @@ def columns_of(name: str, values: npt.ArrayLike) -> FloatArray:
     """Values as float64, shape (queries, measures) or (queries,), finite."""
     given = np.asarray(values, np.float64)
     if given.ndim not in {1, 2} or not given.size:
-        raise InputError(f"{name} has shape {given.shape}, expected (queries,) or (queries, measures), with at least one query and measure")
+        raise InputError(
+            f"{name} has shape {given.shape}, expected (queries,) or (queries, measures), "
+            f"with at least one query and measure"
+        )
     if not np.isfinite(given).all():
         row, *column = (int(axis[0]) for axis in np.nonzero(~np.isfinite(given)))
         place = f"query {row}" + (f", column {column[0]}" if column else "")
-        raise InputError(f"{name}, {place}: value {given[(row, *column)]}; expected finite values, so leave that query out on both sides")
+        raise InputError(
+            f"{name}, {place}: value {given[(row, *column)]}; expected finite values, so "
+            f"leave that query out on both sides"
+        )
     return given
 
 
@@ -33,7 +39,8 @@ def paired(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     first, second = columns_of("a", a), columns_of("b", b)
     if first.shape != second.shape:
         raise InputError(
-            f"a has shape {first.shape} and b {second.shape}; paired values need the same queries and measures in the same order"
+            f"a has shape {first.shape} and b {second.shape}; paired values need the same "
+            f"queries and measures in the same order"
         )
     return first, second
 
@@ -43,7 +50,10 @@ def design_of(design: Design | None, n: int) -> Design:
     if design is None:
         return Design.of(n)
     if design.n != n:
-        raise InputError(f"a design of {design.n} queries for values of {n}; expected one row for each query of the design")
+        raise InputError(
+            f"a design of {design.n} queries for values of {n}; expected one row for each "
+            f"query of the design"
+        )
     return design
 
 
@@ -51,8 +61,12 @@ def refuse_design(test: str, design: Design | None, instead: str) -> None:
     """Say that a test knows no weights, strata or clusters."""
     if design is None or design.plain:
         return
-    parts = [name for name in ("weights", "strata", "clusters") if getattr(design, name) is not None]
-    raise OptionError(f"{test} cannot honour the {' and '.join(parts)} of the design; use {instead}, which can")
+    parts = [
+        name for name in ("weights", "strata", "clusters") if getattr(design, name) is not None
+    ]
+    raise OptionError(
+        f"{test} cannot honour the {' and '.join(parts)} of the design; use {instead}, which can"
+    )
 
 
 def figure(values: Any, like: FloatArray) -> Any:
@@ -72,20 +86,30 @@ def chosen(name: str, value: str, choices: "tuple[str, ...]") -> None:
 def open_share(name: str, value: float) -> None:
     """Check a level or an alpha."""
     if not isinstance(value, Real) or not 0 < value < 1:
-        raise OptionError(f"{name}={value!r}: expected a number between 0 and 1, such as 0.95 for a level")
+        raise OptionError(
+            f"{name}={value!r}: expected a number between 0 and 1, such as 0.95 for a level"
+        )
 
 
-def table_of(values: Any, *, axes: tuple[str, ...] = ("queries", "runs"), least: tuple[int, ...] = (2, 2)) -> FloatArray:
+def table_of(
+    values: Any, *, axes: tuple[str, ...] = ("queries", "runs"), least: tuple[int, ...] = (2, 2)
+) -> FloatArray:
     """A table of finite values, as float64."""
     table = np.asarray(values, np.float64)
     if table.ndim != len(axes):
         raise InputError(f"values of shape {table.shape}, expected ({', '.join(axes)})")
     for axis, size, fewest in zip(axes, table.shape, least, strict=True):
         if size < fewest:
-            raise InputError(f"{size} {axis}, expected at least {fewest}: the variance between fewer cannot be told")
+            raise InputError(
+                f"{size} {axis}, expected at least {fewest}: the variance between fewer "
+                f"cannot be told"
+            )
     if not np.isfinite(table).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(table))[0])
-        raise InputError(f"value {table[place]} at {place}: expected finite numbers; give undefined queries a value or leave them out")
+        raise InputError(
+            f"value {table[place]} at {place}: expected finite numbers; give undefined "
+            f"queries a value or leave them out"
+        )
     return table
 
 

@@ -30,7 +30,10 @@ def unit_of(values: FloatArray) -> FloatArray:
         total = np.abs(values).sum(axis=0)
     if not np.isfinite(total).all():
         at = int(np.flatnonzero(~np.isfinite(total))[0])
-        raise InputError(f"column {at}: the sum of absolute values is beyond float64; rescale the values, for example to [0, 1]")
+        raise InputError(
+            f"column {at}: the sum of absolute values is beyond float64; rescale the values, "
+            f"for example to [0, 1]"
+        )
     exponent = np.frexp(total)[1]
     return np.asarray(np.ldexp(1.0, np.maximum(exponent - _BITS, -1022)), np.float64)
 
@@ -73,7 +76,11 @@ class Runs(NamedTuple):
         last.
         """
         one = np.ndim(values) != 3
-        table = table_of(values) if one else table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1))
+        table = (
+            table_of(values)
+            if one
+            else table_of(values, axes=("queries", "runs", "measures"), least=(2, 2, 1))
+        )
         table = table.reshape(*table.shape[:2], -1)
         used = design_of(design, len(table))
         # What all runs share says nothing of their differences, and would cost them digits.
@@ -105,7 +112,10 @@ class Runs(NamedTuple):
 
     def identical(self) -> "np.ndarray[Any, np.dtype[np.bool_]]":
         """Mark pairs of runs with equal values everywhere, shape (runs, runs, measures)."""
-        same = [np.unique(self.totals[:, :, measure], axis=1, return_inverse=True)[1].reshape(-1) for measure in range(self.unit.size)]
+        same = [
+            np.unique(self.totals[:, :, measure], axis=1, return_inverse=True)[1].reshape(-1)
+            for measure in range(self.unit.size)
+        ]
         return np.stack([codes == codes[:, None] for codes in same], axis=-1)
 
     def shaped(self, figures: FloatArray) -> Any:
@@ -125,8 +135,13 @@ class Thresholds:
         shape (columns, k + 1).
         """
         size = self._sorted.shape[1] + 1
-        reached = (np.searchsorted(row, values[:, column], side="right") for column, row in enumerate(self._sorted))
-        return np.stack([np.bincount(places, minlength=size) for places in reached]).astype(np.int64)
+        reached = (
+            np.searchsorted(row, values[:, column], side="right")
+            for column, row in enumerate(self._sorted)
+        )
+        return np.stack([np.bincount(places, minlength=size) for places in reached]).astype(
+            np.int64
+        )
 
     def reached(self, counts: IntArray) -> IntArray:
         """Return the number of values that reached each threshold, shape (columns, k), from the

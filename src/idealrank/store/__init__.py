@@ -8,4 +8,14 @@ from idealrank.store.results import Stored, StoredVerdict
 from idealrank.store.store import Store
 from idealrank.store.value_files import Swept
 
-__all__ = ["Entry", "Record", "Store", "Stored", "StoredAlarm", "StoredNotice", "StoredRound", "StoredVerdict", "Swept"]
+__all__ = [
+    "Entry",
+    "Record",
+    "Store",
+    "Stored",
+    "StoredAlarm",
+    "StoredNotice",
+    "StoredRound",
+    "StoredVerdict",
+    "Swept",
+]

@@ -24,7 +24,15 @@ _END = struct.Struct("<4s4H2LH")
 _SIGNATURE, _LARGE_SIGNATURE, _LOCATOR = b"PK\x05\x06", b"PK\x06\x07", 20
 
 # What is said of bytes that are no archive, or a damaged one; RuntimeError of one with a password.
-_NO_ARCHIVE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OverflowError)
+_NO_ARCHIVE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+)
 
 
 class Room:
@@ -40,8 +48,10 @@ class Room:
         self._taken += size
         if self._taken > self.most:
             raise InputError(
-                f"found contents that take {self._taken:,} bytes or more when unpacked, expected at most {self.most:,} of an archive of "
-                f"{self._packed:,} bytes ({ALWAYS >> 20} MiB or {TIMES} times its size, and never more than {MOST >> 30} GiB); "
+                f"found contents that take {self._taken:,} bytes or more when unpacked, "
+                f"expected at most {self.most:,} of an archive of "
+                f"{self._packed:,} bytes ({ALWAYS >> 20} MiB or {TIMES} times its size, and "
+                f"never more than {MOST >> 30} GiB); "
                 "evaluate fewer queries at a time"
             )
 
@@ -89,7 +99,9 @@ def _check_end(file: BinaryIO) -> None:
         raise foreign(f"{members:,} members in a directory of {directory:,} bytes")
 
 
-def _check_member(member: zipfile.ZipInfo, is_expected: Callable[[str], bool], before: set[str]) -> None:
+def _check_member(
+    member: zipfile.ZipInfo, is_expected: Callable[[str], bool], before: set[str]
+) -> None:
     name = member.filename
     if not is_expected(name):
         raise InputError(f"found {shown(repr(name))} in it, expected only a record and value files")

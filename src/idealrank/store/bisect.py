@@ -16,14 +16,24 @@ Folder = str | Path
 
 def in_order(commits: Iterable[str], folder: Folder = ".") -> list[str]:
     """Sort the commits that a repository has, each after its ancestors."""
-    wanted = sorted({commit for commit in commits if commit and all(letter in "0123456789abcdef" for letter in commit)})
+    wanted = sorted(
+        {
+            commit
+            for commit in commits
+            if commit and all(letter in "0123456789abcdef" for letter in commit)
+        }
+    )
     if not wanted:
         return []
     try:
         listed = _git(folder, "cat-file", "--batch-check", given=wanted)
     except InputError:
         return []
-    here = {line.split()[0] for line in listed if line.endswith(tuple("0123456789")) and line.split()[1] == "commit"}
+    here = {
+        line.split()[0]
+        for line in listed
+        if line.endswith(tuple("0123456789")) and line.split()[1] == "commit"
+    }
     if not here:
         return []
     walked = _git(folder, "rev-list", "--topo-order", "--stdin", given=sorted(here))
@@ -43,7 +53,9 @@ def trace(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> Trace:
     found, left = onset(ordered, rule), None
     if found.state == "fails":
         left = suspects(fails, folder)
-        found = found if left is None else _on_both_sides(found, newest[left.good], newest[left.bad])
+        found = (
+            found if left is None else _on_both_sides(found, newest[left.good], newest[left.bad])
+        )
     left_out = sum(1 for point in points if point.changed or point.commit not in fails)
     about = subject(left.bad, folder) if left is not None and left.found else ""
     return Trace(onset=found, order="commit", suspects=left, left_out=left_out, subject=about)
@@ -54,7 +66,11 @@ def fails_here(points: Sequence[Point], rule: Rule, folder: Folder = ".") -> boo
     without a value.
     """
     here = head(folder)
-    newest = {point.commit: point for point in points if point.commit and (not point.changed or point.commit == here)}
+    newest = {
+        point.commit: point
+        for point in points
+        if point.commit and (not point.changed or point.commit == here)
+    }
     if here not in newest:
         return None
     known = in_order(newest, folder)
@@ -79,7 +95,13 @@ def suspects(fails: Mapping[str, bool | None], folder: Folder = ".") -> Suspects
     if not good:
         return None
     while True:
-        left = _git(folder, "rev-list", "--topo-order", "--stdin", given=[bad, *(f"^{commit}" for commit in good)])
+        left = _git(
+            folder,
+            "rev-list",
+            "--topo-order",
+            "--stdin",
+            given=[bad, *(f"^{commit}" for commit in good)],
+        )
         oldest = next(commit for commit in reversed(left) if fails.get(commit))
         if oldest == bad:
             break
@@ -87,11 +109,22 @@ def suspects(fails: Mapping[str, bool | None], folder: Folder = ".") -> Suspects
     return _halved(fails, bad, good, left, folder)
 
 
-def _halved(fails: Mapping[str, bool | None], bad: str, good: Sequence[str], left: Sequence[str], folder: Folder) -> Suspects:
+def _halved(
+    fails: Mapping[str, bool | None],
+    bad: str,
+    good: Sequence[str],
+    left: Sequence[str],
+    folder: Folder,
+) -> Suspects:
     """The suspects, the next one chosen by git."""
     before = set(_git(folder, "rev-list", bad))
     nearest = [commit for commit in good if commit in before][-1]
-    ranked = [line.split()[0] for line in _git(folder, "rev-list", "--bisect-all", "--stdin", given=[bad, *(f"^{one}" for one in good)])]
+    ranked = [
+        line.split()[0]
+        for line in _git(
+            folder, "rev-list", "--bisect-all", "--stdin", given=[bad, *(f"^{one}" for one in good)]
+        )
+    ]
     unknown = [commit for commit in ranked if commit not in fails]
     return Suspects(
         good=nearest,
@@ -130,7 +163,12 @@ def _git(folder: Folder, *arguments: str, given: Sequence[str] = ()) -> list[str
     try:
         done = ask_git(*arguments, folder=folder, given="\n".join(given) + "\n" if given else "")
     except OSError as error:
-        raise InputError(f"git: found {error.strerror}, expected the program to be installed") from None
+        raise InputError(
+            f"git: found {error.strerror}, expected the program to be installed"
+        ) from None
     if done.returncode:
-        raise InputError(f"git {arguments[0]}: found {done.stderr.strip() or 'a failure'}, expected a repository that has these commits")
+        raise InputError(
+            f"git {arguments[0]}: found {done.stderr.strip() or 'a failure'}, expected a "
+            f"repository that has these commits"
+        )
     return done.stdout.splitlines()

@@ -27,10 +27,21 @@ _FILE = re.compile(r"[0-9a-f]{64}\.(npy|npz|json)")
 _WHEN = (1980, 1, 1, 0, 0, 0)  # of every member, so that one evaluation is always the same file
 
 
-def export(entry: Entry, fields: Fields, notes: list[tuple[str, str]], read: Callable[[str], bytes], path: Path) -> None:
+def export(
+    entry: Entry,
+    fields: Fields,
+    notes: list[tuple[str, str]],
+    read: Callable[[str], bytes],
+    path: Path,
+) -> None:
     """Write an archive, under another name first."""
     record = canonical(fields).encode()
-    words = {"id": entry.id, "digest": hashlib.sha256(record).hexdigest(), "tags": list(entry.record.tags), "notes": notes}
+    words = {
+        "id": entry.id,
+        "digest": hashlib.sha256(record).hexdigest(),
+        "tags": list(entry.record.tags),
+        "notes": notes,
+    }
     contents = {_RECORD: record, _WORDS: canonical(words).encode()}
     contents |= {name: read(name) for name in sorted(set(fields["files"].values()))}
     try:
@@ -38,7 +49,9 @@ def export(entry: Entry, fields: Fields, notes: list[tuple[str, str]], read: Cal
             with unfinished.open("xb") as file:
                 with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
                     for name, content in contents.items():
-                        archive.writestr(zipfile.ZipInfo(name, _WHEN), content, zipfile.ZIP_DEFLATED)
+                        archive.writestr(
+                            zipfile.ZipInfo(name, _WHEN), content, zipfile.ZIP_DEFLATED
+                        )
                 file.flush()
                 to_disk(file.fileno())
             opened(unfinished, path)  # what no store would take in is not worth keeping
@@ -63,7 +76,9 @@ def opened(path: Path, named: Path | None = None) -> Adding:
 def _checked(file: BinaryIO) -> Adding:
     """The parts of an archive, held against their hashes and against each other."""
     room = Room(os.fstat(file.fileno()).st_size)
-    contents = unpacked(file, lambda name: name in (_RECORD, _WORDS) or _FILE.fullmatch(name) is not None, room)
+    contents = unpacked(
+        file, lambda name: name in (_RECORD, _WORDS) or _FILE.fullmatch(name) is not None, room
+    )
     for name in (_RECORD, _WORDS):
         if name not in contents:
             raise foreign(f"no {name!r}")
@@ -72,7 +87,10 @@ def _checked(file: BinaryIO) -> Adding:
     check_words(words)
     digest = hashlib.sha256(record).hexdigest()
     if digest != words["digest"] or digest[:DIGITS] != words["id"]:
-        raise InputError("found a record without the SHA-256 of its id, expected the exported record; export it again")
+        raise InputError(
+            "found a record without the SHA-256 of its id, expected the exported record; "
+            "export it again"
+        )
     try:
         return _sound(_json(record, _RECORD), words, contents, room)
     except IdealrankError as error:
@@ -82,9 +100,15 @@ def _checked(file: BinaryIO) -> Adding:
 def _sound(fields: Any, words: Fields, contents: dict[str, bytes], room: Room) -> Adding:
     check_head(fields)
     if not 1 <= fields["format"] <= FORMAT:
-        raise InputError(f"found a record of format {fields['format']}, expected {FORMAT} or earlier; upgrade idealrank")
+        raise InputError(
+            f"found a record of format {fields['format']}, expected {FORMAT} or earlier; "
+            f"upgrade idealrank"
+        )
     if fields["kind"] != "evaluation" or not _is_canonical(fields, contents[_RECORD]):
-        raise InputError(f"found the record of one {shown(fields['kind'])}, expected one evaluation in its one spelling; export it again")
+        raise InputError(
+            f"found the record of one {shown(fields['kind'])}, expected one evaluation in its "
+            f"one spelling; export it again"
+        )
     measures = check_evaluation(fields)
     names = set(fields["files"].values())
     if absent := sorted(names - set(contents)):
@@ -93,7 +117,13 @@ def _sound(fields: Any, words: Fields, contents: dict[str, bytes], room: Room) -
     if set(contents) != {_RECORD, _WORDS, *names}:
         raise foreign("files in it that its record does not name")
     check_contents(fields, {what: blob.content for what, blob in files.items()}, measures, room)
-    return Adding(kind="evaluation", fields=fields, files=files, tags=words["tags"], notes=[(time, text) for time, text in words["notes"]])
+    return Adding(
+        kind="evaluation",
+        fields=fields,
+        files=files,
+        tags=words["tags"],
+        notes=[(time, text) for time, text in words["notes"]],
+    )
 
 
 def _is_canonical(fields: Fields, record: bytes) -> bool:

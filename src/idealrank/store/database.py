@@ -54,11 +54,17 @@ def connect_read_only(path: Path, timeout: float) -> sqlite3.Connection:
         except FileNotFoundError:  # of a log that its last user took away
             found = None
         except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror or error}; expected a store that may be read") from None
+            raise InputError(
+                f"{path}: cannot be read: {error.strerror or error}; expected a store that "
+                f"may be read"
+            ) from None
         if found is not None:
             return found
         if time.monotonic() > deadline:
-            raise InputError(f"{path}: the store changed for {_PATIENCE:.0f} seconds, so it could not be read; try again")
+            raise InputError(
+                f"{path}: the store changed for {_PATIENCE:.0f} seconds, so it could not be "
+                f"read; try again"
+            )
         time.sleep(_PAUSE)
 
 
@@ -70,7 +76,9 @@ def _live(path: Path, timeout: float) -> sqlite3.Connection | None:
     """A connection by the log and the shared memory of others; None where these are just made or
     taken away.
     """
-    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=timeout, isolation_level=None)
+    connection = sqlite3.connect(
+        f"{path.as_uri()}?mode=ro", uri=True, timeout=timeout, isolation_level=None
+    )
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as error:
@@ -140,7 +148,11 @@ def teach(connection: sqlite3.Connection) -> None:
 def _is_intact(key: Any, digest: Any, record: Any) -> bool:
     """Compare bytes: what a damaged page gives need not be text."""
     is_there = all(isinstance(one, bytes) for one in (key, digest, record))
-    return is_there and hashlib.sha256(record).hexdigest().encode() == digest and digest.startswith(key)
+    return (
+        is_there
+        and hashlib.sha256(record).hexdigest().encode() == digest
+        and digest.startswith(key)
+    )
 
 
 def from_record(*paths: str, entry: str = "entry") -> str:
@@ -155,7 +167,10 @@ def is_intact(entry: str = "entry") -> str:
     kind that the row states.
     """
     hashed = ", ".join(f"CAST({entry}.{name} AS BLOB)" for name in ("id", "digest", "record"))
-    return f"CASE WHEN {_FUNCTION}({hashed}) THEN json_extract({entry}.record, '$.kind') IS {entry}.kind ELSE 0 END"
+    return (
+        f"CASE WHEN {_FUNCTION}({hashed}) THEN json_extract({entry}.record, '$.kind') IS "
+        f"{entry}.kind ELSE 0 END"
+    )
 
 
 def read_parts(place: Any, key: Any, found: Any) -> list[Any]:
@@ -169,7 +184,8 @@ def read_parts(place: Any, key: Any, found: Any) -> list[Any]:
 def damaged(place: Any, key: Any) -> InputError:
     """Make the error for a record that is not what was stored."""
     return InputError(
-        f"{place}: the record of {key} is damaged: it does not have the SHA-256 of its id, or not the kind of its row; import an exported "
+        f"{place}: the record of {key} is damaged: it does not have the SHA-256 of its id, or "
+        f"not the kind of its row; import an exported "
         f"copy, or take it out with `idealrank store remove {key}`"
     )
 
@@ -187,39 +203,40 @@ _FIRST = (
         id TEXT PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('evaluation', 'comparison', 'gate')), time TEXT NOT NULL,
         name TEXT NOT NULL, digest TEXT NOT NULL, record TEXT NOT NULL, convention TEXT NOT NULL, fingerprint TEXT NOT NULL,
         version TEXT NOT NULL, commit_id TEXT NOT NULL, dirty INTEGER, command TEXT NOT NULL, note TEXT NOT NULL DEFAULT ''
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID""",  # noqa: E501
     "CREATE INDEX entry_time ON entry (time)",
     """CREATE TABLE evaluation (
         id TEXT PRIMARY KEY REFERENCES entry (id) ON DELETE CASCADE, n_queries INTEGER NOT NULL, n_measures INTEGER NOT NULL,
         queries_file TEXT NOT NULL, values_file TEXT NOT NULL, scored_file TEXT
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID""",  # noqa: E501
     """CREATE TABLE mean (
         id TEXT NOT NULL REFERENCES evaluation (id) ON DELETE CASCADE, place INTEGER NOT NULL, measure TEXT NOT NULL,
         resolved TEXT NOT NULL, value REAL, scored INTEGER NOT NULL, PRIMARY KEY (id, place)
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID""",  # noqa: E501
     "CREATE INDEX mean_measure ON mean (measure)",
     """CREATE TABLE input (
         id TEXT NOT NULL REFERENCES evaluation (id) ON DELETE CASCADE, place INTEGER NOT NULL, name TEXT NOT NULL,
         size INTEGER NOT NULL, sha256 TEXT NOT NULL, PRIMARY KEY (id, place)
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID""",  # noqa: E501
     # What a comparison or a gate was made of, in its order.
     """CREATE TABLE part (
         id TEXT NOT NULL REFERENCES entry (id) ON DELETE CASCADE, place INTEGER NOT NULL,
         evaluation TEXT NOT NULL REFERENCES evaluation (id), PRIMARY KEY (id, place)
     ) WITHOUT ROWID""",
     "CREATE INDEX part_evaluation ON part (evaluation)",
-    "CREATE TABLE tag (id TEXT NOT NULL REFERENCES entry (id) ON DELETE CASCADE, tag TEXT NOT NULL, PRIMARY KEY (id, tag)) WITHOUT ROWID",
+    "CREATE TABLE tag (id TEXT NOT NULL REFERENCES entry (id) ON DELETE CASCADE, tag TEXT NOT "
+    "NULL, PRIMARY KEY (id, tag)) WITHOUT ROWID",
     "CREATE INDEX tag_tag ON tag (tag)",
     # Which value files an entry needs; a file that stands here never is swept away.
     """CREATE TABLE kept (
         id TEXT NOT NULL REFERENCES entry (id) ON DELETE CASCADE, file TEXT NOT NULL, PRIMARY KEY (id, file)
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID""",  # noqa: E501
     "CREATE INDEX kept_file ON kept (file)",
 )
 _NOTES_OF_THEIR_OWN = (
     """CREATE TABLE note (
         id TEXT NOT NULL REFERENCES entry (id) ON DELETE CASCADE, time TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (id, time, text)
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID""",  # noqa: E501
     "INSERT INTO note (id, time, text) SELECT id, time, note FROM entry WHERE note <> ''",
     "ALTER TABLE entry DROP COLUMN note",
 )
@@ -230,21 +247,21 @@ _MONITORS = (
         monitor TEXT NOT NULL, number INTEGER NOT NULL, time TEXT NOT NULL,
         outcome TEXT NOT NULL CHECK (outcome IN ('running', 'complete', 'incomplete', 'failed', 'interrupted')),
         evaluation TEXT REFERENCES evaluation (id) ON DELETE SET NULL, record TEXT NOT NULL, PRIMARY KEY (monitor, number)
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID""",  # noqa: E501
     "CREATE INDEX round_evaluation ON round (evaluation)",
     # What the alarms of a monitor know from its rounds so far.
     "CREATE TABLE monitor (name TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID",
     """CREATE TABLE alarm (
         id TEXT PRIMARY KEY, monitor TEXT NOT NULL, rule TEXT NOT NULL, slice TEXT NOT NULL, opened INTEGER NOT NULL,
         opened_time TEXT NOT NULL, closed INTEGER, closed_time TEXT, closing TEXT, record TEXT NOT NULL
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID""",  # noqa: E501
     "CREATE INDEX alarm_monitor ON alarm (monitor, opened)",
     # Messages to send: a row stands here until its channel took it, and says so then.
     """CREATE TABLE notice (
         id TEXT PRIMARY KEY, place INTEGER NOT NULL, monitor TEXT NOT NULL, alarm TEXT NOT NULL REFERENCES alarm (id) ON DELETE CASCADE,
         event TEXT NOT NULL, channel TEXT NOT NULL, content TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, sent TEXT,
         problem TEXT NOT NULL DEFAULT ''
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID""",  # noqa: E501
     "CREATE INDEX notice_waiting ON notice (monitor, place) WHERE sent IS NULL",
 )
 MIGRATIONS: Mapping[int, Sequence[str]] = {1: _FIRST, 2: _NOTES_OF_THEIR_OWN, 3: _MONITORS}
@@ -256,13 +273,22 @@ NAME = "store.sqlite3"
 _OLDEST = (3, 38, 0)  # columns can be dropped, and JSON is always read
 
 # What to do about a refusal of the system.
-_ROOM, _MAY = "free space on this disk and store it again", "allow writing in this folder, or choose another folder, and store it again"
+_ROOM, _MAY = (
+    "free space on this disk and store it again",
+    "allow writing in this folder, or choose another folder, and store it again",
+)
 _ADVICE = {
-    errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EACCES: _MAY, errno.EPERM: _MAY, errno.EROFS: _MAY,
+    errno.ENOSPC: _ROOM,
+    errno.EDQUOT: _ROOM,
+    errno.EACCES: _MAY,
+    errno.EPERM: _MAY,
+    errno.EROFS: _MAY,
     errno.EFBIG: "raise the limit on file sizes (ulimit -f) and store it again",
-}  # fmt: skip
+}
 
-_DAMAGED = "the file is damaged or not from idealrank: restore a backup, or import exported evaluations"
+_DAMAGED = (
+    "the file is damaged or not from idealrank: restore a backup, or import exported evaluations"
+)
 
 Row = tuple[Any, ...]
 
@@ -272,15 +298,24 @@ class Database:
 
     def __init__(self, folder: Path, *, upgrade: bool = True) -> None:
         if sqlite3.sqlite_version_info < _OLDEST:
-            found, least = (".".join(map(str, numbers)) for numbers in (sqlite3.sqlite_version_info, _OLDEST))
-            raise InputError(f"{folder}: found SQLite {found} in this Python, expected {least} or later; use a newer Python")
+            found, least = (
+                ".".join(map(str, numbers)) for numbers in (sqlite3.sqlite_version_info, _OLDEST)
+            )
+            raise InputError(
+                f"{folder}: found SQLite {found} in this Python, expected {least} or later; "
+                f"use a newer Python"
+            )
         self.path = folder / NAME
         self._process = os.getpid()
         self._upgrade = upgrade
         self.read_only = is_read_only(self.path)
         is_new = not self.path.exists()
         with self._speaking():
-            self._connection = connect_read_only(self.path.absolute(), _PATIENCE) if self.read_only else self._connected()
+            self._connection = (
+                connect_read_only(self.path.absolute(), _PATIENCE)
+                if self.read_only
+                else self._connected()
+            )
             try:
                 self._learn()
                 if self.read_only:
@@ -344,10 +379,14 @@ class Database:
         if self._number("application_id") != APPLICATION and (
             found or self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         ):
-            raise InputError(f"{self.path}: found a database of another program, expected a store of idealrank; choose another folder")
+            raise InputError(
+                f"{self.path}: found a database of another program, expected a store of "
+                f"idealrank; choose another folder"
+            )
         if found > VERSION:
             raise InputError(
-                f"{self.path}: found a store of schema {found}, expected {VERSION} or earlier; a newer idealrank wrote it: "
+                f"{self.path}: found a store of schema {found}, expected {VERSION} or "
+                f"earlier; a newer idealrank wrote it: "
                 "upgrade idealrank"
             )
 
@@ -355,7 +394,8 @@ class Database:
         found = self._number("user_version")
         if not self._upgrade and found < VERSION:
             raise InputError(
-                f"{self.path}: found a store of schema {found}, expected {VERSION}; an earlier idealrank wrote it, and nothing is "
+                f"{self.path}: found a store of schema {found}, expected {VERSION}; an "
+                f"earlier idealrank wrote it, and nothing is "
                 f"changed here: `idealrank history --store {self.path.parent}` brings it up to date"
             )
 
@@ -391,7 +431,8 @@ class Database:
         """Refuse a store that may only be read."""
         if self.read_only:
             raise InputError(
-                f"{self.path.parent}: found a store that is read-only here, expected one that may be written; nothing was stored or "
+                f"{self.path.parent}: found a store that is read-only here, expected one that "
+                f"may be written; nothing was stored or "
                 "changed: allow writing in this folder, or copy it to where you may write"
             )
 
@@ -399,7 +440,9 @@ class Database:
         """All rows of a question."""
         self._refuse_children()
         with self._speaking():
-            return self._connection.execute(sql, [column_text(one) for one in parameters]).fetchall()
+            return self._connection.execute(
+                sql, [column_text(one) for one in parameters]
+            ).fetchall()
 
     @contextmanager
     def looking(self) -> Iterator[None]:
@@ -419,7 +462,10 @@ class Database:
 
     def _refuse_children(self) -> None:
         if os.getpid() != self._process:
-            raise InputError(f"{self.path}: opened in another process, and SQLite does not survive a fork; open the store in each process")
+            raise InputError(
+                f"{self.path}: opened in another process, and SQLite does not survive a fork; "
+                f"open the store in each process"
+            )
 
     @contextmanager
     def _speaking(self) -> Iterator[None]:
@@ -430,7 +476,9 @@ class Database:
             raise InputError(f"{self.path}: {_reason(error)}") from error
         # of a message of SQLite, with bytes of a damaged page in it
         except UnicodeDecodeError as error:
-            raise InputError(f"{self.path}: {_reason(sqlite3.DatabaseError('malformed'))}") from error
+            raise InputError(
+                f"{self.path}: {_reason(sqlite3.DatabaseError('malformed'))}"
+            ) from error
         except OSError as error:
             raise not_written(error.filename or self.path, error) from error
 
@@ -452,15 +500,27 @@ def _reason(error: sqlite3.Error) -> str:
     if "full" in said:
         return f"{said}; nothing was stored: {_ADVICE[errno.ENOSPC]}"
     if "disk I/O" in said:
-        return f"{said}; nothing was stored: see that the disk is sound, has room and takes files this large, and store it again"
+        return (
+            f"{said}; nothing was stored: see that the disk is sound, has room and takes files "
+            f"this large, and store it again"
+        )
     if "locked" in said:
-        return f"{said} for {_PATIENCE:.0f} seconds by another process; nothing was stored: try again later"
+        return (
+            f"{said} for {_PATIENCE:.0f} seconds by another process; nothing was stored: try "
+            f"again later"
+        )
     if "FOREIGN KEY" in said:
-        return "another process removed an entry; nothing was stored: `idealrank history` lists the entries"
+        return (
+            "another process removed an entry; nothing was stored: `idealrank history` lists the "
+            "entries"
+        )
     if "same thread" in said:
         return "opened in another thread; open the store in each thread"
     if "readonly" in said or "unable to open" in said:
-        return f"{said}; expected a question that changes nothing, or a folder that may be written: see its permissions"
+        return (
+            f"{said}; expected a question that changes nothing, or a folder that may be written: "
+            f"see its permissions"
+        )
     if "not a database" in said or "malformed" in said:
         return f"{said}; {_DAMAGED}"
     return said

@@ -16,7 +16,9 @@ from idealrank.store.results import Stored
 MOST = 10
 
 
-def changes(a: Stored, b: Stored, *, measure: str | None = None, most: int = MOST) -> dict[str, Any]:
+def changes(
+    a: Stored, b: Stored, *, measure: str | None = None, most: int = MOST
+) -> dict[str, Any]:
     """Return the changes from a to b for JSON; a difference is always b - a."""
     both = [text for text in a.measures if text in b.measures]
     shown = next(iter(both), None) if measure is None else measure
@@ -48,9 +50,12 @@ def changes(a: Stored, b: Stored, *, measure: str | None = None, most: int = MOS
 def _named(one: Stored) -> dict[str, Any]:
     convention = one.fields["convention"]
     return {
-        "id": one.id, "run": one.entry.name, "when": one.record.time, "commit": one.record.commit,
+        "id": one.id,
+        "run": one.entry.name,
+        "when": one.record.time,
+        "commit": one.record.commit,
         "convention": f"{convention['name']} [{convention['fingerprint']}]",
-    }  # fmt: skip
+    }
 
 
 def _made(one: Stored) -> dict[str, Any]:
@@ -66,7 +71,11 @@ def _made(one: Stored) -> dict[str, Any]:
 
 def _differing(a: Mapping[str, Any], b: Mapping[str, Any], what: str) -> list[dict[str, Any]]:
     names = dict.fromkeys([*a, *b])
-    return [{what: name, "a": a.get(name), "b": b.get(name)} for name in names if a.get(name) != b.get(name)]
+    return [
+        {what: name, "a": a.get(name), "b": b.get(name)}
+        for name in names
+        if a.get(name) != b.get(name)
+    ]
 
 
 def _inputs(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -98,7 +107,10 @@ def _judgments(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
     contents = [fields.get("judgments") for fields in (a, b)]
     if all(contents):
         return "same" if contents[0] == contents[1] else "changed"
-    ours, theirs = (judgments_hash([(one["name"], one["sha256"]) for one in fields["inputs"]], fields["path"]) for fields in (a, b))
+    ours, theirs = (
+        judgments_hash([(one["name"], one["sha256"]) for one in fields["inputs"]], fields["path"])
+        for fields in (a, b)
+    )
     if not ours or not theirs:
         return "unknown"
     return "same" if ours == theirs else "changed"
@@ -108,11 +120,20 @@ def _means(a: Stored, b: Stored, both: Sequence[str]) -> list[dict[str, Any]]:
     found = []
     for text in both:
         ours, theirs = ((one.entry.means or {}).get(text) for one in (a, b))
-        found.append({"measure": text, "a": ours, "b": theirs, "difference": None if ours is None or theirs is None else theirs - ours})
+        found.append(
+            {
+                "measure": text,
+                "a": ours,
+                "b": theirs,
+                "difference": None if ours is None or theirs is None else theirs - ours,
+            }
+        )
     return found
 
 
-def _queries(a: Stored, b: Stored, measure: str, pairs: Sequence[tuple[int, int]], most: int) -> dict[str, Any]:
+def _queries(
+    a: Stored, b: Stored, measure: str, pairs: Sequence[tuple[int, int]], most: int
+) -> dict[str, Any]:
     """The queries of both that changed most; one that has a value in one of them alone counts as
     changed, but has no difference.
     """
@@ -121,9 +142,17 @@ def _queries(a: Stored, b: Stored, measure: str, pairs: Sequence[tuple[int, int]
     differences = theirs - ours
     changed = np.flatnonzero((differences != 0) & ~(np.isnan(ours) & np.isnan(theirs)))
     ids = a.queries
-    largest = heapq.nsmallest(most, changed.tolist(), key=lambda place: (_weight(differences, place), ids[pairs[place][0]]))
+    largest = heapq.nsmallest(
+        most,
+        changed.tolist(),
+        key=lambda place: (_weight(differences, place), ids[pairs[place][0]]),
+    )
     sides = {"a": ours, "b": theirs, "difference": differences}
-    top = [{"query": ids[pairs[place][0]]} | {name: finite(float(array[place])) for name, array in sides.items()} for place in largest]
+    top = [
+        {"query": ids[pairs[place][0]]}
+        | {name: finite(float(array[place])) for name, array in sides.items()}
+        for place in largest
+    ]
     return {"measure": measure, "n": int(changed.size), "top": top}
 
 

@@ -95,14 +95,22 @@ def _input_fields(one: InputRecord) -> Fields:
         digest = one.sha256
     except OSError:  # gone since it was evaluated, or never more than a pipe
         digest = ""
-    return {"name": file_name(one.path), "size": one.size, "modified": one.modified, "sha256": digest}
+    return {
+        "name": file_name(one.path),
+        "size": one.size,
+        "modified": one.modified,
+        "sha256": digest,
+    }
 
 
 def evaluation_files(evaluation: Evaluation, hits: JudgedHits | None) -> dict[str, Blob]:
     """The arrays and lists of an evaluation, by what they are; those that say nothing are left
     out.
     """
-    files = {"queries": _list_blob(evaluation.queries), "values": array_blob(np.asarray(evaluation.values, np.float64))}
+    files = {
+        "queries": _list_blob(evaluation.queries),
+        "values": array_blob(np.asarray(evaluation.values, np.float64)),
+    }
     if not evaluation.scored.all():
         files["scored"] = array_blob(np.asarray(evaluation.scored, np.bool_))
     if len(evaluation.coverage.missing_queries):
@@ -110,7 +118,10 @@ def evaluation_files(evaluation: Evaluation, hits: JudgedHits | None) -> dict[st
     if evaluation.coverage.by_measure:
         files["coverage"] = _coverage_blob(evaluation)
     if evaluation.texts:
-        files["texts"] = Blob.of(canonical({text: list(words) for text, words in evaluation.texts.items()}).encode(), "json")
+        files["texts"] = Blob.of(
+            canonical({text: list(words) for text, words in evaluation.texts.items()}).encode(),
+            "json",
+        )
     if hits is not None:
         files["hits"] = hits_blob(hits)
     return files
@@ -129,7 +140,9 @@ def _coverage_blob(evaluation: Evaluation) -> Blob:
     record: Fields = {}
     for text, counts in evaluation.coverage.by_measure.items():
         record[text] = counts.as_dict()
-        if len(counts.unanswerable) == counts.no_relevant and all(query in place_of for query in counts.unanswerable):
+        if len(counts.unanswerable) == counts.no_relevant and all(
+            query in place_of for query in counts.unanswerable
+        ):
             record[text]["unanswerable"] = [place_of[query] for query in counts.unanswerable]
     return Blob.of(canonical(record).encode(), "json")
 
@@ -142,7 +155,9 @@ def hits_blob(hits: JudgedHits) -> Blob:
     columns = {name: getattr(hits, name) for name in _HIT_COLUMNS}
     document = np.array([places[one] for one in hits.documents], np.int64)
     buffer = BytesIO()
-    np.savez_compressed(buffer, documents=pooled, document=document, depth=np.int64(hits.depth), **columns)
+    np.savez_compressed(
+        buffer, documents=pooled, document=document, depth=np.int64(hits.depth), **columns
+    )
     return Blob.of(buffer.getvalue(), "npz")
 
 
@@ -152,31 +167,41 @@ def read_hits(content: bytes, queries: Sequence[str]) -> JudgedHits:
         columns = {name: archive[name] for name in _HIT_COLUMNS}
         pool = json.loads(archive["documents"].tobytes())
         documents = [pool[place] for place in archive["document"].tolist()]
-        return JudgedHits(queries=queries, documents=documents, depth=int(archive["depth"]), **columns)
+        return JudgedHits(
+            queries=queries, documents=documents, depth=int(archive["depth"]), **columns
+        )
 
 
 def read_convention(kept: Fields, whose: str, given: Convention | None = None) -> Convention:
     """The convention of a record; `given` where it holds functions of the user's own."""
     if given is not None:
         if given.fingerprint != kept["fingerprint"]:
-            raise IncompatibleError(f"{whose}: found convention {given}, expected {kept['name']} [{kept['fingerprint']}]")
+            raise IncompatibleError(
+                f"{whose}: found convention {given}, expected {kept['name']} "
+                f"[{kept['fingerprint']}]"
+            )
         return given
     switches = {name: value for name, value in kept["switches"].items() if name in SWITCHES}
     own = [name for name, value in switches.items() if value.startswith("custom:")]
     if own or len(switches) < len(kept["switches"]):
         unknown = own or sorted(set(kept["switches"]) - set(switches))
         raise OptionError(
-            f"{whose}: its convention {kept['name']} has {', '.join(unknown)} of your own, of which a store keeps only the name",
+            f"{whose}: its convention {kept['name']} has {', '.join(unknown)} of your own, of "
+            f"which a store keeps only the name",
             hint="pass the convention, as in store.evaluation(id, convention=...)",
             command_hint="read it in Python, as in store.evaluation(id, convention=...)",
         )
     switches["cutoff"] = None if switches.get("cutoff", "none") == "none" else switches["cutoff"]
     alignment = Alignment(**{name: switches[name] for name in _ALIGNMENT if name in switches})
     rules = Rules(**{name: switches[name] for name in Rules.names() if name in switches})
-    return Convention(name=kept["name"], alignment=alignment, rules=rules, tool=kept["tool"], proof=kept["proof"])
+    return Convention(
+        name=kept["name"], alignment=alignment, rules=rules, tool=kept["tool"], proof=kept["proof"]
+    )
 
 
-def read_measures(kept: Sequence[Fields], whose: str, given: Sequence[Measure] = ()) -> tuple[Measure, ...]:
+def read_measures(
+    kept: Sequence[Fields], whose: str, given: Sequence[Measure] = ()
+) -> tuple[Measure, ...]:
     """The measures of a record; user-defined classes are looked up in `given`."""
     own = {str(measure): measure for measure in given}
     found: list[Measure] = []
@@ -188,15 +213,19 @@ def read_measures(kept: Sequence[Fields], whose: str, given: Sequence[Measure] =
             found.append(parse_measure(text))
         else:
             raise OptionError(
-                f"{whose}: {text} is a measure of your own, of which a store keeps only text and values",
-                hint="pass it, as in store.evaluation(id, measures=[...]), or read the values, as in "
+                f"{whose}: {text} is a measure of your own, of which a store keeps only text "
+                f"and values",
+                hint="pass it, as in store.evaluation(id, measures=[...]), or read the values, as "
+                "in "
                 f"store.evaluation(id).values({text!r})",
                 command_hint="read it in Python, as in store.evaluation(id, measures=[...])",
             )
     return tuple(found)
 
 
-def read_coverage(record: Fields, missing: Sequence[str], by_measure: Mapping[str, MeasureCoverage] | None = None) -> Coverage:
+def read_coverage(
+    record: Fields, missing: Sequence[str], by_measure: Mapping[str, MeasureCoverage] | None = None
+) -> Coverage:
     """The coverage of an evaluation's record; earlier versions kept no counts by measure."""
     kept = record["coverage"]
     # records of earlier versions have neither these counts nor their total
@@ -214,7 +243,12 @@ def read_measure_coverage(content: bytes, queries: Sequence[str]) -> dict[str, M
     document.
     """
     return {
-        text: MeasureCoverage(**{**counts, "unanswerable": tuple(queries[place] for place in counts.get("unanswerable", ()))})
+        text: MeasureCoverage(
+            **{
+                **counts,
+                "unanswerable": tuple(queries[place] for place in counts.get("unanswerable", ())),
+            }
+        )
         for text, counts in json.loads(content).items()
     }
 
@@ -229,14 +263,20 @@ def view_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) ->
     many files.
     """
     header = _array_header(kind, shape)
-    if content.startswith(header) and len(content) == len(header) + math.prod(shape) * np.dtype(kind).itemsize:
+    if (
+        content.startswith(header)
+        and len(content) == len(header) + math.prod(shape) * np.dtype(kind).itemsize
+    ):
         array: Any = np.frombuffer(content, kind, offset=len(header)).reshape(shape)
     # a file that is not as `array_blob` writes it: NumPy parses the header, which takes longer than
     # the hash
     else:
         array = np.lib.format.read_array(BytesIO(content), allow_pickle=False)
     if array.dtype != np.dtype(kind) or array.shape != shape:
-        raise InputError(f"{whose}: found {array.dtype} values of shape {array.shape} in its file, expected {kind} of shape {shape}")
+        raise InputError(
+            f"{whose}: found {array.dtype} values of shape {array.shape} in its file, "
+            f"expected {kind} of shape {shape}"
+        )
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
@@ -244,5 +284,7 @@ def view_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) ->
 def _array_header(kind: str, shape: tuple[int, int]) -> bytes:
     """The bytes before the values in a file that `array_blob` writes."""
     buffer = BytesIO()
-    np.lib.format.write_array_header_1_0(buffer, {"descr": kind, "fortran_order": False, "shape": shape})
+    np.lib.format.write_array_header_1_0(
+        buffer, {"descr": kind, "fortran_order": False, "shape": shape}
+    )
     return buffer.getvalue()

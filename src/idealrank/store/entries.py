@@ -15,8 +15,23 @@ from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.store.database import Database, column_text
-from idealrank.store.encoding import Fields, canonical, convention_fields, evaluation_fields, evaluation_files
-from idealrank.store.record import Entry, Kind, Record, command_without_folders, now, plain, plain_options, utc
+from idealrank.store.encoding import (
+    Fields,
+    canonical,
+    convention_fields,
+    evaluation_fields,
+    evaluation_files,
+)
+from idealrank.store.record import (
+    Entry,
+    Kind,
+    Record,
+    command_without_folders,
+    now,
+    plain,
+    plain_options,
+    utc,
+)
 from idealrank.store.value_files import Blob
 
 if TYPE_CHECKING:
@@ -55,26 +70,47 @@ class Adding:
     def renamed(self) -> "Adding":
         """Return the entry with another id, for an id that is taken."""
         return Adding(
-            kind=self.kind, fields=self.fields | {"nonce": secrets.token_hex(8)}, files=self.files, tags=self.tags, notes=self.notes
+            kind=self.kind,
+            fields=self.fields | {"nonce": secrets.token_hex(8)},
+            files=self.files,
+            tags=self.tags,
+            notes=self.notes,
         )
 
     def insert(self, connection: sqlite3.Connection) -> None:
         """Write the rows, in the transaction of the caller."""
         fields, key = self.fields, self.id
         connection.execute(
-            "INSERT INTO entry (id, kind, time, name, digest, record, convention, fingerprint, version, commit_id, dirty, command) "
+            "INSERT INTO entry (id, kind, time, name, digest, record, convention, "
+            "fingerprint, version, commit_id, dirty, command) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             _row(
-                key, self.kind, fields["time"], fields["name"], self.digest, canonical(fields), fields["convention"]["name"],
-                fields["convention"]["fingerprint"], fields["version"], fields["commit"], fields["dirty"], fields["command"],
+                key,
+                self.kind,
+                fields["time"],
+                fields["name"],
+                self.digest,
+                canonical(fields),
+                fields["convention"]["name"],
+                fields["convention"]["fingerprint"],
+                fields["version"],
+                fields["commit"],
+                fields["dirty"],
+                fields["command"],
             ),
-        )  # fmt: skip
+        )
         if self.kind == "evaluation":
             self._insert_evaluation(connection, key)
         parts = [(key, place, part) for place, part in enumerate(fields.get("parts", ()))]
         connection.executemany("INSERT INTO part (id, place, evaluation) VALUES (?, ?, ?)", parts)
-        connection.executemany("INSERT INTO kept (id, file) VALUES (?, ?)", sorted({(key, name) for name in fields["files"].values()}))
-        connection.executemany("INSERT INTO tag (id, tag) VALUES (?, ?)", [_row(key, tag) for tag in dict.fromkeys(self.tags)])
+        connection.executemany(
+            "INSERT INTO kept (id, file) VALUES (?, ?)",
+            sorted({(key, name) for name in fields["files"].values()}),
+        )
+        connection.executemany(
+            "INSERT INTO tag (id, tag) VALUES (?, ?)",
+            [_row(key, tag) for tag in dict.fromkeys(self.tags)],
+        )
         notes = [_row(key, time, text) for time, text in dict.fromkeys(self.notes)]
         connection.executemany("INSERT INTO note (id, time, text) VALUES (?, ?, ?)", notes)
 
@@ -83,7 +119,9 @@ class Adding:
         of the entry stay.
         """
         connection.execute("PRAGMA defer_foreign_keys=ON")  # a comparison may name it
-        tags = [tag for (tag,) in connection.execute("SELECT tag FROM tag WHERE id = ?", (self.id,))]
+        tags = [
+            tag for (tag,) in connection.execute("SELECT tag FROM tag WHERE id = ?", (self.id,))
+        ]
         notes = list(connection.execute("SELECT time, text FROM note WHERE id = ?", (self.id,)))
         connection.execute("DELETE FROM entry WHERE id = ?", (self.id,))
         replace(self, tags=(*tags, *self.tags), notes=(*notes, *self.notes)).insert(connection)
@@ -91,19 +129,33 @@ class Adding:
     def _insert_evaluation(self, connection: sqlite3.Connection, key: str) -> None:
         fields, files = self.fields, self.fields["files"]
         connection.execute(
-            "INSERT INTO evaluation (id, n_queries, n_measures, queries_file, values_file, scored_file) VALUES (?, ?, ?, ?, ?, ?)",
-            (key, fields["n_queries"], len(fields["measures"]), files["queries"], files["values"], files.get("scored")),
+            "INSERT INTO evaluation (id, n_queries, n_measures, queries_file, values_file, "
+            "scored_file) VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                key,
+                fields["n_queries"],
+                len(fields["measures"]),
+                files["queries"],
+                files["values"],
+                files.get("scored"),
+            ),
         )
         connection.executemany(
-            "INSERT INTO mean (id, place, measure, resolved, value, scored) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO mean (id, place, measure, resolved, value, scored) VALUES (?, ?, ?, "
+            "?, ?, ?)",
             [
                 _row(key, place, one["text"], one["resolved"], *mean)
-                for place, (one, mean) in enumerate(zip(fields["measures"], fields["means"], strict=True))
+                for place, (one, mean) in enumerate(
+                    zip(fields["measures"], fields["means"], strict=True)
+                )
             ],
         )
         connection.executemany(
             "INSERT INTO input (id, place, name, size, sha256) VALUES (?, ?, ?, ?, ?)",
-            [_row(key, place, one["name"], one["size"], one["sha256"]) for place, one in enumerate(fields["inputs"])],
+            [
+                _row(key, place, one["name"], one["size"], one["sha256"])
+                for place, one in enumerate(fields["inputs"])
+            ],
         )
 
 
@@ -117,16 +169,31 @@ def evaluation_adding(evaluation: Evaluation, hits: JudgedHits | None, record: R
     fields = evaluation_fields(evaluation) | _of_record("evaluation", record)
     fields["means"] = means_of(evaluation)
     fields["files"] = {what: blob.name for what, blob in files.items()}
-    return Adding(kind="evaluation", fields=fields, files=files, tags=record.tags, notes=_notes(record, fields))
+    return Adding(
+        kind="evaluation",
+        fields=fields,
+        files=files,
+        tags=record.tags,
+        notes=_notes(record, fields),
+    )
 
 
 def means_of(evaluation: Evaluation) -> list[list[float | int | None]]:
     """Mean and number of queries that count, measure by measure."""
     counted = evaluation.scored.sum(axis=0).tolist()
-    return [[finite(float(mean)), int(n)] for mean, n in zip(evaluation.mean().values(), counted, strict=True)]
+    return [
+        [finite(float(mean)), int(n)]
+        for mean, n in zip(evaluation.mean().values(), counted, strict=True)
+    ]
 
 
-def verdict_adding(kind: Kind, verdict: "Comparison | Gated", parts: Sequence[str], options: Mapping[str, Any], record: Record) -> Adding:
+def verdict_adding(
+    kind: Kind,
+    verdict: "Comparison | Gated",
+    parts: Sequence[str],
+    options: Mapping[str, Any],
+    record: Record,
+) -> Adding:
     """A comparison or a gate, ready to be written."""
     from idealrank.analysis.comparison import Comparison  # noqa: PLC0415  (loads SciPy; who has a verdict has it loaded)
 
@@ -170,27 +237,45 @@ def tag(database: Database, key: str, tags: Sequence[str]) -> None:
     if not all(one.strip() and one.isprintable() for one in tags):
         raise OptionError(f"tag: found {tuple(tags)!r}, expected printable words")
     with database.writing() as connection:
-        connection.executemany("INSERT OR IGNORE INTO tag (id, tag) VALUES (?, ?)", [(key, one) for one in tags])
+        connection.executemany(
+            "INSERT OR IGNORE INTO tag (id, tag) VALUES (?, ?)", [(key, one) for one in tags]
+        )
 
 
 def untag(database: Database, entry: Entry, tags: Sequence[str]) -> None:
     """Take tags away."""
     if missing := [one for one in tags if one not in entry.record.tags]:
-        raise InputError(f"{entry.id}: found no tag {missing[0]!r}, expected one of {', '.join(entry.record.tags) or 'none'}")
+        raise InputError(
+            f"{entry.id}: found no tag {missing[0]!r}, expected one of "
+            f"{', '.join(entry.record.tags) or 'none'}"
+        )
     with database.writing() as connection:
-        connection.executemany("DELETE FROM tag WHERE id = ? AND tag = ?", [(entry.id, one) for one in tags])
+        connection.executemany(
+            "DELETE FROM tag WHERE id = ? AND tag = ?", [(entry.id, one) for one in tags]
+        )
 
 
 def note(database: Database, key: str, text: str) -> None:
     """Add a note."""
     with database.writing() as connection:
-        connection.execute("INSERT OR IGNORE INTO note (id, time, text) VALUES (?, ?, ?)", (key, now(), column_text(text)))
+        connection.execute(
+            "INSERT OR IGNORE INTO note (id, time, text) VALUES (?, ?, ?)",
+            (key, now(), column_text(text)),
+        )
 
 
 def remove(database: Database, key: str) -> None:
     """Take an entry out."""
     with database.writing() as connection:
-        users = [row[0] for row in connection.execute("SELECT DISTINCT id FROM part WHERE evaluation = ?", (key,))]
+        users = [
+            row[0]
+            for row in connection.execute(
+                "SELECT DISTINCT id FROM part WHERE evaluation = ?", (key,)
+            )
+        ]
         if users:
-            raise InputError(f"{key}: found it in {', '.join(users)}, expected no entry that uses it; remove that entry first")
+            raise InputError(
+                f"{key}: found it in {', '.join(users)}, expected no entry that uses it; "
+                f"remove that entry first"
+            )
         connection.execute("DELETE FROM entry WHERE id = ?", (key,))

@@ -23,9 +23,20 @@ from idealrank.store.value_files import Readable
 
 # Parts of a record, in the order of the fields of `_Kept`.
 _OF_POINT = (
-    "time", "name", "convention.name", "convention.fingerprint", "commit", "dirty", "path", "judgments", "inputs", "n_queries", "measures",
-    "means", "files",
-)  # fmt: skip
+    "time",
+    "name",
+    "convention.name",
+    "convention.fingerprint",
+    "commit",
+    "dirty",
+    "path",
+    "judgments",
+    "inputs",
+    "n_queries",
+    "measures",
+    "means",
+    "files",
+)
 _SOME = 8  # names in a message
 _BLOCK = 16  # value files that a thread reads at a time
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -68,35 +79,56 @@ def history(
 ) -> Timeline:
     """Values of one measure, in the order in which they were stored."""
     conditions, parameters = _conditions(runs, tag, since)
-    text = _spelled(measure) if measure is not None else _newest_measure(store, conditions, parameters)
+    text = (
+        _spelled(measure) if measure is not None else _newest_measure(store, conditions, parameters)
+    )
     # Conditions are constants of this file; what a user says stands in the parameters.
     rows = store.rows(
-        f"SELECT e.id, m.place, {from_record(*_OF_POINT, entry='e')} FROM mean m JOIN entry e ON e.id = m.id "  # noqa: S608
+        f"SELECT e.id, m.place, {from_record(*_OF_POINT, entry='e')} FROM mean m JOIN entry e "  # noqa: S608
+        f"ON e.id = m.id "
         f"WHERE m.measure = ?{conditions} ORDER BY e.time, e.id",
         [text, *parameters],
     )
-    found = [_Kept(key, _place(store, key, place, text, parts), *parts) for key, place, parts in _parts_of(store, rows)]
+    found = [
+        _Kept(key, _place(store, key, place, text, parts), *parts)
+        for key, place, parts in _parts_of(store, rows)
+    ]
     if not found:
         raise _nothing(store, text, runs, tag, since)
     values = [one.mean for one in found] if query is None else _of_query(store, query, found)
-    judgments, tags, notes = _judgments(found), _words(store, "tag", "tag"), _words(store, "note", "text")
+    judgments, tags, notes = (
+        _judgments(found),
+        _words(store, "tag", "tag"),
+        _words(store, "note", "text"),
+    )
     points = tuple(
         Point(
-            id=one.id, when=one.time, run=column_text(one.run), value=value, convention=f"{one.convention} [{one.fingerprint}]",
-            judgments=judgments[one.id], judgments_content=one.judgments or "", commit=column_text(one.commit), changed=bool(one.dirty),
-            tags=tuple(tags[one.id]), note="; ".join(notes[one.id]),
+            id=one.id,
+            when=one.time,
+            run=column_text(one.run),
+            value=value,
+            convention=f"{one.convention} [{one.fingerprint}]",
+            judgments=judgments[one.id],
+            judgments_content=one.judgments or "",
+            commit=column_text(one.commit),
+            changed=bool(one.dirty),
+            tags=tuple(tags[one.id]),
+            note="; ".join(notes[one.id]),
         )
         for one, value in zip(found, values, strict=True)
-    )  # fmt: skip
+    )
     return Timeline(measure=text, query=query or "", direction=_direction(text), points=points)
 
 
-def counted_values(store: Readable, measure: str, ids: Sequence[str]) -> dict[str, FloatArray | None]:
+def counted_values(
+    store: Readable, measure: str, ids: Sequence[str]
+) -> dict[str, FloatArray | None]:
     """Values of one measure that count in its mean, in several evaluations; one question to the
     tables.
     """
     rows = store.rows(
-        f"SELECT e.id, m.place, {from_record('n_queries', 'measures', 'files', entry='e')} FROM mean m JOIN entry e ON e.id = m.id "  # noqa: S608
+        f"SELECT e.id, m.place, {from_record('n_queries', 'measures', 'files', entry='e')} "  # noqa: S608
+        f"FROM mean m JOIN entry e ON e.id = m.id "
         f"WHERE m.measure = ? AND e.id IN ({', '.join('?' * len(ids))})",
         [measure, *ids],
     )
@@ -108,10 +140,14 @@ def _counted(store: Readable, key: str, place: int, parts: str | None) -> FloatA
     try:
         n_queries, measures, files = read_parts(store.folder, key, parts)
         shape = (n_queries, len(measures))
-        values: FloatArray = view_array(store.files.read(files["values"], whose), "<f8", shape, whose)[:, place]
+        values: FloatArray = view_array(
+            store.files.read(files["values"], whose), "<f8", shape, whose
+        )[:, place]
         if files.get("scored") is None:
             return values[np.isfinite(values)]
-        scored: BoolArray = view_array(store.files.read(files["scored"], whose), "|b1", shape, whose)[:, place]
+        scored: BoolArray = view_array(
+            store.files.read(files["scored"], whose), "|b1", shape, whose
+        )[:, place]
     except (InputError, IndexError, ValueError):
         return None
     return values[scored & np.isfinite(values)]
@@ -135,10 +171,16 @@ def moment(text: str) -> str:
     ago = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
     try:
         if ago:
-            return (datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})).isoformat(timespec="microseconds")
+            return (datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})).isoformat(
+                timespec="microseconds"
+            )
         return utc(text)
     except (OptionError, OverflowError) as error:
-        found = f"found {OUTSIDE}, " if isinstance(error, OverflowError) or OUTSIDE in str(error) else ""
+        found = (
+            f"found {OUTSIDE}, "
+            if isinstance(error, OverflowError) or OUTSIDE in str(error)
+            else ""
+        )
     expected = "expected a date such as 2026-01-31, a time in ISO 8601, or 7d, 12h, 30m, 2w"
     raise OptionError(f"since {shown(repr(text))}: {found}{expected}")
 
@@ -160,36 +202,47 @@ def _direction(measure: str) -> int:
 
 def _newest_measure(store: Readable, conditions: str, parameters: Sequence[str]) -> str:
     found = store.rows(
-        f"SELECT m.measure FROM mean m JOIN entry e ON e.id = m.id WHERE 1{conditions} ORDER BY e.time DESC, e.id DESC, m.place LIMIT 1",  # noqa: S608
+        f"SELECT m.measure FROM mean m JOIN entry e ON e.id = m.id WHERE 1{conditions} ORDER "  # noqa: S608
+        f"BY e.time DESC, e.id DESC, m.place LIMIT 1",
         parameters,
     )
     return str(found[0][0]) if found else ""
 
 
-def _nothing(store: Readable, measure: str, runs: Sequence[str], tag: str | None, since: str | None) -> NotStoredError:
+def _nothing(
+    store: Readable, measure: str, runs: Sequence[str], tag: str | None, since: str | None
+) -> NotStoredError:
     """Describe a missing history, and the available ones."""
     asked = [f" of measure {measure}"] if measure else []
     asked += [f" of run {' or '.join(runs)}"] if runs else []
     asked += [f" with tag {tag}"] if tag is not None else []
     asked += [f" since {since}"] if since is not None else []
     there = {
-        "runs": "SELECT name FROM entry WHERE kind = 'evaluation' GROUP BY name ORDER BY max(time) DESC",
+        "runs": "SELECT name FROM entry WHERE kind = 'evaluation' GROUP BY name ORDER BY max(time) "
+        "DESC",
         "measures": "SELECT measure FROM mean GROUP BY measure ORDER BY count(*) DESC, measure",
         "tags": "SELECT tag FROM tag GROUP BY tag ORDER BY count(*) DESC, tag",
     }
     known = {what: [str(row[0]) for row in store.rows(sql)] for what, sql in there.items()}
     folder = shown_folder(store.folder)
     if not known["runs"]:
-        return NotStoredError(f"{folder}: found a store without an evaluation; `idealrank evaluate ... --store {folder}` adds one")
+        return NotStoredError(
+            f"{folder}: found a store without an evaluation; `idealrank evaluate ... --store "
+            f"{folder}` adds one"
+        )
     what = "; ".join(f"{name}: {_some(words)}" for name, words in known.items() if words)
     return NotStoredError(f"{folder}: found no evaluation{''.join(asked)}; there are {what}")
 
 
 def _some(words: Sequence[str]) -> str:
-    return ", ".join(map(shown, words[:_SOME])) + (f" and {len(words) - _SOME} more" if len(words) > _SOME else "")
+    return ", ".join(map(shown, words[:_SOME])) + (
+        f" and {len(words) - _SOME} more" if len(words) > _SOME else ""
+    )
 
 
-def _parts_of(store: Readable, rows: Sequence[tuple[Any, ...]]) -> "Iterator[tuple[str, int, list[Any]]]":
+def _parts_of(
+    store: Readable, rows: Sequence[tuple[Any, ...]]
+) -> "Iterator[tuple[str, int, list[Any]]]":
     return ((key, place, read_parts(store.folder, key, parts)) for key, place, parts in rows)
 
 
@@ -198,7 +251,11 @@ def _place(store: Readable, key: str, place: int, measure: str, parts: list[Any]
     no evaluation.
     """
     measures = parts[_OF_POINT.index("measures")]
-    if not isinstance(measures, list) or not 0 <= place < len(measures) or column_text(measures[place]["text"]) != measure:
+    if (
+        not isinstance(measures, list)
+        or not 0 <= place < len(measures)
+        or column_text(measures[place]["text"]) != measure
+    ):
         raise damaged(store.folder, key)
     return place
 
@@ -216,12 +273,20 @@ def _of_query(store: Readable, query: str, found: "Sequence[_Kept]") -> list[flo
             places[one.files["queries"]] = ids.index(query) if query in ids else None
 
     def values_of(block: int) -> list[float]:
-        return [_value(store, one, places[one.files["queries"]]) for one in found[block * _BLOCK : (block + 1) * _BLOCK]]
+        return [
+            _value(store, one, places[one.files["queries"]])
+            for one in found[block * _BLOCK : (block + 1) * _BLOCK]
+        ]
 
-    values = [value for some in in_order(values_of, math.ceil(len(found) / _BLOCK), threads=None) for value in some]
+    values = [
+        value
+        for some in in_order(values_of, math.ceil(len(found) / _BLOCK), threads=None)
+        for value in some
+    ]
     if all(place is None for place in places.values()):
         raise NotStoredError(
-            f"query {shown(repr(query))}: found in none of {len(found):,} evaluations; `idealrank show ID --per-query` lists queries"
+            f"query {shown(repr(query))}: found in none of {len(found):,} evaluations; "
+            f"`idealrank show ID --per-query` lists queries"
         )
     return values
 
@@ -238,7 +303,12 @@ def _judgments(found: "Sequence[_Kept]") -> Mapping[str, str]:
     """A short hash of the judgments of each evaluation: of its input files but the run; empty where
     they were no files.
     """
-    return {one.id: judgments_hash([(each["name"], each["sha256"]) for each in one.inputs], one.path or "") for one in found}
+    return {
+        one.id: judgments_hash(
+            [(each["name"], each["sha256"]) for each in one.inputs], one.path or ""
+        )
+        for one in found
+    }
 
 
 def judgments_hash(files: Sequence[tuple[str, str]], run: str) -> str:
@@ -246,11 +316,17 @@ def judgments_hash(files: Sequence[tuple[str, str]], run: str) -> str:
     where one is not known.
     """
     names = [name for name, _ in files]
-    last = max((place for place, name in enumerate(names) if name == run), default=-1) if run else -1
+    last = (
+        max((place for place, name in enumerate(names) if name == run), default=-1) if run else -1
+    )
     hashes = [sha256 for place, (_, sha256) in enumerate(files) if place != last]
     if not hashes or not all(hashes):
         return ""
-    whole = hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()
+    whole = (
+        hashes[0]
+        if len(hashes) == 1
+        else hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()
+    )
     return whole[:12]
 
 

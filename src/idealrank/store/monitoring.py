@@ -45,7 +45,14 @@ class StoredRound:
 
     Examples
     --------
-    >>> StoredRound(monitor="shop", number=1, time="2026-01-01T00:00:00Z", outcome="failed", evaluation=None, record={}).outcome
+    >>> StoredRound(
+    ...     monitor="shop",
+    ...     number=1,
+    ...     time="2026-01-01T00:00:00Z",
+    ...     outcome="failed",
+    ...     evaluation=None,
+    ...     record={},
+    ... ).outcome
     'failed'
     """
 
@@ -80,7 +87,17 @@ class StoredAlarm:
     Examples
     --------
     >>> times = {"opened_time": "2026-01-01T00:00:00Z", "closed_time": None}
-    >>> StoredAlarm(id="a", monitor="m", rule="floor", slice="", opened=3, closed=None, closing=None, record={}, **times).is_open
+    >>> StoredAlarm(
+    ...     id="a",
+    ...     monitor="m",
+    ...     rule="floor",
+    ...     slice="",
+    ...     opened=3,
+    ...     closed=None,
+    ...     closing=None,
+    ...     record={},
+    ...     **times,
+    ... ).is_open
     True
     """
 
@@ -123,7 +140,16 @@ class StoredNotice:
 
     Examples
     --------
-    >>> StoredNotice(id="a/opened/log", alarm="a", event="opened", channel="log", content={}, attempts=0, sent=None, problem="").event
+    >>> StoredNotice(
+    ...     id="a/opened/log",
+    ...     alarm="a",
+    ...     event="opened",
+    ...     channel="log",
+    ...     content={},
+    ...     attempts=0,
+    ...     sent=None,
+    ...     problem="",
+    ... ).event
     'opened'
     """
 
@@ -167,10 +193,20 @@ class Monitoring:
     >>> with ir.Store.open(tempfile.mkdtemp()) as store:
     ...     shop = store.monitoring("shop")
     ...     number = shop.begin("2026-01-01T00:00:00Z")
-    ...     change = AlarmChange(id="shop/floor//1", event="opened", rule="floor", slice="", record={"text": "low"})
-    ...     step = RoundStep(state={"seen": 1}, record={"value": 0.4}, changes=[change], channels=["log"])
-    ...     stored = shop.finish(number, "2026-01-01T00:00:00Z", "complete", lambda state, number: step)
-    ...     [one.rule for one in shop.alarms(only_open=True)], [one.id for one in shop.waiting()], shop.state()
+    ...     change = AlarmChange(
+    ...         id="shop/floor//1", event="opened", rule="floor", slice="", record={"text": "low"}
+    ...     )
+    ...     step = RoundStep(
+    ...         state={"seen": 1}, record={"value": 0.4}, changes=[change], channels=["log"]
+    ...     )
+    ...     stored = shop.finish(
+    ...         number, "2026-01-01T00:00:00Z", "complete", lambda state, number: step
+    ...     )
+    ...     (
+    ...         [one.rule for one in shop.alarms(only_open=True)],
+    ...         [one.id for one in shop.waiting()],
+    ...         shop.state(),
+    ...     )
     (['floor'], ['shop/floor//1/opened/log'], {'seen': 1})
     """
 
@@ -188,7 +224,8 @@ class Monitoring:
     def rounds(self, *, limit: int | None = None) -> list[StoredRound]:
         """Return the last rounds, oldest first."""
         rows = self._database.rows(
-            "SELECT number, time, outcome, evaluation, record FROM round WHERE monitor = ? ORDER BY number DESC LIMIT ?",
+            "SELECT number, time, outcome, evaluation, record FROM round WHERE monitor = ? "
+            "ORDER BY number DESC LIMIT ?",
             (self.name, -1 if limit is None else limit),
         )
         return [self._round(row) for row in reversed(rows)]
@@ -196,7 +233,8 @@ class Monitoring:
     def last(self, *outcomes: Outcome) -> StoredRound | None:
         """Return the last round with one of these outcomes; None if there is none."""
         rows = self._database.rows(
-            "SELECT number, time, outcome, evaluation, record FROM round WHERE monitor = ? AND outcome IN (SELECT value FROM json_each(?)) "
+            "SELECT number, time, outcome, evaluation, record FROM round WHERE monitor = ? "
+            "AND outcome IN (SELECT value FROM json_each(?)) "
             "ORDER BY number DESC LIMIT 1",
             (self.name, json.dumps(outcomes)),
         )
@@ -204,22 +242,41 @@ class Monitoring:
 
     def outcomes(self) -> dict[str, int]:
         """Return the number of rounds by outcome."""
-        rows = self._database.rows("SELECT outcome, count(*) FROM round WHERE monitor = ? GROUP BY outcome ORDER BY outcome", (self.name,))
+        rows = self._database.rows(
+            "SELECT outcome, count(*) FROM round WHERE monitor = ? GROUP BY outcome ORDER BY "
+            "outcome",
+            (self.name,),
+        )
         return {str(outcome): int(number) for outcome, number in rows}
 
     def _round(self, row: Row) -> StoredRound:
         number, time, outcome, evaluation, record = row
-        return StoredRound(monitor=self.name, number=number, time=time, outcome=outcome, evaluation=evaluation, record=json.loads(record))
+        return StoredRound(
+            monitor=self.name,
+            number=number,
+            time=time,
+            outcome=outcome,
+            evaluation=evaluation,
+            record=json.loads(record),
+        )
 
     def alarms(self, *, only_open: bool = False, limit: int | None = None) -> list[StoredAlarm]:
         """Return the alarms, last opened first."""
         rows = self._database.rows(
-            "SELECT id, rule, slice, opened, closed, opened_time, closed_time, closing, record FROM alarm "
+            "SELECT id, rule, slice, opened, closed, opened_time, closed_time, closing, "
+            "record FROM alarm "
             "WHERE monitor = ? AND (closed IS NULL OR NOT ?) ORDER BY opened DESC, id LIMIT ?",
             (self.name, only_open, -1 if limit is None else limit),
         )
         names = ("id", "rule", "slice", "opened", "closed", "opened_time", "closed_time", "closing")
-        return [StoredAlarm(monitor=self.name, **dict(zip(names, row[:-1], strict=True)), record=json.loads(row[-1])) for row in rows]
+        return [
+            StoredAlarm(
+                monitor=self.name,
+                **dict(zip(names, row[:-1], strict=True)),
+                record=json.loads(row[-1]),
+            )
+            for row in rows
+        ]
 
     def waiting(self) -> list[StoredNotice]:
         """Return the messages that no channel took yet, oldest first."""
@@ -259,15 +316,25 @@ class Monitoring:
         The caller sees to it that no other process runs a round of this monitor.
         """
         with self._database.writing() as connection:
-            connection.execute("UPDATE round SET outcome = 'interrupted' WHERE monitor = ? AND outcome = 'running'", (self.name,))
+            connection.execute(
+                "UPDATE round SET outcome = 'interrupted' WHERE monitor = ? AND outcome = "
+                "'running'",
+                (self.name,),
+            )
             number = self._next()
             connection.execute(
-                "INSERT INTO round (monitor, number, time, outcome, record) VALUES (?, ?, ?, 'running', '{}')", (self.name, number, time)
+                "INSERT INTO round (monitor, number, time, outcome, record) VALUES (?, ?, ?, "
+                "'running', '{}')",
+                (self.name, number, time),
             )
         return number
 
     def _next(self) -> int:
-        return int(self._database.rows("SELECT coalesce(max(number), 0) + 1 FROM round WHERE monitor = ?", (self.name,))[0][0])
+        return int(
+            self._database.rows(
+                "SELECT coalesce(max(number), 0) + 1 FROM round WHERE monitor = ?", (self.name,)
+            )[0][0]
+        )
 
     def finish(
         self,
@@ -303,7 +370,9 @@ class Monitoring:
             Nothing was stored: the disk is full, the store cannot be written, or the round was
             finished before.
         """
-        adding = None if evaluation is None else evaluation_adding(evaluation, None, record or Record())
+        adding = (
+            None if evaluation is None else evaluation_adding(evaluation, None, record or Record())
+        )
         with (
             self._files.prepared([] if adding is None else list(adding.files.values())) as prepared,
             self._database.writing() as connection,
@@ -313,14 +382,21 @@ class Monitoring:
                     adding = adding.renamed()
                 prepared.place()
                 adding.insert(connection)
-            return self._insert(connection, self._number_of(number), (time, outcome), advance, adding)
+            return self._insert(
+                connection, self._number_of(number), (time, outcome), advance, adding
+            )
 
     def _number_of(self, number: int | None) -> int:
         if number is None:
             return self._next()
-        found = self._database.rows("SELECT outcome FROM round WHERE monitor = ? AND number = ?", (self.name, number))
+        found = self._database.rows(
+            "SELECT outcome FROM round WHERE monitor = ? AND number = ?", (self.name, number)
+        )
         if found and found[0][0] not in ("running", "interrupted"):
-            raise InputError(f"{self._database.path}: round {number} of {self.name} was stored before, expected a running round")
+            raise InputError(
+                f"{self._database.path}: round {number} of {self.name} was stored before, "
+                f"expected a running round"
+            )
         return number
 
     def _insert(
@@ -335,54 +411,104 @@ class Monitoring:
         step = advance(self.state(), number)
         key = None if adding is None else adding.id
         connection.execute(
-            "INSERT OR REPLACE INTO round (monitor, number, time, outcome, evaluation, record) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO round (monitor, number, time, outcome, evaluation, "
+            "record) VALUES (?, ?, ?, ?, ?, ?)",
             _texts(self.name, number, time, outcome, key, _json(step.record)),
         )
-        connection.execute("INSERT OR REPLACE INTO monitor (name, state) VALUES (?, ?)", _texts(self.name, _json(step.state)))
+        connection.execute(
+            "INSERT OR REPLACE INTO monitor (name, state) VALUES (?, ?)",
+            _texts(self.name, _json(step.state)),
+        )
         for change in step.changes:
             self._change(connection, change, number, time)
             self._tell(connection, change, (number, time), step.channels)
-        return StoredRound(monitor=self.name, number=number, time=time, outcome=outcome, evaluation=key, record=step.record)
+        return StoredRound(
+            monitor=self.name,
+            number=number,
+            time=time,
+            outcome=outcome,
+            evaluation=key,
+            record=step.record,
+        )
 
     def _change(self, connection: Any, change: AlarmChange, number: int, time: str) -> None:
         if change.event == "opened":
             connection.execute(
-                "INSERT INTO alarm (id, monitor, rule, slice, opened, opened_time, record) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                _texts(change.id, self.name, change.rule, change.slice, number, time, _json(change.record)),
+                "INSERT INTO alarm (id, monitor, rule, slice, opened, opened_time, record) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                _texts(
+                    change.id,
+                    self.name,
+                    change.rule,
+                    change.slice,
+                    number,
+                    time,
+                    _json(change.record),
+                ),
             )
             return
         connection.execute(
-            "UPDATE alarm SET closed = ?, closed_time = ?, closing = ? WHERE id = ? AND closed IS NULL",
+            "UPDATE alarm SET closed = ?, closed_time = ?, closing = ? WHERE id = ? AND "
+            "closed IS NULL",
             _texts(number, time, change.event, change.id),
         )
 
-    def _tell(self, connection: Any, change: AlarmChange, when: tuple[int, str], channels: Sequence[str]) -> None:
-        opened, opened_time = self._database.rows("SELECT opened, opened_time FROM alarm WHERE id = ?", (change.id,))[0]
+    def _tell(
+        self, connection: Any, change: AlarmChange, when: tuple[int, str], channels: Sequence[str]
+    ) -> None:
+        opened, opened_time = self._database.rows(
+            "SELECT opened, opened_time FROM alarm WHERE id = ?", (change.id,)
+        )[0]
         content = {
-            "alarm": change.id, "event": change.event, "monitor": self.name, "rule": change.rule, "slice": change.slice,
-            "round": when[0], "time": when[1], "opened": opened, "opened_time": opened_time, **change.record,
-        }  # fmt: skip
+            "alarm": change.id,
+            "event": change.event,
+            "monitor": self.name,
+            "rule": change.rule,
+            "slice": change.slice,
+            "round": when[0],
+            "time": when[1],
+            "opened": opened,
+            "opened_time": opened_time,
+            **change.record,
+        }
         place = int(self._database.rows("SELECT coalesce(max(place), 0) + 1 FROM notice")[0][0])
         for channel in channels:
             connection.execute(
-                "INSERT INTO notice (id, place, monitor, alarm, event, channel, content) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                _texts(f"{change.id}/{change.event}/{channel}", place, self.name, change.id, change.event, channel, _json(content)),
+                "INSERT INTO notice (id, place, monitor, alarm, event, channel, content) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                _texts(
+                    f"{change.id}/{change.event}/{channel}",
+                    place,
+                    self.name,
+                    change.id,
+                    change.event,
+                    channel,
+                    _json(content),
+                ),
             )
 
     def mark_sent(self, notice: str, time: str) -> None:
         """Note that a channel took a message."""
         with self._database.writing() as connection:
-            connection.execute("UPDATE notice SET sent = ?, problem = '' WHERE id = ?", _texts(time, notice))
+            connection.execute(
+                "UPDATE notice SET sent = ?, problem = '' WHERE id = ?", _texts(time, notice)
+            )
 
     def mark_failed(self, notice: str, problem: str) -> None:
         """Note that a channel did not take a message, and why."""
         with self._database.writing() as connection:
-            connection.execute("UPDATE notice SET attempts = attempts + 1, problem = ? WHERE id = ?", _texts(problem, notice))
+            connection.execute(
+                "UPDATE notice SET attempts = attempts + 1, problem = ? WHERE id = ?",
+                _texts(problem, notice),
+            )
 
 
 def monitor_names(database: Database) -> list[str]:
     """Return the names of all monitors with a round."""
-    return [str(name) for (name,) in database.rows("SELECT DISTINCT monitor FROM round ORDER BY monitor")]
+    return [
+        str(name)
+        for (name,) in database.rows("SELECT DISTINCT monitor FROM round ORDER BY monitor")
+    ]
 
 
 def _state(rows: Sequence[Row]) -> dict[str, Any]:

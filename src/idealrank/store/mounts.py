@@ -10,11 +10,35 @@ from idealrank.store.database import NAME
 
 _NETWORK = frozenset(
     (
-        "9p", "acfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "fuse.ceph", "fuse.davfs", "fuse.gcsfuse", "fuse.glusterfs",
-        "fuse.goofys", "fuse.gvfsd-fuse", "fuse.mount.davfs", "fuse.rclone", "fuse.s3fs", "fuse.sshfs", "glusterfs", "gpfs", "lustre",
-        "ncpfs", "nfs", "nfs4", "pvfs2", "virtiofs", "vboxsf",
+        "9p",
+        "acfs",
+        "afs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "coda",
+        "davfs",
+        "fuse.ceph",
+        "fuse.davfs",
+        "fuse.gcsfuse",
+        "fuse.glusterfs",
+        "fuse.goofys",
+        "fuse.gvfsd-fuse",
+        "fuse.mount.davfs",
+        "fuse.rclone",
+        "fuse.s3fs",
+        "fuse.sshfs",
+        "glusterfs",
+        "gpfs",
+        "lustre",
+        "ncpfs",
+        "nfs",
+        "nfs4",
+        "pvfs2",
+        "virtiofs",
+        "vboxsf",
     )
-)  # fmt: skip
+)
 _MOUNTS = Path("/proc/mounts")
 
 
@@ -46,20 +70,29 @@ def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | Non
 def usable_folder(folder: Path, *, create: bool, mounts: Path = _MOUNTS) -> Path:
     """The folder of a store, made where it is missing."""
     if "\0" in str(folder):
-        raise InputError(f"{str(folder)!r}: found a NUL byte in a path, expected the name of a folder")
+        raise InputError(
+            f"{str(folder)!r}: found a NUL byte in a path, expected the name of a folder"
+        )
     if network := network_mount(folder, mounts):
         kind, point = network
         raise InputError(
-            f"{folder}: found a network file system ({kind}, mounted at {point}), expected a local disk: SQLite's locks and "
-            "shared memory are not safe over a network; keep the store on a local disk, and move evaluations "
+            f"{folder}: found a network file system ({kind}, mounted at {point}), expected a "
+            f"local disk: SQLite's locks and "
+            "shared memory are not safe over a network; keep the store on a local disk, and "
+            "move evaluations "
             "as files (export_file, import_file)"
         )
     if not create and not (folder / NAME).is_file():
-        raise InputError(f"{folder}: found no store, expected a folder with {NAME}; `idealrank evaluate ... --store {folder}` creates one")
+        raise InputError(
+            f"{folder}: found no store, expected a folder with {NAME}; `idealrank evaluate "
+            f"... --store {folder}` creates one"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot become a store: {error.strerror or error}; expected a folder") from None
+        raise InputError(
+            f"{folder}: cannot become a store: {error.strerror or error}; expected a folder"
+        ) from None
     return folder.absolute()  # a program may go to another folder while the store is open
 
 

@@ -8,7 +8,15 @@ from typing import Any
 
 from idealrank.errors import InputError, NotStoredError, OptionError, shown
 from idealrank.measures.parse import parse_measure
-from idealrank.store.database import Database, Row, column_text, damaged, from_record, is_intact, read_parts
+from idealrank.store.database import (
+    Database,
+    Row,
+    column_text,
+    damaged,
+    from_record,
+    is_intact,
+    read_parts,
+)
 from idealrank.store.encoding import Fields
 from idealrank.store.entries import DIGITS, FORMAT
 from idealrank.store.mounts import shown_folder
@@ -25,21 +33,43 @@ _CONDITIONS = {
 
 # Parts of a record that a list shows.
 _SHOWN = (
-    "kind", "name", "convention.name", "convention.fingerprint", "version", "time", "commit", "command", "dirty", "n_queries", "measures",
-    "means", "parts",
-)  # fmt: skip
+    "kind",
+    "name",
+    "convention.name",
+    "convention.fingerprint",
+    "version",
+    "time",
+    "commit",
+    "command",
+    "dirty",
+    "n_queries",
+    "measures",
+    "means",
+    "parts",
+)
 
 
 def resolve(database: Database, beginning: str, kind: Kind | None) -> str:
     """The whole id of a unique beginning."""
     text = beginning.strip().lower()
     if not re.fullmatch(rf"[0-9a-f]{{4,{DIGITS}}}", text):
-        raise OptionError(f"id {shown(repr(beginning))}: expected 4 to {DIGITS} hexadecimal digits, as `idealrank history` shows them")
-    found = database.rows("SELECT id, kind FROM entry WHERE id >= ? AND id <= ? ORDER BY id LIMIT 9", (text, text + "g"))
+        raise OptionError(
+            f"id {shown(repr(beginning))}: expected 4 to {DIGITS} hexadecimal digits, as "
+            f"`idealrank history` shows them"
+        )
+    found = database.rows(
+        "SELECT id, kind FROM entry WHERE id >= ? AND id <= ? ORDER BY id LIMIT 9",
+        (text, text + "g"),
+    )
     if len(found) > 1:
-        raise NotStoredError(f"id {text}: found {', '.join(row[0] for row in found)}, expected one; give more digits")
+        raise NotStoredError(
+            f"id {text}: found {', '.join(row[0] for row in found)}, expected one; give more digits"
+        )
     if not found:
-        raise NotStoredError(f"id {text}: found none in {shown_folder(database.path.parent)}; `idealrank history` lists the entries")
+        raise NotStoredError(
+            f"id {text}: found none in {shown_folder(database.path.parent)}; `idealrank "
+            f"history` lists the entries"
+        )
     if kind is not None and found[0][1] != kind:
         raise NotStoredError(f"id {found[0][0]}: found one {found[0][1]}, expected one {kind}")
     return str(found[0][0])
@@ -47,9 +77,16 @@ def resolve(database: Database, beginning: str, kind: Kind | None) -> str:
 
 def shortest(database: Database, key: str) -> str:
     """The shortest beginning of 4 digits or more that no other id has."""
-    around = database.rows("SELECT max(id) FROM entry WHERE id < ? UNION ALL SELECT min(id) FROM entry WHERE id > ?", (key, key))
+    around = database.rows(
+        "SELECT max(id) FROM entry WHERE id < ? UNION ALL SELECT min(id) FROM entry WHERE id > ?",
+        (key, key),
+    )
     others = [str(other) for (other,) in around if other is not None]
-    return next(key[:n] for n in range(4, DIGITS + 1) if not any(other.startswith(key[:n]) for other in others))
+    return next(
+        key[:n]
+        for n in range(4, DIGITS + 1)
+        if not any(other.startswith(key[:n]) for other in others)
+    )
 
 
 def fields_of(database: Database, key: str) -> Fields:
@@ -61,13 +98,18 @@ def fields_of(database: Database, key: str) -> Fields:
         raise damaged(database.path, key)
     fields: Fields = json.loads(found[0][1])
     if fields["format"] > FORMAT:
-        raise InputError(f"{key}: found a record of format {fields['format']}, expected {FORMAT} or earlier; upgrade idealrank")
+        raise InputError(
+            f"{key}: found a record of format {fields['format']}, expected {FORMAT} or "
+            f"earlier; upgrade idealrank"
+        )
     return fields
 
 
 def removed(key: str) -> NotStoredError:
     """Make the error for an entry that another process took out after this one had found it."""
-    return NotStoredError(f"id {key}: another process removed the entry; `idealrank history` lists the entries")
+    return NotStoredError(
+        f"id {key}: another process removed the entry; `idealrank history` lists the entries"
+    )
 
 
 def entry(database: Database, key: str) -> Entry:
@@ -95,7 +137,10 @@ def _entries(database: Database, wanted: Mapping[str, str], limit: int | None) -
     parameters.append(-1 if limit is None else limit)
 
     def of_these(columns: str, table: str, order: str) -> list[Row]:
-        return database.rows(f"SELECT {columns} FROM {table} WHERE id IN (SELECT id {chosen}) ORDER BY {order}", parameters)  # noqa: S608
+        return database.rows(
+            f"SELECT {columns} FROM {table} WHERE id IN (SELECT id {chosen}) ORDER BY {order}",  # noqa: S608
+            parameters,
+        )
 
     tags = _grouped(of_these("id, tag", "tag", "id, tag"))
     notes = _grouped(of_these("id, text", "note", "id, time, text"))
@@ -112,7 +157,9 @@ def _entry(key: str, parts: list[Any], tags: Iterable[Row], notes: Iterable[Row]
         id=key,
         kind=kind,
         name=name,
-        means={column_text(one["text"]): mean[0] for one, mean in zip(measures, means, strict=True)} if kind == "evaluation" else None,
+        means={column_text(one["text"]): mean[0] for one, mean in zip(measures, means, strict=True)}
+        if kind == "evaluation"
+        else None,
         n_queries=n_queries,
         convention=convention,
         fingerprint=fingerprint,

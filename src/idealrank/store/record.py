@@ -95,9 +95,17 @@ def origin(entry: Entry) -> dict[str, Any]:
     """Describe an entry with the keys of ``idealrank show --format json``."""
     record = entry.record
     return {
-        "id": entry.id, "kind": entry.kind, "name": entry.name, "when": record.time, "command": record.command, "commit": record.commit,
-        "changed": record.dirty, "tags": list(record.tags), "notes": list(record.notes), "parts": list(entry.parts),
-    }  # fmt: skip
+        "id": entry.id,
+        "kind": entry.kind,
+        "name": entry.name,
+        "when": record.time,
+        "command": record.command,
+        "commit": record.commit,
+        "changed": record.dirty,
+        "tags": list(record.tags),
+        "notes": list(record.notes),
+        "parts": list(entry.parts),
+    }
 
 
 OUTSIDE = "a time outside the years 1 to 9999 in UTC"
@@ -113,11 +121,18 @@ def utc(text: str) -> str:
     try:
         found = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise OptionError(f"time {shown(repr(text))}: expected a date such as 2026-01-31, or a time in ISO 8601") from None
+        raise OptionError(
+            f"time {shown(repr(text))}: expected a date such as 2026-01-31, or a time in ISO 8601"
+        ) from None
     try:
-        return (found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)).isoformat(timespec="microseconds")
+        return (
+            found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        ).isoformat(timespec="microseconds")
     except OverflowError:  # a zone can lie across the end of the calendar
-        raise OptionError(f"time {shown(repr(text))}: found {OUTSIDE}, expected a date such as 2026-01-31, or a time in ISO 8601") from None
+        raise OptionError(
+            f"time {shown(repr(text))}: found {OUTSIDE}, expected a date such as 2026-01-31, "
+            f"or a time in ISO 8601"
+        ) from None
 
 
 def file_name(path: str) -> str:
@@ -127,10 +142,14 @@ def file_name(path: str) -> str:
 
 # An absolute path after the start of a word, or after what parts words in an option:
 # --output=/tmp/x, a:/b, [/tmp/x].
-_ABSOLUTE = re.compile(r"(^|[=,:;\[({'\"\s])((?:file:)?(?:[A-Za-z]:[\\/]|\\\\|/|~[\w.-]*[\\/])[^=,;'\"\])}\s]+)")
+_ABSOLUTE = re.compile(
+    r"(^|[=,:;\[({'\"\s])((?:file:)?(?:[A-Za-z]:[\\/]|\\\\|/|~[\w.-]*[\\/])[^=,;'\"\])}\s]+)"
+)
 
 # An option whose value is one absolute path, blanks and all: --output=/home/ann smith/x, -o/tmp/x.
-_OPTION = re.compile(r"(--[\w-]+=|-\w)((?:file:)?(?:[A-Za-z]:[\\/]|\\\\|/|~[\w.-]*[\\/])[^,;:]*)$", re.DOTALL)
+_OPTION = re.compile(
+    r"(--[\w-]+=|-\w)((?:file:)?(?:[A-Za-z]:[\\/]|\\\\|/|~[\w.-]*[\\/])[^,;:]*)$", re.DOTALL
+)
 
 
 def without_folders(text: str) -> str:
@@ -160,7 +179,12 @@ def plain(value: Any) -> Any:
     named without folders.
     """
     if isinstance(value, Mapping):
-        return {str(name): without_folders(one) if name == "place" and isinstance(one, str) else plain(one) for name, one in value.items()}
+        return {
+            str(name): without_folders(one)
+            if name == "place" and isinstance(one, str)
+            else plain(one)
+            for name, one in value.items()
+        }
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
     if isinstance(value, np.generic | np.ndarray):

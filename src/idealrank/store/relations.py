@@ -25,27 +25,77 @@ if TYPE_CHECKING:
 # Names of the columns, for help and messages.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "evaluations": (
-        "id", "time", "run", "queries", "convention", "fingerprint", "version", "commit", "changed", "command", "judgments",
-        "judgments_content", "notes",
+        "id",
+        "time",
+        "run",
+        "queries",
+        "convention",
+        "fingerprint",
+        "version",
+        "commit",
+        "changed",
+        "command",
+        "judgments",
+        "judgments_content",
+        "notes",
     ),
     "means": ("id", "measure", "resolved", "value", "queries"),
     "values": ("id", "query", "measure", "value"),
     "hits": ("id", "query", "document", "rank", "tie_first", "tie_last", "grade"),
     "comparisons": (
-        "id", "time", "a", "b", "measure", "mean_a", "mean_b", "difference", "low", "high", "p", "p_corrected", "verdict", "queries",
+        "id",
+        "time",
+        "a",
+        "b",
+        "measure",
+        "mean_a",
+        "mean_b",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "p_corrected",
+        "verdict",
+        "queries",
     ),
     "gates": (
-        "id", "time", "run", "baseline", "measure", "mean_run", "mean_baseline", "difference", "bound", "p", "passed", "p_corrected",
-        "p_two_sided", "decides", "outcome",
+        "id",
+        "time",
+        "run",
+        "baseline",
+        "measure",
+        "mean_run",
+        "mean_baseline",
+        "difference",
+        "bound",
+        "p",
+        "passed",
+        "p_corrected",
+        "p_two_sided",
+        "decides",
+        "outcome",
     ),
     "tags": ("id", "tag"),
-}  # fmt: skip
+}
 
 # Parts of the record of an evaluation, in the order of the fields of `_Kept`.
 _PARTS = (
-    "time", "name", "n_queries", "convention.name", "convention.fingerprint", "version", "commit", "dirty", "command", "path", "judgments",
-    "inputs", "measures", "means", "files",
-)  # fmt: skip
+    "time",
+    "name",
+    "n_queries",
+    "convention.name",
+    "convention.fingerprint",
+    "version",
+    "commit",
+    "dirty",
+    "command",
+    "path",
+    "judgments",
+    "inputs",
+    "measures",
+    "means",
+    "files",
+)
 
 
 class _Kept(NamedTuple):
@@ -75,7 +125,10 @@ class _Kept(NamedTuple):
 
 
 def _kept(store: Readable) -> list[_Kept]:
-    rows = store.rows(f"SELECT e.id, {from_record(*_PARTS, entry='e')} FROM entry e WHERE kind = 'evaluation' ORDER BY e.time, e.id")  # noqa: S608
+    rows = store.rows(
+        f"SELECT e.id, {from_record(*_PARTS, entry='e')} FROM entry e WHERE kind = "  # noqa: S608
+        f"'evaluation' ORDER BY e.time, e.id"
+    )
     return [_Kept(key, *read_parts(store.folder, key, parts)) for key, parts in rows]
 
 
@@ -88,7 +141,9 @@ class Relation:
 
     def reader(self) -> "pa.RecordBatchReader":
         """All batches, in order."""
-        return load_extra("pyarrow", "reading a store as tables", "arrow").RecordBatchReader.from_batches(self.schema, self.batches())
+        return load_extra(
+            "pyarrow", "reading a store as tables", "arrow"
+        ).RecordBatchReader.from_batches(self.schema, self.batches())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The stream that other libraries read without a copy."""
@@ -101,21 +156,35 @@ def relations(store: Readable) -> dict[str, Relation]:
     text, number, whole, when = pa.string(), pa.float64(), pa.int64(), pa.timestamp("us")
     kept = _kept(store)
     small = [
-        ("evaluations", [text, when, text, whole, *[text] * 4, pa.bool_(), *[text] * 4], _evaluations(store, kept)),
+        (
+            "evaluations",
+            [text, when, text, whole, *[text] * 4, pa.bool_(), *[text] * 4],
+            _evaluations(store, kept),
+        ),
         ("means", [text, text, text, number, whole], _means(kept)),
         ("comparisons", [text, when, *[text] * 3, *[number] * 7, text, whole], _comparisons(store)),
-        ("gates", [text, when, *[text] * 3, *[number] * 5, pa.bool_(), number, number, pa.bool_(), text], _gates(store)),
+        (
+            "gates",
+            [text, when, *[text] * 3, *[number] * 5, pa.bool_(), number, number, pa.bool_(), text],
+            _gates(store),
+        ),
         ("tags", [text, text], store.rows("SELECT id, tag FROM tag ORDER BY id, tag")),
     ]
     found = {name: _small(pa, name, types, rows) for name, types, rows in small}
-    return {name: found.get(name) or {"values": _values, "hits": _hits}[name](pa, store.files, kept) for name in COLUMNS}
+    return {
+        name: found.get(name) or {"values": _values, "hits": _hits}[name](pa, store.files, kept)
+        for name in COLUMNS
+    }
 
 
 def _small(pa: Any, name: str, types: list[Any], rows: list[Any]) -> Relation:
     """A table that is at hand whole."""
     schema = pa.schema(list(zip(COLUMNS[name], types, strict=True)))
     columns = list(zip(*rows, strict=True)) or [()] * len(types)
-    arrays = [_texts(pa, column) if kind == pa.string() else pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+    arrays = [
+        _texts(pa, column) if kind == pa.string() else pa.array(column, kind)
+        for column, kind in zip(columns, types, strict=True)
+    ]
     batch = pa.record_batch(arrays, schema=schema)
     return Relation(schema, lambda: iter([batch]))
 
@@ -127,7 +196,13 @@ def _texts(pa: Any, words: Any) -> Any:
     try:
         return pa.array(words, pa.string())
     except UnicodeEncodeError:
-        return pa.array([word if word is None else word.encode("utf-8", "backslashreplace").decode() for word in words], pa.string())
+        return pa.array(
+            [
+                word if word is None else word.encode("utf-8", "backslashreplace").decode()
+                for word in words
+            ],
+            pa.string(),
+        )
 
 
 def _time(text: str) -> datetime:
@@ -140,13 +215,22 @@ def _evaluations(store: Readable, kept: Sequence[_Kept]) -> list[tuple[Any, ...]
         notes.setdefault(key, []).append(note)
     return [
         (
-            one.id, _time(one.time), column_text(one.run), one.n_queries, one.convention, one.fingerprint, column_text(one.version),
-            column_text(one.commit), one.dirty, column_text(one.command),
-            judgments_hash([(each["name"], each["sha256"]) for each in one.inputs], one.path or ""), one.judgments,
+            one.id,
+            _time(one.time),
+            column_text(one.run),
+            one.n_queries,
+            one.convention,
+            one.fingerprint,
+            column_text(one.version),
+            column_text(one.commit),
+            one.dirty,
+            column_text(one.command),
+            judgments_hash([(each["name"], each["sha256"]) for each in one.inputs], one.path or ""),
+            one.judgments,
             "; ".join(notes.get(one.id, [])),
         )
         for one in kept
-    ]  # fmt: skip
+    ]
 
 
 def _means(kept: Sequence[_Kept]) -> list[tuple[Any, ...]]:
@@ -159,7 +243,10 @@ def _means(kept: Sequence[_Kept]) -> list[tuple[Any, ...]]:
 
 def _verdicts(store: Readable, kind: str) -> Iterator[tuple[str, datetime, dict[str, Any]]]:
     parts = from_record("time", "result", entry="e")
-    for key, found in store.rows(f"SELECT e.id, {parts} FROM entry e WHERE kind = ? ORDER BY e.time, e.id", [kind]):  # noqa: S608
+    for key, found in store.rows(
+        f"SELECT e.id, {parts} FROM entry e WHERE kind = ? ORDER BY e.time, e.id",  # noqa: S608
+        [kind],
+    ):
         time, result = read_parts(store.folder, key, found)
         yield key, _time(time), in_words_of_today(result)
 
@@ -167,25 +254,53 @@ def _verdicts(store: Readable, kind: str) -> Iterator[tuple[str, datetime, dict[
 def _comparisons(store: Readable) -> list[tuple[Any, ...]]:
     names = ("mean_a", "mean_b", "difference")
     return [
-        (key, time, pair["a"], pair["b"], measure, *(row[name] for name in names), *row["interval"], row["p"], row["p_corrected"],
-         row["verdict"], row["n"])
+        (
+            key,
+            time,
+            pair["a"],
+            pair["b"],
+            measure,
+            *(row[name] for name in names),
+            *row["interval"],
+            row["p"],
+            row["p_corrected"],
+            row["verdict"],
+            row["n"],
+        )
         for key, time, result in _verdicts(store, "comparison")
         for pair in result["pairs"]
         for measure, row in pair["measures"].items()
-    ]  # fmt: skip
+    ]
 
 
 def _gates(store: Readable) -> list[tuple[Any, ...]]:
     """Read gates of versions before companions: unknown fields are null, except that each of their
     checks could fail them.
     """
-    names = ("baseline", "measure", "mean_run", "mean_baseline", "difference", "bound", "p", "passed", "p_corrected")
+    names = (
+        "baseline",
+        "measure",
+        "mean_run",
+        "mean_baseline",
+        "difference",
+        "bound",
+        "p",
+        "passed",
+        "p_corrected",
+    )
     return [
-        (key, time, result["run"], *(check[name] for name in names), check.get("p_two_sided"), check.get("decides", True),
-         check.get("outcome", "passed" if check["passed"] else "failed"))
+        (
+            key,
+            time,
+            result["run"],
+            *(check[name] for name in names),
+            check.get("p_two_sided"),
+            check.get("decides", True),
+            check.get("outcome", "passed" if check["passed"] else "failed"),
+        )
         for key, time, result in _verdicts(store, "gate")
         for check in result["checks"]
-    ]  # fmt: skip
+    ]
 
 
 def _coded(pa: Any) -> Any:
@@ -194,7 +309,9 @@ def _coded(pa: Any) -> Any:
 
 def _values(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
     """Values, an evaluation a batch."""
-    schema = pa.schema([*((name, _coded(pa)) for name in COLUMNS["values"][:3]), ("value", pa.float64())])
+    schema = pa.schema(
+        [*((name, _coded(pa)) for name in COLUMNS["values"][:3]), ("value", pa.float64())]
+    )
 
     def batches() -> "Iterator[pa.RecordBatch]":
         lists: dict[str, Any] = {}
@@ -212,7 +329,10 @@ def _values(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
                 np.tile(np.arange(shape[1], dtype=np.int32), shape[0]),
             ]
             words = (_texts(pa, [one.id]), queries, _texts(pa, texts))
-            coded = [pa.DictionaryArray.from_arrays(pa.array(codes), word) for codes, word in zip(indices, words, strict=True)]
+            coded = [
+                pa.DictionaryArray.from_arrays(pa.array(codes), word)
+                for codes, word in zip(indices, words, strict=True)
+            ]
             yield pa.record_batch([*coded, pa.array(values, mask=np.isnan(values))], schema=schema)
 
     return Relation(schema, batches)
@@ -221,18 +341,42 @@ def _values(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
 def _hits(pa: Any, files: ValueFiles, kept: Sequence[_Kept]) -> Relation:
     """Judged documents that were returned, an evaluation a batch; of those that were kept."""
     coded, whole = _coded(pa), pa.int64()
-    schema = pa.schema(list(zip(COLUMNS["hits"], [coded, coded, pa.string(), whole, whole, whole, pa.float64()], strict=True)))
+    schema = pa.schema(
+        list(
+            zip(
+                COLUMNS["hits"],
+                [coded, coded, pa.string(), whole, whole, whole, pa.float64()],
+                strict=True,
+            )
+        )
+    )
 
     def batches() -> "Iterator[pa.RecordBatch]":
         for one in kept:
             if "hits" not in one.files:
                 continue
             whose = f"evaluation {one.id}"
-            hits = read_hits(files.read(one.files["hits"], whose), json.loads(files.read(one.files["queries"], whose)))
-            ids = pa.DictionaryArray.from_arrays(pa.array(np.zeros(hits.query.size, np.int32)), _texts(pa, [one.id]))
-            queries = pa.DictionaryArray.from_arrays(pa.array(hits.query.astype(np.int32)), _texts(pa, list(hits.queries)))
-            numbers = [pa.array(getattr(hits, name).astype(np.int64)) for name in ("rank", "tie_first", "tie_last")]
-            columns = [ids, queries, _texts(pa, list(hits.documents)), *numbers, pa.array(hits.grade.astype(np.float64))]
+            hits = read_hits(
+                files.read(one.files["hits"], whose),
+                json.loads(files.read(one.files["queries"], whose)),
+            )
+            ids = pa.DictionaryArray.from_arrays(
+                pa.array(np.zeros(hits.query.size, np.int32)), _texts(pa, [one.id])
+            )
+            queries = pa.DictionaryArray.from_arrays(
+                pa.array(hits.query.astype(np.int32)), _texts(pa, list(hits.queries))
+            )
+            numbers = [
+                pa.array(getattr(hits, name).astype(np.int64))
+                for name in ("rank", "tie_first", "tie_last")
+            ]
+            columns = [
+                ids,
+                queries,
+                _texts(pa, list(hits.documents)),
+                *numbers,
+                pa.array(hits.grade.astype(np.float64)),
+            ]
             yield pa.record_batch(columns, schema=schema)
 
     return Relation(schema, batches)
@@ -276,10 +420,14 @@ def write_parquet(store: Readable, folder: "str | Path") -> dict[str, int]:
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        return {f"{name}.parquet": _written(relation, target / f"{name}.parquet") for name, relation in relations(store).items()}
+        return {
+            f"{name}.parquet": _written(relation, target / f"{name}.parquet")
+            for name, relation in relations(store).items()
+        }
     except OSError as error:
         raise InputError(
-            f"{error.filename or folder}: {error.strerror or error}; expected a folder that may be written, with room"
+            f"{error.filename or folder}: {error.strerror or error}; expected a folder that "
+            f"may be written, with room"
         ) from None
 
 
@@ -288,7 +436,10 @@ def _written(relation: Relation, path: Path) -> int:
     import pyarrow.parquet as pq  # noqa: PLC0415  (an extra)
 
     rows = 0
-    with appearing(path) as unfinished, pq.ParquetWriter(unfinished, relation.schema, compression="zstd") as writer:
+    with (
+        appearing(path) as unfinished,
+        pq.ParquetWriter(unfinished, relation.schema, compression="zstd") as writer,
+    ):
         for table in _gathered(relation):
             writer.write_table(table, row_group_size=_ROWS)
             rows += table.num_rows

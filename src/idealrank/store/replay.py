@@ -25,10 +25,17 @@ from idealrank.store.results import StoredVerdict
 Row = TypeVar("Row", Check, Difference)
 
 
-def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequence[Measure] = ()) -> Comparison:
+def comparison_again(
+    kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequence[Measure] = ()
+) -> Comparison:
     """A comparison made again. How alike rankings are is not in it: that needs the runs."""
     method = kept.result["method"]
-    given = _by_query(kept, weights=method["weighted"], clusters=method["clustered"], slices=method.get("slices") is not None)
+    given = _by_query(
+        kept,
+        weights=method["weighted"],
+        clusters=method["clustered"],
+        slices=method.get("slices") is not None,
+    )
     made = compare(
         evaluations[0],
         evaluations[1],
@@ -38,7 +45,9 @@ def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own
         test=method["test"],
         # Until there were families, Holm's method over all tests was the default; such verdicts
         # follow the rule of today.
-        correction="holm" if method["correction"] == "holm" and "all queries" not in method["families"] else "auto",
+        correction="holm"
+        if method["correction"] == "holm" and "all queries" not in method["families"]
+        else "auto",
         level=method["level"],
         margin=method["margin"],
         largest_loss=method.get("largest_loss"),
@@ -56,23 +65,40 @@ def _pair_as_kept(pair: Pair, kept: Mapping[str, Any]) -> Pair:
     for text, row in pair.measures.items():
         one = kept["measures"].get(text, {})
         # Whether lists close up without their unjudged documents, only the rankings tell.
-        judged = {name: one[name] for name in ("difference_judged", "judged_reason") if "judged_reason" in one}
+        judged = {
+            name: one[name]
+            for name in ("difference_judged", "judged_reason")
+            if "judged_reason" in one
+        }
         bounds = GradeBounds(**one["bounds"]) if one.get("bounds") else row.bounds
         rows[text] = replace(_reached(row, one, ("verdict",)), bounds=bounds, **judged)
     return replace(pair, measures=rows)
 
 
-def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequence[Measure] = ()) -> Gated:
+def gate_again(
+    kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequence[Measure] = ()
+) -> Gated:
     """A gate asked again."""
     result = kept.result
     policy = Policy(**result["policy"])
-    contracts = [Contract(**one) for one in {str(one["contract"]): one["contract"] for one in result["contracts"]}.values()]
+    contracts = [
+        Contract(**one)
+        for one in {str(one["contract"]): one["contract"] for one in result["contracts"]}.values()
+    ]
     if not result["baselines"]:
         every = evaluations[0].measures
         beside = judgedness_among(every)
-        texts = [one["measure"] for one in result["contracts"]] or [str(one) for one in every if one not in beside]
+        texts = [one["measure"] for one in result["contracts"]] or [
+            str(one) for one in every if one not in beside
+        ]
         series = Series.of(result["series"]) if result.get("series") else None
-        return first_run(evaluations[0], _measures(list(dict.fromkeys(texts)), own), policy, contracts, series=series)
+        return first_run(
+            evaluations[0],
+            _measures(list(dict.fromkeys(texts)), own),
+            policy,
+            contracts,
+            series=series,
+        )
     given = _by_query(kept, weights=result["weighted"], clusters=result["clustered"])
     measures = _measures(list(dict.fromkeys(check["measure"] for check in result["checks"])), own)
     made = gate(
@@ -80,7 +106,13 @@ def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequ
         evaluations[1],
         *evaluations[2:],
         measures=measures,
-        also=[measure for measure in measures if any(_decides(check) for check in result["checks"] if check["measure"] == str(measure))],
+        also=[
+            measure
+            for measure in measures
+            if any(
+                _decides(check) for check in result["checks"] if check["measure"] == str(measure)
+            )
+        ],
         policy=policy,
         contracts=contracts,
         n_resamples=result["n_resamples"],
@@ -91,7 +123,10 @@ def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequ
     if result.get("series"):
         return _of_series(made, result)
     parts = ("carried", "outcome", "passed", "reason", "difference_judged")
-    checks = tuple(_reached(check, was, parts) for check, was in zip(made.checks, result["checks"], strict=True))
+    checks = tuple(
+        _reached(check, was, parts)
+        for check, was in zip(made.checks, result["checks"], strict=True)
+    )
     outcome = outcome_of(checks, made.contracts)
     return replace(made, checks=checks, outcome=outcome, passed=outcome == "passed")
 
@@ -106,7 +141,9 @@ def _of_series(made: Gated, result: Mapping[str, Any]) -> Gated:
         run=result["run"],
         baselines=tuple(result["baselines"]),
         missing=result["missing"],
-        checks=tuple(_as_kept(check, was) for check, was in zip(made.checks, result["checks"], strict=True)),
+        checks=tuple(
+            _as_kept(check, was) for check, was in zip(made.checks, result["checks"], strict=True)
+        ),
         outcome=result["outcome"],
         passed=result["passed"],
         series=Series.of(result["series"]),
@@ -121,8 +158,12 @@ def _as_kept(check: Check, was: Mapping[str, Any]) -> Check:
     """A check with the numbers and words of its record; what JSON has no value for stays as
     computed.
     """
-    plain: dict[str, Any] = {name: value for name, value in was.items() if isinstance(value, str | int | float | bool)}
-    known = {name: value for name, value in plain.items() if name in {one.name for one in fields(Check)}}
+    plain: dict[str, Any] = {
+        name: value for name, value in was.items() if isinstance(value, str | int | float | bool)
+    }
+    known = {
+        name: value for name, value in plain.items() if name in {one.name for one in fields(Check)}
+    }
     tipping, margin = was.get("tipping"), was.get("margin")
     return replace(
         check,
@@ -143,10 +184,16 @@ def _reached(made: Row, kept: Mapping[str, Any], parts: Sequence[str]) -> Row:
     """A row with the tipping point that was found, and what followed from it: a store keeps no
     rankings to find it again.
     """
-    if made.tipping is not None or not kept.get("tipping") or made.p_corrected != kept["p_corrected"]:
+    if (
+        made.tipping is not None
+        or not kept.get("tipping")
+        or made.p_corrected != kept["p_corrected"]
+    ):
         return made
     found = {name: kept[name] for name in parts}
-    return replace(made, tipping=Tipping(**kept["tipping"]), tipping_reason=kept["tipping_reason"], **found)
+    return replace(
+        made, tipping=Tipping(**kept["tipping"]), tipping_reason=kept["tipping_reason"], **found
+    )
 
 
 def _asked(said: Mapping[str, Any]) -> Literal["same", "different"]:
@@ -164,7 +211,8 @@ def _by_query(kept: StoredVerdict, **asked: bool) -> dict[str, Any]:
     for name, was_given in asked.items():
         if was_given and not isinstance(kept.options.get(name), dict):
             raise InputError(
-                f"{kept.entry.kind} {kept.id}: its queries had {name}, which were not kept, expected them among the options: "
+                f"{kept.entry.kind} {kept.id}: its queries had {name}, which were not kept, "
+                f"expected them among the options: "
                 f"store.add_{kept.entry.kind}(..., options={{{name!r}: ...}})"
             )
     return {name: kept.options[name] for name, was_given in asked.items() if was_given}

@@ -94,14 +94,20 @@ class Stored:
     @cached_property
     def all_values(self) -> FloatArray:
         """Values, shape (n_queries, n_measures); NaN where a query is left out of a measure."""
-        values: FloatArray = read_array(self._content("values") or b"", "<f8", self._shape, self._whose)
+        values: FloatArray = read_array(
+            self._content("values") or b"", "<f8", self._shape, self._whose
+        )
         return values
 
     @cached_property
     def scored(self) -> BoolArray:
         """Mask of the values that count in the mean, shape (n_queries, n_measures)."""
         content = self._content("scored")
-        return np.ones(self._shape, np.bool_) if content is None else read_array(content, "|b1", self._shape, self._whose)
+        return (
+            np.ones(self._shape, np.bool_)
+            if content is None
+            else read_array(content, "|b1", self._shape, self._whose)
+        )
 
     def values(self, measure: str) -> FloatArray:
         """Values of one measure by its text, shape (n_queries,), including measures that cannot be
@@ -113,7 +119,9 @@ class Stored:
             The measure was not evaluated.
         """
         if measure not in self.measures:
-            raise InputError(f"{self._whose}: found no {measure}, expected one of {', '.join(self.measures)}")
+            raise InputError(
+                f"{self._whose}: found no {measure}, expected one of {', '.join(self.measures)}"
+            )
         return self.all_values[:, self.measures.index(measure)]
 
     @cached_property
@@ -136,7 +144,13 @@ class Stored:
             convention=read_convention(kept["convention"], self._whose, self._convention),
             measures=tuple(one["resolved"] for one in kept["measures"]),
             inputs=tuple(
-                KeptInput(path=one["name"], size=one["size"], modified=one["modified"], sha256=one["sha256"]) for one in kept["inputs"]
+                KeptInput(
+                    path=one["name"],
+                    size=one["size"],
+                    modified=one["modified"],
+                    sha256=one["sha256"],
+                )
+                for one in kept["inputs"]
             ),
             max_documents=kept["max_documents"],
             judgments=kept.get("judgments"),
@@ -149,7 +163,11 @@ class Stored:
             measures=read_measures(kept["measures"], self._whose, self._given),
             values=self.all_values,
             scored=self.scored,
-            coverage=read_coverage(kept, self._list("missing"), {} if coverage is None else read_measure_coverage(coverage, self.queries)),
+            coverage=read_coverage(
+                kept,
+                self._list("missing"),
+                {} if coverage is None else read_measure_coverage(coverage, self.queries),
+            ),
             provenance=provenance,
             path=kept["path"],
             texts={} if texts is None else json.loads(texts),
@@ -172,7 +190,10 @@ def in_words_of_today(result: Any) -> Any:
     names of runs stay.
     """
     if isinstance(result, dict):
-        return {name: _renamed(value) if name in _STATES else in_words_of_today(value) for name, value in result.items()}
+        return {
+            name: _renamed(value) if name in _STATES else in_words_of_today(value)
+            for name, value in result.items()
+        }
     if isinstance(result, list):
         return [in_words_of_today(value) for value in result]
     return result

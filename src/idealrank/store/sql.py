@@ -65,7 +65,10 @@ class Answer:
         backend : {"pandas", "polars", "pyarrow", ...}
             Any eager dataframe library that narwhals supports and that is installed.
         """
-        return frame_of({name: [row[place] for row in self.rows] for place, name in enumerate(self.columns)}, backend)
+        return frame_of(
+            {name: [row[place] for row in self.rows] for place, name in enumerate(self.columns)},
+            backend,
+        )
 
 
 def ask(store: Readable, query: str) -> Answer:
@@ -100,7 +103,9 @@ def ask(store: Readable, query: str) -> Answer:
     """
     duckdb = load_extra("duckdb", "SQL over a store", "sql")
     if not query.isascii() and query.encode("utf-8", "replace").decode("utf-8") != query:
-        raise OptionError(f"sql: found {shown(repr(query))}, text that has no UTF-8 form, expected one SELECT")
+        raise OptionError(
+            f"sql: found {shown(repr(query))}, text that has no UTF-8 form, expected one SELECT"
+        )
     tables = relations(store)
     with _connection(duckdb) as connection:
         try:
@@ -111,7 +116,11 @@ def ask(store: Readable, query: str) -> Answer:
             return _answer(connection.execute(query))
         # the latter of values that Python cannot hold
         except (duckdb.Error, RuntimeError, OverflowError) as error:
-            hint = f"; {_tables()}" if isinstance(error, duckdb.BinderException | duckdb.CatalogException) else ""
+            hint = (
+                f"; {_tables()}"
+                if isinstance(error, duckdb.BinderException | duckdb.CatalogException)
+                else ""
+            )
             raise OptionError(f"sql: {_reason(error)}{hint}") from None
 
 
@@ -135,21 +144,31 @@ def _check(duckdb: Any, connection: Any, query: str) -> None:
     allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
     if len(kinds) != 1 or kinds[0] not in allowed:
         found = ", ".join(str(kind).rpartition(".")[2] for kind in kinds) or "nothing"
-        raise OptionError(f"sql {shown(repr(query))}: found {found}, expected one SELECT; only the commands of a store change it")
+        raise OptionError(
+            f"sql {shown(repr(query))}: found {found}, expected one SELECT; only the commands "
+            f"of a store change it"
+        )
 
 
 def _lock(duckdb: Any, connection: Any) -> None:
     """Deny by DuckDB's own settings whatever is no question; the text of the query is not asked,
     for it can be put together.
     """
-    for setting in (*_CLOSED, *((_DISKLESS,) if int(duckdb.__version__.partition(".")[0]) < 2 else ()), _LOCKED):
+    for setting in (
+        *_CLOSED,
+        *((_DISKLESS,) if int(duckdb.__version__.partition(".")[0]) < 2 else ()),
+        _LOCKED,
+    ):
         connection.execute(setting)
 
 
 def _answer(cursor: Any) -> Answer:
     rows = cursor.fetchmany(_MOST_ROWS + 1)
     if len(rows) > _MOST_ROWS:
-        raise OptionError(f"sql: found more than {_MOST_ROWS:,} rows, expected a result that fits in memory; add LIMIT, or count rows")
+        raise OptionError(
+            f"sql: found more than {_MOST_ROWS:,} rows, expected a result that fits in "
+            f"memory; add LIMIT, or count rows"
+        )
     return Answer(tuple(column[0] for column in cursor.description or ()), rows)
 
 
@@ -193,4 +212,6 @@ def _reason(error: Exception) -> str:
 
 
 def _tables() -> str:
-    return "tables: " + ", ".join(f"{name} ({', '.join(columns)})" for name, columns in COLUMNS.items())
+    return "tables: " + ", ".join(
+        f"{name} ({', '.join(columns)})" for name, columns in COLUMNS.items()
+    )

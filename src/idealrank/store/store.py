@@ -77,8 +77,9 @@ class Store:
 
         Notes
         -----
-        A store that is not writable is opened for reading, and no file is created next to it. If another process has it open, its later
-        writes are visible; otherwise the store is read into memory once.
+        A store that is not writable is opened for reading, and no file is created next to it. If
+        another process has it open, its later writes are visible; otherwise the store is read into
+        memory once.
 
         Examples
         --------
@@ -116,12 +117,23 @@ class Store:
     def __enter__(self) -> "Store":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     # --- putting in -------------------------------------------------------------------------------
 
-    def add(self, evaluation: Evaluation, *, hits: JudgedHits | None = None, record: Record | None = None) -> str:
+    def add(
+        self,
+        evaluation: Evaluation,
+        *,
+        hits: JudgedHits | None = None,
+        record: Record | None = None,
+    ) -> str:
         """Keep an evaluation.
 
         Parameters
@@ -177,10 +189,17 @@ class Store:
             An evaluation is not in this store, or the entry cannot be written.
         """
         parts = [self.resolve(one, kind="evaluation") for one in evaluations]
-        return self._keep(verdict_adding("comparison", comparison, parts, options or {}, record or Record()))
+        return self._keep(
+            verdict_adding("comparison", comparison, parts, options or {}, record or Record())
+        )
 
     def add_gate(
-        self, gated: "Gated", evaluations: Sequence[str], *, options: Mapping[str, Any] | None = None, record: Record | None = None
+        self,
+        gated: "Gated",
+        evaluations: Sequence[str],
+        *,
+        options: Mapping[str, Any] | None = None,
+        record: Record | None = None,
     ) -> str:
         """Store the result of a gate, as `add_comparison`; the run's evaluation comes first, then
         its baselines.
@@ -190,7 +209,10 @@ class Store:
 
     def _keep(self, adding: Adding) -> str:
         self.check_writable()
-        with self.files.prepared(list(adding.files.values())) as prepared, self._database.writing() as connection:
+        with (
+            self.files.prepared(list(adding.files.values())) as prepared,
+            self._database.writing() as connection,
+        ):
             while self._database.rows("SELECT 1 FROM entry WHERE id = ?", (adding.id,)):
                 adding = adding.renamed()
             prepared.place()
@@ -213,7 +235,13 @@ class Store:
         """Return the shortest unique prefix of an id, of at least 4 digits."""
         return queries.shortest(self._database, self.resolve(id))
 
-    def evaluation(self, id: str, *, measures: Sequence[Measure] = (), convention: Convention | None = None) -> Stored:  # noqa: A002
+    def evaluation(
+        self,
+        id: str,  # noqa: A002
+        *,
+        measures: Sequence[Measure] = (),
+        convention: Convention | None = None,
+    ) -> Stored:
         """Return a stored evaluation, by its id or a prefix of it.
 
         Parameters
@@ -250,7 +278,9 @@ class Store:
     def _verdict(self, beginning: str, kind: Kind) -> StoredVerdict:
         found = self.resolve(beginning, kind=kind)
         fields = queries.fields_of(self._database, found)
-        return StoredVerdict(self.entry(found), fields["options"], in_words_of_today(fields["result"]))
+        return StoredVerdict(
+            self.entry(found), fields["options"], in_words_of_today(fields["result"])
+        )
 
     def entry(self, id: str) -> Entry:  # noqa: A002
         """Return the summary of an entry, by its id or a prefix of it."""
@@ -282,7 +312,11 @@ class Store:
             Maximum number of documents.
         """
         wanted = {"kind": kind, "run": run, "tag": tag, "measure": measure, "commit": commit}
-        return queries.entries(self._database, {name: value for name, value in wanted.items() if value is not None}, limit)
+        return queries.entries(
+            self._database,
+            {name: value for name, value in wanted.items() if value is not None},
+            limit,
+        )
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Run a SELECT in SQLite's SQL over the tables of the store; the schema may grow with a
@@ -419,9 +453,17 @@ class Store:
             A value file is missing or damaged, or the file cannot be written.
         """
         entry = self.entry(self.resolve(id, kind="evaluation"))
-        notes = self._database.rows("SELECT time, text FROM note WHERE id = ? ORDER BY time, text", (entry.id,))
+        notes = self._database.rows(
+            "SELECT time, text FROM note WHERE id = ? ORDER BY time, text", (entry.id,)
+        )
         fields = queries.fields_of(self._database, entry.id)
-        export(entry, fields, [(str(time), str(text)) for time, text in notes], partial(self.files.read, whose=entry.id), Path(path))
+        export(
+            entry,
+            fields,
+            [(str(time), str(text)) for time, text in notes],
+            partial(self.files.read, whose=entry.id),
+            Path(path),
+        )
 
     def import_file(self, path: "str | Path") -> str:
         """Import a file written by `export_file`; the entry keeps its id. Existing entries are
@@ -434,11 +476,17 @@ class Store:
         """
         self.check_writable()
         adding = opened(Path(path))
-        with self.files.prepared(list(adding.files.values())) as prepared, self._database.writing() as connection:
+        with (
+            self.files.prepared(list(adding.files.values())) as prepared,
+            self._database.writing() as connection,
+        ):
             statement = f"SELECT digest, {is_intact()} FROM entry WHERE id = ?"  # noqa: S608  (names of the package)
             found = connection.execute(statement, (adding.id,)).fetchone()
             if found is not None and found[0] != adding.digest and found[1]:
-                raise InputError(f"{path}: found another entry with the id {adding.id} in this store; use a store of its own")
+                raise InputError(
+                    f"{path}: found another entry with the id {adding.id} in this store; use "
+                    f"a store of its own"
+                )
             prepared.place()
             if found is None:
                 adding.insert(connection)
@@ -448,7 +496,13 @@ class Store:
 
     # --- making again -----------------------------------------------------------------------------
 
-    def compare_again(self, id: str, *, measures: Sequence[Measure] = (), convention: Convention | None = None) -> "Comparison":  # noqa: A002
+    def compare_again(
+        self,
+        id: str,  # noqa: A002
+        *,
+        measures: Sequence[Measure] = (),
+        convention: Convention | None = None,
+    ) -> "Comparison":
         """Repeat a comparison from the stored evaluations, options and seed; `measures` and
         `convention` as for `evaluation`.
 
@@ -459,16 +513,29 @@ class Store:
         """
         from idealrank.store.replay import comparison_again  # noqa: PLC0415  (SciPy)
 
-        return comparison_again(self.comparison(id), self._parts(id, measures, convention), measures)
+        return comparison_again(
+            self.comparison(id), self._parts(id, measures, convention), measures
+        )
 
-    def gate_again(self, id: str, *, measures: Sequence[Measure] = (), convention: Convention | None = None) -> "Gated":  # noqa: A002
+    def gate_again(
+        self,
+        id: str,  # noqa: A002
+        *,
+        measures: Sequence[Measure] = (),
+        convention: Convention | None = None,
+    ) -> "Gated":
         """Repeat a gate, as `compare_again`."""
         from idealrank.store.replay import gate_again  # noqa: PLC0415  (SciPy)
 
         return gate_again(self.gate(id), self._parts(id, measures, convention), measures)
 
-    def _parts(self, key: str, measures: Sequence[Measure], convention: Convention | None) -> list[Evaluation]:
-        return [self.evaluation(part, measures=measures, convention=convention).evaluation for part in self.entry(key).parts]
+    def _parts(
+        self, key: str, measures: Sequence[Measure], convention: Convention | None
+    ) -> list[Evaluation]:
+        return [
+            self.evaluation(part, measures=measures, convention=convention).evaluation
+            for part in self.entry(key).parts
+        ]
 
     def __repr__(self) -> str:
         return f"Store({str(self.folder)!r})"

@@ -25,15 +25,38 @@ _WRITTEN = "what `store export` writes there"
 _OWN = "custom:"  # how a function of the user's own begins
 
 # Which files an evaluation may have, and how their names end.
-ENDINGS = {"queries": "json", "values": "npy", "scored": "npy", "missing": "json", "coverage": "json", "texts": "json", "hits": "npz"}
+ENDINGS = {
+    "queries": "json",
+    "values": "npy",
+    "scored": "npy",
+    "missing": "json",
+    "coverage": "json",
+    "texts": "json",
+    "hits": "npz",
+}
 
 _INPUT = {"name": str, "size": int, "modified": str, "sha256": str}
 _CONVENTION = {"name": str, "fingerprint": str, "tool": str, "proof": str, "switches": {"*": str}}
 _EVALUATION = {
-    "format": int, "kind": str, "nonce": str, "time": str, "name": str, "path": str, "version": str, "commit": str, "command": str,
-    "dirty": bool | None, "n_queries": int, "max_documents": int | None, "measures": [{"text": str, "resolved": str, "parses": bool}],
-    "means": [list], "convention": _CONVENTION, "coverage": {"*": int}, "inputs": [_INPUT], "files": {"*": str},
-}  # fmt: skip
+    "format": int,
+    "kind": str,
+    "nonce": str,
+    "time": str,
+    "name": str,
+    "path": str,
+    "version": str,
+    "commit": str,
+    "command": str,
+    "dirty": bool | None,
+    "n_queries": int,
+    "max_documents": int | None,
+    "measures": [{"text": str, "resolved": str, "parses": bool}],
+    "means": [list],
+    "convention": _CONVENTION,
+    "coverage": {"*": int},
+    "inputs": [_INPUT],
+    "files": {"*": str},
+}
 _LABELS = {"kind": str, "found": bool, "queries": int, "with_negatives": int}
 _FINGERPRINT, _SHORT, _SHA256 = (re.compile(f"[0-9a-f]{{{digits}}}") for digits in (32, 8, 64))
 _WORDS = {"id": str, "digest": str, "tags": [str], "notes": [[str]]}
@@ -63,9 +86,19 @@ def check_evaluation(fields: Any) -> list[Measure | None]:
     _check(fields, _EVALUATION, "")
     _check_depth(fields)
     _check_texts(fields, "")
-    _refuse(fields.get("parts", ...), "parts", is_fine="parts" not in fields, expected="a comparison or a gate, which have parts")
+    _refuse(
+        fields.get("parts", ...),
+        "parts",
+        is_fine="parts" not in fields,
+        expected="a comparison or a gate, which have parts",
+    )
     judgments = fields.get("judgments")  # records of earlier versions have none
-    _refuse(judgments, "judgments", is_fine=judgments is None or _fits(judgments, _FINGERPRINT), expected="32 hexadecimal digits")
+    _refuse(
+        judgments,
+        "judgments",
+        is_fine=judgments is None or _fits(judgments, _FINGERPRINT),
+        expected="32 hexadecimal digits",
+    )
     _check_labels(fields)
     _check_time(fields["time"], "time")
     _check_counts(fields)
@@ -74,7 +107,9 @@ def check_evaluation(fields: Any) -> list[Measure | None]:
         _check_input(one, f"inputs.{place}")
     convention = _checked_convention(fields["convention"])
     measures = _checked_measures(fields["measures"])
-    return [None if one is None or convention is None else one.under(convention) for one in measures]
+    return [
+        None if one is None or convention is None else one.under(convention) for one in measures
+    ]
 
 
 def _check_labels(fields: Fields) -> None:
@@ -83,7 +118,11 @@ def _check_labels(fields: Fields) -> None:
     """
     by_rank, relevant = fields.get("relevant_by_rank", []), fields["coverage"].get("relevant", 0)
     _check(by_rank, [int], "relevant_by_rank")
-    is_fine = len(by_rank) <= LABEL_DEPTH and all(count >= 0 for count in by_rank) and sum(by_rank) <= relevant
+    is_fine = (
+        len(by_rank) <= LABEL_DEPTH
+        and all(count >= 0 for count in by_rank)
+        and sum(by_rank) <= relevant
+    )
     expected = f"at most {LABEL_DEPTH} counts, at most {relevant} together"
     _refuse(by_rank, "relevant_by_rank", is_fine=is_fine, expected=expected)
     labels = fields.get("labels")
@@ -94,13 +133,28 @@ def _check_labels(fields: Fields) -> None:
     _refuse(unknown, "labels", is_fine=not unknown, expected="no other fields")
     queries, negative = labels["queries"], labels["with_negatives"]
     _refuse(queries, "labels.queries", is_fine=queries >= 0, expected="0 or more")
-    _refuse(negative, "labels.with_negatives", is_fine=0 <= negative <= queries, expected=f"0 to {queries}")
+    _refuse(
+        negative,
+        "labels.with_negatives",
+        is_fine=0 <= negative <= queries,
+        expected=f"0 to {queries}",
+    )
     share = labels.get("sampled_negatives")
     is_fine = share is None or (isinstance(share, float) and 0 < share < 1)
     _refuse(share, "labels.sampled_negatives", is_fine=is_fine, expected="a share between 0 and 1")
-    _refuse(labels["kind"], "labels.kind", is_fine=labels["kind"] in LABEL_KINDS, expected="a kind of labels")
+    _refuse(
+        labels["kind"],
+        "labels.kind",
+        is_fine=labels["kind"] in LABEL_KINDS,
+        expected="a kind of labels",
+    )
     is_fine = share is None or (labels["kind"] == "pooled" and negative > 0)
-    _refuse(share, "labels.sampled_negatives", is_fine=is_fine, expected="none without pooled labels and grades of 0 or less")
+    _refuse(
+        share,
+        "labels.sampled_negatives",
+        is_fine=is_fine,
+        expected="none without pooled labels and grades of 0 or less",
+    )
 
 
 def _check_counts(fields: Fields) -> None:
@@ -108,19 +162,43 @@ def _check_counts(fields: Fields) -> None:
     _refuse(n_queries, "n_queries", is_fine=n_queries > 0, expected="1 or more")
     _refuse(most, "max_documents", is_fine=most is None or most > 0, expected="1 or more, or null")
     means = fields["means"]
-    _refuse(means, "means", is_fine=len(means) == len(fields["measures"]), expected=f"one for each of {len(fields['measures'])} measures")
+    _refuse(
+        means,
+        "means",
+        is_fine=len(means) == len(fields["measures"]),
+        expected=f"one for each of {len(fields['measures'])} measures",
+    )
     for place, mean in enumerate(means):
         is_pair = len(mean) == 2 and _is(mean[0], float | None) and _is(mean[1], int)
         is_fine = is_pair and math.isfinite(mean[0] or 0) and 0 <= mean[1] <= n_queries
-        _refuse(mean, f"means.{place}", is_fine=is_fine, expected="a mean, or null, and a number of queries")
+        _refuse(
+            mean,
+            f"means.{place}",
+            is_fine=is_fine,
+            expected="a mean, or null, and a number of queries",
+        )
     for name, count in coverage.items():
         _refuse(count, f"coverage.{name}", is_fine=count >= 0, expected="0 or more")
     scored = coverage.get("scored", n_queries)
-    _refuse(scored, "coverage.scored", is_fine=scored == n_queries, expected=f"{n_queries}, as n_queries says")
-    for part, whole in (("no_relevant", "scored"), ("unjudged", "considered"), ("missing", "queries_in_qrels")):
+    _refuse(
+        scored,
+        "coverage.scored",
+        is_fine=scored == n_queries,
+        expected=f"{n_queries}, as n_queries says",
+    )
+    for part, whole in (
+        ("no_relevant", "scored"),
+        ("unjudged", "considered"),
+        ("missing", "queries_in_qrels"),
+    ):
         if part in coverage and whole in coverage:
             is_fine = coverage[part] <= coverage[whole]
-            _refuse(coverage[part], f"coverage.{part}", is_fine=is_fine, expected=f"at most {coverage[whole]}, as coverage.{whole} says")
+            _refuse(
+                coverage[part],
+                f"coverage.{part}",
+                is_fine=is_fine,
+                expected=f"at most {coverage[whole]}, as coverage.{whole} says",
+            )
 
 
 def _check_files(files: Mapping[str, str]) -> None:
@@ -130,12 +208,22 @@ def _check_files(files: Mapping[str, str]) -> None:
         is_fine = _fits(digest, _SHA256) and ending == ENDINGS[what]
         _refuse(name, f"files.{what}", is_fine=is_fine, expected=f"a SHA-256 and .{ENDINGS[what]}")
     for what in ("queries", "values"):
-        _refuse(files.get(what, ...), f"files.{what}", is_fine=what in files, expected="the name of a file")
+        _refuse(
+            files.get(what, ...),
+            f"files.{what}",
+            is_fine=what in files,
+            expected="the name of a file",
+        )
 
 
 def _check_input(one: Mapping[str, Any], place: str) -> None:
     _refuse(one["size"], f"{place}.size", is_fine=one["size"] >= 0, expected="0 bytes or more")
-    _refuse(one["sha256"], f"{place}.sha256", is_fine=not one["sha256"] or _fits(one["sha256"], _SHA256), expected="64 hexadecimal digits")
+    _refuse(
+        one["sha256"],
+        f"{place}.sha256",
+        is_fine=not one["sha256"] or _fits(one["sha256"], _SHA256),
+        expected="64 hexadecimal digits",
+    )
     try:
         is_time = not one["modified"] or bool(datetime.fromisoformat(one["modified"]))
     except ValueError:
@@ -147,18 +235,34 @@ def _checked_convention(kept: Fields) -> Convention | None:
     """The convention; None where it has functions of the user's own."""
     place, switches = "convention.switches", kept["switches"]
     for name in switches:
-        _refuse(name, place, is_fine=name in SWITCHES, expected=f"{', '.join(SWITCHES)}; if a later version exported it, upgrade idealrank")
-    _refuse(kept["fingerprint"], "convention.fingerprint", is_fine=_fits(kept["fingerprint"], _SHORT), expected="8 hexadecimal digits")
+        _refuse(
+            name,
+            place,
+            is_fine=name in SWITCHES,
+            expected=f"{', '.join(SWITCHES)}; if a later version exported it, upgrade idealrank",
+        )
+    _refuse(
+        kept["fingerprint"],
+        "convention.fingerprint",
+        is_fine=_fits(kept["fingerprint"], _SHORT),
+        expected="8 hexadecimal digits",
+    )
     if any(switches.get(name, "").startswith(_OWN) for name in ("gain", "discount")):
         return None
     digest = switches_fingerprint(switches)
     _refuse(
-        kept["fingerprint"], "convention.fingerprint", is_fine=digest == kept["fingerprint"], expected=f"{digest}, that of its switches"
+        kept["fingerprint"],
+        "convention.fingerprint",
+        is_fine=digest == kept["fingerprint"],
+        expected=f"{digest}, that of its switches",
     )
     try:
         convention = read_convention(kept, "it")
     except (IdealrankError, OverflowError) as error:
-        raise InputError(f"found {place} of its record that are none ({error}), expected {_WRITTEN}; export it again") from None
+        raise InputError(
+            f"found {place} of its record that are none ({error}), expected {_WRITTEN}; "
+            f"export it again"
+        ) from None
     made = convention.switches()
     for name, value in switches.items():
         _refuse(value, f"{place}.{name}", is_fine=made[name] == value, expected=repr(made[name]))
@@ -170,8 +274,16 @@ def _checked_measures(kept: Sequence[Fields]) -> list[Measure | None]:
     _refuse(kept, "measures", is_fine=bool(kept), expected="one or more")
     texts = [one["text"] for one in kept]
     for place, text in enumerate(texts):
-        _refuse(text, f"measures.{place}.text", is_fine=text not in texts[:place], expected="each measure once")
-    return [_parsed(one["text"], f"measures.{place}.text") if one["parses"] else None for place, one in enumerate(kept)]
+        _refuse(
+            text,
+            f"measures.{place}.text",
+            is_fine=text not in texts[:place],
+            expected="each measure once",
+        )
+    return [
+        _parsed(one["text"], f"measures.{place}.text") if one["parses"] else None
+        for place, one in enumerate(kept)
+    ]
 
 
 def _parsed(text: str, place: str) -> Measure:
@@ -179,7 +291,10 @@ def _parsed(text: str, place: str) -> Measure:
         measure = parse_run_measure(text)
     except (OptionError, OverflowError):
         measure = None
-    known = "a measure that `idealrank measures` lists; if a later version exported it, upgrade idealrank"
+    known = (
+        "a measure that `idealrank measures` lists; if a later version exported it, upgrade "
+        "idealrank"
+    )
     if measure is None:
         raise _refused_record(text, place, known)
     _refuse(text, place, is_fine=str(measure) == text, expected=repr(str(measure)))
@@ -192,7 +307,12 @@ def _check_time(text: str, place: str) -> None:
         found = utc(text)
     except OptionError:
         found = None
-    _refuse(text, place, is_fine=found == text, expected=repr(found) if found else "a time in ISO 8601, UTC, with microseconds")
+    _refuse(
+        text,
+        place,
+        is_fine=found == text,
+        expected=repr(found) if found else "a time in ISO 8601, UTC, with microseconds",
+    )
 
 
 def _check_texts(found: Any, place: str) -> None:
@@ -229,7 +349,10 @@ def _check_depth(fields: Fields) -> None:
     parts: list[Any] = [fields]
     for _ in range(_DEEPEST):
         parts = [
-            part for whole in parts if isinstance(whole, dict | list) for part in (whole.values() if isinstance(whole, dict) else whole)
+            part
+            for whole in parts
+            if isinstance(whole, dict | list)
+            for part in (whole.values() if isinstance(whole, dict) else whole)
         ]
     _refuse(f"lists in lists {_DEEPEST} deep", "part", is_fine=not parts)
 
@@ -267,4 +390,6 @@ def _refuse(found: Any, place: str, *, is_fine: bool, expected: str = _WRITTEN) 
 def _refused_record(found: Any, place: str, expected: str) -> InputError:
     said = "nothing" if found is ... else shown(repr(found))
     again = "" if "upgrade" in expected else "; export it again"
-    return InputError(f"found {said} as {shown(place) or 'the whole'} of its record, expected {expected}{again}")
+    return InputError(
+        f"found {said} as {shown(place) or 'the whole'} of its record, expected {expected}{again}"
+    )

@@ -66,7 +66,11 @@ class ValueFiles:
         except OSError as error:
             raise _lost(path, whose, f"cannot be read ({error.strerror or error})") from None
         if hashlib.sha256(content).hexdigest() != name.partition(".")[0]:
-            raise _lost(path, whose, f"is damaged: its {len(content):,} bytes do not match the SHA-256 in its name")
+            raise _lost(
+                path,
+                whose,
+                f"is damaged: its {len(content):,} bytes do not match the SHA-256 in its name",
+            )
         return content
 
 
@@ -102,7 +106,9 @@ class Prepared:
 
     def _write(self, blob: Blob) -> None:
         self._files.folder.mkdir(exist_ok=True)
-        unfinished = self._files.folder / f"{blob.name}.{os.getpid()}.{secrets.token_hex(4)}{UNFINISHED}"
+        unfinished = (
+            self._files.folder / f"{blob.name}.{os.getpid()}.{secrets.token_hex(4)}{UNFINISHED}"
+        )
         self._unfinished[blob.name] = unfinished
         with unfinished.open("xb") as file:
             file.write(blob.content)
@@ -141,7 +147,10 @@ class Prepared:
 
 
 def _lost(path: Path, whose: str, what: str) -> InputError:
-    return InputError(f"{path}: {what}; {whose} needs it: restore the file from a backup, or import the exported evaluation")
+    return InputError(
+        f"{path}: {what}; {whose} needs it: restore the file from a backup, or import the "
+        f"exported evaluation"
+    )
 
 
 class Readable(Protocol):
@@ -200,7 +209,11 @@ def sweep(database: Database, files: ValueFiles, *, dry_run: bool) -> Swept:
 
 
 def _value_files(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.glob("??/*") if _VALUE_FILE.fullmatch(path.name) and path.parent.name == path.name[:2])
+    return (
+        path
+        for path in folder.glob("??/*")
+        if _VALUE_FILE.fullmatch(path.name) and path.parent.name == path.name[:2]
+    )
 
 
 def _unfinished(folder: Path) -> Iterator[Path]:
@@ -211,7 +224,11 @@ def _is_left(path: Path) -> bool:
     """Return whether a file is abandoned: an hour old, with its process gone."""
     named = _UNFINISHED_FILE.fullmatch(path.name)
     try:
-        return named is not None and time.time() - path.stat().st_mtime > _HOUR and not _lives(int(named[1]))
+        return (
+            named is not None
+            and time.time() - path.stat().st_mtime > _HOUR
+            and not _lives(int(named[1]))
+        )
     except FileNotFoundError:
         return False
 

@@ -17,10 +17,23 @@ _THREADS = 4
 # Empty, blank, other scripts, letters that compose, direction marks, operators of query languages,
 # JSON, SQL, a null, and a long text.
 HOSTILE = (
-    "", " \t\n ", "été naïve", "東京の天気", "שלום \u202eabc", "e\u0301", "👩\u200d👩 ", "AND OR NOT NEAR(", 'a "b',
-    "title:x^2 ~1 [* TO *]", "-a +b !c | (d", '{"match_all": {}}', "'; DROP TABLE documents; --", "%s {text} ${HOME} \\", "a\0b",
+    "",
+    " \t\n ",
+    "été naïve",
+    "東京の天気",
+    "שלום \u202eabc",
+    "e\u0301",
+    "👩\u200d👩 ",
+    "AND OR NOT NEAR(",
+    'a "b',
+    "title:x^2 ~1 [* TO *]",
+    "-a +b !c | (d",
+    '{"match_all": {}}',
+    "'; DROP TABLE documents; --",
+    "%s {text} ${HOME} \\",
+    "a\0b",
     "word " * 3000,
-)  # fmt: skip
+)
 """Texts that each backend must answer, or refuse with `BackendError`."""
 
 
@@ -39,10 +52,15 @@ class _Trial:
         try:
             hits = list(self.backend.search(query, limit))
         except Exception as error:  # noqa: BLE001  (whatever is raised is a complaint)
-            self.faults.append(f"query {shown(repr(query.text))}: raised {type(error).__name__}: {shown(error)}, expected documents")
+            self.faults.append(
+                f"query {shown(repr(query.text))}: raised {type(error).__name__}: "
+                f"{shown(error)}, expected documents"
+            )
             return None
         found = list(_faults_of_answer(hits, limit))
-        self.faults += [f"query {shown(repr(query.text))}, limit {limit}: {fault}" for fault in found]
+        self.faults += [
+            f"query {shown(repr(query.text))}, limit {limit}: {fault}" for fault in found
+        ]
         return None if found else [(str(document), float(score)) for document, score in hits]
 
 
@@ -60,7 +78,10 @@ def _faults_of_answer(hits: Sequence[Any], limit: int) -> Iterator[str]:
     if not all(isinstance(score, float) and math.isfinite(score) for score in scores):
         yield f"found scores {shown(repr(scores))}, expected finite floats"
     elif any(after > before for before, after in pairwise(scores)):
-        yield f"found scores {shown(repr(scores))}, expected them to fall: larger is better, and a distance must be negated"
+        yield (
+            f"found scores {shown(repr(scores))}, expected them to fall: larger is better, and a "
+            f"distance must be negated"
+        )
 
 
 def _check_answers(trial: _Trial) -> None:
@@ -73,11 +94,20 @@ def _check_answers(trial: _Trial) -> None:
             continue
         most = max(most, len(whole))
         if bool(whole) != bool(first):
-            trial.faults.append(f"query {shown(repr(query.text))}: found {len(first)} documents with limit 1, and {len(whole)} with more")
+            trial.faults.append(
+                f"query {shown(repr(query.text))}: found {len(first)} documents with limit 1, "
+                f"and {len(whole)} with more"
+            )
         elif trial.exact and whole and first[0][1] != whole[0][1]:
-            trial.faults.append(f"query {shown(repr(query.text))}: the best document has score {whole[0][1]}, with limit 1 {first[0][1]}")
+            trial.faults.append(
+                f"query {shown(repr(query.text))}: the best document has score {whole[0][1]}, "
+                f"with limit 1 {first[0][1]}"
+            )
     if most < 2 and not trial.faults:
-        trial.faults.append("no query has two documents, so that no order was checked; pass queries that the index answers")
+        trial.faults.append(
+            "no query has two documents, so that no order was checked; pass queries that the "
+            "index answers"
+        )
 
 
 def _check_repetition(trial: _Trial) -> None:
@@ -85,7 +115,9 @@ def _check_repetition(trial: _Trial) -> None:
     for query in trial.queries:
         first, again = trial.ask(query, trial.limit), trial.ask(query, trial.limit)
         if trial.exact and first is not None and again is not None and first != again:
-            trial.faults.append(f"query {shown(repr(query.text))}: answered {shown(first)}, then {shown(again)}")
+            trial.faults.append(
+                f"query {shown(repr(query.text))}: answered {shown(first)}, then {shown(again)}"
+            )
 
 
 def _check_hostile(trial: _Trial) -> None:
@@ -98,13 +130,19 @@ def _check_hostile(trial: _Trial) -> None:
         except BackendError as error:
             if error.temporary:
                 trial.faults.append(
-                    f"query {shown(repr(text))}: raised a temporary error ({shown(error)}), expected documents or a lasting one"
+                    f"query {shown(repr(text))}: raised a temporary error ({shown(error)}), "
+                    f"expected documents or a lasting one"
                 )
             continue
         except Exception as error:  # noqa: BLE001
-            trial.faults.append(f"query {shown(repr(text))}: raised {type(error).__name__}: {shown(error)}, expected BackendError")
+            trial.faults.append(
+                f"query {shown(repr(text))}: raised {type(error).__name__}: {shown(error)}, "
+                f"expected BackendError"
+            )
             continue
-        trial.faults += [f"query {shown(repr(text))}: {fault}" for fault in _faults_of_answer(hits, trial.limit)]
+        trial.faults += [
+            f"query {shown(repr(text))}: {fault}" for fault in _faults_of_answer(hits, trial.limit)
+        ]
 
 
 def _check_threads(trial: _Trial) -> None:
@@ -119,7 +157,8 @@ def _check_threads(trial: _Trial) -> None:
             found[query.id] = trial.ask(query, trial.limit)
 
     threads = [
-        threading.Thread(target=ask_all, args=(found, place % len(trial.queries)), daemon=True) for place, found in enumerate(together)
+        threading.Thread(target=ask_all, args=(found, place % len(trial.queries)), daemon=True)
+        for place, found in enumerate(together)
     ]
     for thread in threads:
         thread.start()
@@ -129,10 +168,15 @@ def _check_threads(trial: _Trial) -> None:
         answers = [found.get(query.id) for found in together]
         if trial.exact and any(answer != alone[query.id] for answer in answers):
             other = next(answer for answer in answers if answer != alone[query.id])
-            trial.faults.append(f"query {shown(repr(query.text))}: answered {shown(alone[query.id])} alone, {shown(other)} among threads")
+            trial.faults.append(
+                f"query {shown(repr(query.text))}: answered {shown(alone[query.id])} alone, "
+                f"{shown(other)} among threads"
+            )
 
 
-def _check_failing(make: Callable[[], Backend], *, temporary: bool, query: SearchQuery) -> Iterator[str]:
+def _check_failing(
+    make: Callable[[], Backend], *, temporary: bool, query: SearchQuery
+) -> Iterator[str]:
     """A backend that cannot work says so by the error of backends, with the right mark."""
     what = "an engine that is not reached" if temporary else "a backend with a mistake"
     backend = None
@@ -141,7 +185,10 @@ def _check_failing(make: Callable[[], Backend], *, temporary: bool, query: Searc
         backend.search(query, 1)
     except (BackendError, OptionError) as error:
         if isinstance(error, BackendError) and error.temporary != temporary:
-            yield f"{what} raised an error with temporary={error.temporary}, expected temporary={temporary}: {shown(error)}"
+            yield (
+                f"{what} raised an error with temporary={error.temporary}, expected "
+                f"temporary={temporary}: {shown(error)}"
+            )
     except Exception as error:  # noqa: BLE001
         yield f"{what} raised {type(error).__name__}: {shown(error)}, expected BackendError"
     else:
@@ -168,10 +215,15 @@ def faults_of_backend(
     >>> from idealrank.live.backends.python_function import FunctionBackend
     >>> faults_of_backend(FunctionBackend(lambda text, limit: ["a"]), ["a b"])
     ['no query has two documents, so that no order was checked; pass queries that the index answers']
-    """
-    asked = [SearchQuery(f"check-q{place}", one) if isinstance(one, str) else one for place, one in enumerate(queries)]
+    """  # noqa: E501
+    asked = [
+        SearchQuery(f"check-q{place}", one) if isinstance(one, str) else one
+        for place, one in enumerate(queries)
+    ]
     if not asked:
-        raise OptionError("check_backend: found no query, expected one or more that the index answers")
+        raise OptionError(
+            "check_backend: found no query, expected one or more that the index answers"
+        )
     if not isinstance(backend, Backend) or not backend.name:
         return ["found an object without name, search and close, expected the protocol Backend"]
     trial = _Trial(backend=backend, queries=asked, limit=limit, exact=exact)
@@ -187,7 +239,10 @@ def faults_of_backend(
         try:
             backend.close()
         except Exception as error:  # noqa: BLE001
-            trial.faults.append(f"the {time} close raised {type(error).__name__}: {shown(error)}, expected it to do nothing more")
+            trial.faults.append(
+                f"the {time} close raised {type(error).__name__}: {shown(error)}, expected it "
+                f"to do nothing more"
+            )
     return list(dict.fromkeys(trial.faults))
 
 
@@ -231,10 +286,19 @@ def check_backend(
     Examples
     --------
     >>> from idealrank.live.backends.python_function import FunctionBackend
-    >>> check_backend(FunctionBackend(lambda text, limit: sorted(set(text.split()))[:limit]), ["one two"])
+    >>> check_backend(
+    ...     FunctionBackend(lambda text, limit: sorted(set(text.split()))[:limit]), ["one two"]
+    ... )
     """
-    faults = faults_of_backend(backend, queries, limit=limit, exact=exact, unreachable=unreachable, mistaken=mistaken)
+    faults = faults_of_backend(
+        backend, queries, limit=limit, exact=exact, unreachable=unreachable, mistaken=mistaken
+    )
     if faults:
         raise AssertionError(
-            "\n".join([f"backend {getattr(backend, 'name', backend)} violates the protocol:", *(f"* {one}" for one in faults)])
+            "\n".join(
+                [
+                    f"backend {getattr(backend, 'name', backend)} violates the protocol:",
+                    *(f"* {one}" for one in faults),
+                ]
+            )
         )

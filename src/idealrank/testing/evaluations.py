@@ -84,7 +84,9 @@ def first_difference(
     for query, values in usual.items():
         value, other = (next(iter(row.values())) for row in (values, others[query]))
         same = value is other or (
-            value is not None and other is not None and (abs(value - other) <= TOLERANCE or repr(value) == repr(other))
+            value is not None
+            and other is not None
+            and (abs(value - other) <= TOLERANCE or repr(value) == repr(other))
         )
         if not same:
             return f"query {query!r} has {value}, and {other} {when}"

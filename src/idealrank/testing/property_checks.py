@@ -29,14 +29,41 @@ from idealrank.measures.parse import parse_measure
 from idealrank.measures.spellings import SPELLINGS
 from idealrank.reports.table.records import delimited, evaluation_rows, json_report, trec_report
 from idealrank.reports.views.evaluation import table_report
-from idealrank.testing.evaluations import TOLERANCE, evaluated, evaluated_as_arrays, expected_of_arrays, first_difference
-from idealrank.testing.strategies import DOCUMENTS, QUERIES, SCORES, Grades, Scores, missing_facts, option_values
+from idealrank.testing.evaluations import (
+    TOLERANCE,
+    evaluated,
+    evaluated_as_arrays,
+    expected_of_arrays,
+    first_difference,
+)
+from idealrank.testing.strategies import (
+    DOCUMENTS,
+    QUERIES,
+    SCORES,
+    Grades,
+    Scores,
+    missing_facts,
+    option_values,
+)
 
 GRADES = (0.0, 0.0, 1.0, 2.0, 3.0)
 # Policies that no measure is to blame for: refusals, queries that vanish, rounding.
-_POLICIES = {"duplicates": "error", "unjudged": "not-relevant", "missing": "zero", "negative": "zero", "rounding": "none"}
+_POLICIES = {
+    "duplicates": "error",
+    "unjudged": "not-relevant",
+    "missing": "zero",
+    "negative": "zero",
+    "rounding": "none",
+}
 _NO_RELEVANT = ("zero", "one", "nan", "left-out")
-_OTHERS = ("", ",score=float32", ",ideal=returned", ",ideal=hits", ",without_judgments=evaluated", ",grades=minimum")
+_OTHERS = (
+    "",
+    ",score=float32",
+    ",ideal=returned",
+    ",ideal=hits",
+    ",without_judgments=evaluated",
+    ",grades=minimum",
+)
 
 
 @dataclass(frozen=True)
@@ -49,14 +76,20 @@ class Case:
 
     def smaller(self) -> "Iterator[Case]":
         """Return a smaller case: a plainer convention, one query less, or one document less."""
-        if self.convention.name != (plain := _convention(self.convention.alignment.ties, "zero", "")).name:
+        if (
+            self.convention.name
+            != (plain := _convention(self.convention.alignment.ties, "zero", "")).name
+        ):
             yield replace(self, convention=plain)
         for query in {**self.qrels, **self.run}:
             if len(self.qrels) > 1 or query not in self.qrels:
-                yield replace(self, qrels=_without(self.qrels, query), run=_without(self.run, query))
+                yield replace(
+                    self, qrels=_without(self.qrels, query), run=_without(self.run, query)
+                )
             for document in {**self.qrels.get(query, {}), **self.run.get(query, {})}:
                 tables = (
-                    {**table, query: _without(table[query], document)} if query in table else table for table in (self.qrels, self.run)
+                    {**table, query: _without(table[query], document)} if query in table else table
+                    for table in (self.qrels, self.run)
                 )
                 qrels, run = tables
                 if query not in qrels or qrels[query]:
@@ -111,17 +144,30 @@ def drawn(rng: Random, measure: Measure, promise: "Promise") -> Case:
     """
     queries = QUERIES[: 1 if promise.alone else 3]
     while True:
-        qrels = {query: _one(rng, GRADES, 1, len(DOCUMENTS)) for query in queries if rng.random() < 0.9}
+        qrels = {
+            query: _one(rng, GRADES, 1, len(DOCUMENTS)) for query in queries if rng.random() < 0.9
+        }
         run = {query: _one(rng, promise.scores, 0, 5) for query in queries if rng.random() < 0.9}
         if promise.judged:  # what an unjudged document is worth is for each measure to say
-            run = {query: {d: score for d, score in one.items() if d in qrels.get(query, {})} for query, one in run.items()}
+            run = {
+                query: {d: score for d, score in one.items() if d in qrels.get(query, {})}
+                for query, one in run.items()
+            }
         if qrels and not (promise.alone and not run.get("q1")):
             break
-    return Case(qrels, run, _convention(rng.choice(promise.ties(measure)), rng.choice(_NO_RELEVANT), rng.choice(_OTHERS)))
+    return Case(
+        qrels,
+        run,
+        _convention(
+            rng.choice(promise.ties(measure)), rng.choice(_NO_RELEVANT), rng.choice(_OTHERS)
+        ),
+    )
 
 
 def _one(rng: Random, values: tuple[float, ...], least: int, most: int) -> dict[str, float]:
-    return {document: rng.choice(values) for document in rng.sample(DOCUMENTS, rng.randint(least, most))}
+    return {
+        document: rng.choice(values) for document in rng.sample(DOCUMENTS, rng.randint(least, most))
+    }
 
 
 @lru_cache(maxsize=256)
@@ -141,7 +187,9 @@ def _any_input(measure: Measure, case: Case) -> str:
 def _outside(measure: Measure, case: Case) -> str:
     evaluation = evaluated(measure, case.qrels, case.run, case.convention)
     low, high = measure.bounds
-    for query, value, scored in zip(evaluation.queries, evaluation.values[:, 0], evaluation.scored[:, 0], strict=True):
+    for query, value, scored in zip(
+        evaluation.queries, evaluation.values[:, 0], evaluation.scored[:, 0], strict=True
+    ):
         if scored and (value < low - TOLERANCE or value > high + TOLERANCE):
             return f"query {query!r} has {value:g}, bounds say {low:g} to {high:g}"
     return ""
@@ -150,36 +198,65 @@ def _outside(measure: Measure, case: Case) -> str:
 def _beaten_ideal(measure: Measure, case: Case) -> str:
     gain = getattr(measure.under(case.convention), "gain", None)
     grades = case.qrels["q1"]
-    worth = {d: float(np.asarray(gain(np.array([grades[d]])))[0]) if callable(gain) else grades[d] for d in case.run["q1"]}
-    ideal = {"q1": {d: -float(place) for place, d in enumerate(sorted(worth, key=lambda d: -worth[d]))}}
-    best, value = (evaluated(measure, case.qrels, run, case.convention).values[0, 0] for run in (ideal, case.run))
-    if measure.direction * value <= measure.direction * best + TOLERANCE or np.isnan(best) or np.isnan(value):
+    worth = {
+        d: float(np.asarray(gain(np.array([grades[d]])))[0]) if callable(gain) else grades[d]
+        for d in case.run["q1"]
+    }
+    ideal = {
+        "q1": {d: -float(place) for place, d in enumerate(sorted(worth, key=lambda d: -worth[d]))}
+    }
+    best, value = (
+        evaluated(measure, case.qrels, run, case.convention).values[0, 0]
+        for run in (ideal, case.run)
+    )
+    if (
+        measure.direction * value <= measure.direction * best + TOLERANCE
+        or np.isnan(best)
+        or np.isnan(value)
+    ):
         return ""
-    return f"this order has {value:g}, the documents sorted by grade have {best:g}, though direction={measure.direction}"
+    return (
+        f"this order has {value:g}, the documents sorted by grade have {best:g}, though "
+        f"direction={measure.direction}"
+    )
 
 
 def _sees_names(measure: Measure, case: Case) -> str:
     def renamed(table: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-        return {query: {f"x{d[::-1]}": value for d, value in documents.items()} for query, documents in table.items()}
+        return {
+            query: {f"x{d[::-1]}": value for d, value in documents.items()}
+            for query, documents in table.items()
+        }
 
     found = evaluated(measure, renamed(case.qrels), renamed(case.run), case.convention).per_query()
-    return first_difference(evaluated(measure, case.qrels, case.run, case.convention).per_query(), found, "with other document ids")
+    return first_difference(
+        evaluated(measure, case.qrels, case.run, case.convention).per_query(),
+        found,
+        "with other document ids",
+    )
 
 
 def _sees_order(measure: Measure, case: Case) -> str:
     turned = {query: dict(reversed(documents.items())) for query, documents in case.run.items()}
     found = evaluated(measure, case.qrels, turned, case.convention).per_query()
     return first_difference(
-        evaluated(measure, case.qrels, case.run, case.convention).per_query(), found, "when tied documents come in another order"
+        evaluated(measure, case.qrels, case.run, case.convention).per_query(),
+        found,
+        "when tied documents come in another order",
     )
 
 
 def _is_affected(measure: Measure, case: Case) -> str:
     def values(ties: str) -> dict[str, dict[str, float | None]]:
-        return evaluated(measure, case.qrels, case.run, Convention.of(case.convention, ties=ties)).per_query()
+        return evaluated(
+            measure, case.qrels, case.run, Convention.of(case.convention, ties=ties)
+        ).per_query()
 
     usual = values("docid")
-    complaints = (first_difference(usual, values(ties), f"under ties={ties}") for ties in ("docid-ascending", "expected", "best", "worst"))
+    complaints = (
+        first_difference(usual, values(ties), f"under ties={ties}")
+        for ties in ("docid-ascending", "expected", "best", "worst")
+    )
     return next(filter(None, complaints), "")
 
 
@@ -188,11 +265,27 @@ def _is_no_mean(measure: Measure, case: Case) -> str:
     if not documents or "q1" not in case.qrels:
         return ""
     groups = [list(group) for _, group in groupby(documents, key=lambda row: row[1])]
-    orders = [[d for group in choice for d, _ in group] for choice in product(*(permutations(group) for group in groups))]
+    orders = [
+        [d for group in choice for d, _ in group]
+        for choice in product(*(permutations(group) for group in groups))
+    ]
     grades = {str(number): case.qrels["q1"] for number in range(len(orders))}
-    run = {str(number): {d: -float(place) for place, d in enumerate(order)} for number, order in enumerate(orders)}
-    mean = float(np.mean(evaluated(measure, grades, run, Convention.of(case.convention, ties="input")).values[:, 0]))
-    value = float(evaluated(measure, {"q1": case.qrels["q1"]}, {"q1": case.run["q1"]}, case.convention).values[0, 0])
+    run = {
+        str(number): {d: -float(place) for place, d in enumerate(order)}
+        for number, order in enumerate(orders)
+    }
+    mean = float(
+        np.mean(
+            evaluated(measure, grades, run, Convention.of(case.convention, ties="input")).values[
+                :, 0
+            ]
+        )
+    )
+    value = float(
+        evaluated(
+            measure, {"q1": case.qrels["q1"]}, {"q1": case.run["q1"]}, case.convention
+        ).values[0, 0]
+    )
     if abs(value - mean) <= TOLERANCE or (np.isnan(value) and np.isnan(mean)):
         return ""
     return f"ties=expected gives {value:g}, the mean over all {len(orders)} orders is {mean:g}"
@@ -200,7 +293,9 @@ def _is_no_mean(measure: Measure, case: Case) -> str:
 
 def _is_not_refused(measure: Measure, case: Case) -> str:
     try:
-        evaluated(measure, {"q1": {"a": 1.0, "b": 0.0}}, {"q1": {"a": 1.0, "b": 1.0}}, case.convention)
+        evaluated(
+            measure, {"q1": {"a": 1.0, "b": 0.0}}, {"q1": {"a": 1.0, "b": 1.0}}, case.convention
+        )
     except OptionError:
         return ""
     return "two documents of different grades tie, and a value was given"
@@ -213,7 +308,9 @@ def _sees_others(measure: Measure, case: Case) -> str:
         return f"the same call again gives {again}, first {together}"
     for query, values in together.items():
         table = {query: case.qrels[query]} if query in case.qrels else {"other": {"d": 0.0}}
-        alone = evaluated(measure, table, {query: case.run[query]} if query in case.run else {}, case.convention)
+        alone = evaluated(
+            measure, table, {query: case.run[query]} if query in case.run else {}, case.convention
+        )
         if found := first_difference({query: values}, {query: alone.per_query()[query]}, "alone"):
             return found
     return ""
@@ -223,7 +320,11 @@ def _needs_more_hits(measure: Measure, case: Case) -> str:
     alone = evaluated(measure, case.qrels, case.run, case.convention).per_query()
     beside = evaluated([measure, NumRelRet()], case.qrels, case.run, case.convention).per_query()
     kept = {query: {str(measure): values[str(measure)]} for query, values in beside.items()}
-    return first_difference(kept, alone, "without a measure beside it that looks deeper; does its depth() say how deep it looks?")
+    return first_difference(
+        kept,
+        alone,
+        "without a measure beside it that looks deeper; does its depth() say how deep it looks?",
+    )
 
 
 def _does_not_merge(measure: Measure, case: Case) -> str:
@@ -231,15 +332,24 @@ def _does_not_merge(measure: Measure, case: Case) -> str:
     first, *others = case.qrels
     if not others:
         return ""
-    parts = [evaluated(measure, {q: case.qrels[q] for q in part}, case.run, convention) for part in ([first], others)]
+    parts = [
+        evaluated(measure, {q: case.qrels[q] for q in part}, case.run, convention)
+        for part in ([first], others)
+    ]
     whole = evaluated(measure, case.qrels, case.run, convention)
-    return first_difference(whole.per_query(), parts[0].merge(parts[1]).per_query(), "in parts that are merged")
+    return first_difference(
+        whole.per_query(), parts[0].merge(parts[1]).per_query(), "in parts that are merged"
+    )
 
 
 def _differs_on_arrays(measure: Measure, case: Case) -> str:
-    convention = Convention.of("standard", ties="input" if measure.ties == "not offered" else "expected")
+    convention = Convention.of(
+        "standard", ties="input" if measure.ties == "not offered" else "expected"
+    )
     run = {query: one for query, one in case.run.items() if one} or {"q1": {"d1": 0.0}}
-    qrels = {query: {d: case.qrels.get(query, {}).get(d, 0.0) for d in one} for query, one in run.items()}
+    qrels = {
+        query: {d: case.qrels.get(query, {}).get(d, 0.0) for d in one} for query, one in run.items()
+    }
     expected = expected_of_arrays(measure, qrels, run, convention)
     values = evaluated_as_arrays(measure, qrels, run, convention)
     return first_difference(expected, values, "as arrays of labels and scores")
@@ -248,7 +358,11 @@ def _differs_on_arrays(measure: Measure, case: Case) -> str:
 def _is_not_shown(measure: Measure, case: Case) -> str:
     evaluation = evaluated(measure, case.qrels, case.run, case.convention)
     text, means = str(measure), json.loads("".join(json_report([evaluation])))["runs"][0]["mean"]
-    outputs = {"table": table_report([evaluation]), "CSV": "".join(delimited(evaluation_rows([evaluation]))), "JSON": " ".join(means)}
+    outputs = {
+        "table": table_report([evaluation]),
+        "CSV": "".join(delimited(evaluation_rows([evaluation]))),
+        "JSON": " ".join(means),
+    }
     missing = [name for name, said in outputs.items() if text.replace('"', '""') not in said]
     if measure.trec_name not in "".join(trec_report([evaluation])):
         missing.append("trec")
@@ -266,7 +380,9 @@ def _does_not_add_up(measure: Measure, case: Case) -> str:
         alone = sum(row.contribution for row in found.rows)
         for total, where in ((alone, "explained"), (sum_of_all, "measured with the others")):
             if not abs(total - found.value) <= TOLERANCE:
-                return f"query {query!r} has {found.value:g}, its documents add {total:g} when {where}"
+                return (
+                    f"query {query!r} has {found.value:g}, its documents add {total:g} when {where}"
+                )
     return ""
 
 
@@ -276,23 +392,43 @@ def _responds_otherwise(measure: Measure, case: Case) -> str:
     for query in [query for query in case.qrels if case.run.get(query)]:
         grades, run = case.qrels[query], case.run[query]
         found = Run({query: run}).ranking(query, convention.alignment)
-        places = found.first.tolist() if convention.alignment.ties in ("expected", "best", "worst") else list(range(len(run)))
+        places = (
+            found.first.tolist()
+            if convention.alignment.ties in ("expected", "best", "worst")
+            else list(range(len(run)))
+        )
         place = dict(zip(found.documents, places, strict=True))
-        raised = ({**grades, document: 3.0} for document, grade in grades.items() if grade < 3 and document in place)
+        raised = (
+            {**grades, document: 3.0}
+            for document, grade in grades.items()
+            if grade < 3 and document in place
+        )
         moved = _swapped_up(grades, place, returned_ideal=convention.rules.ideal == "returned")
-        changes = [*(moved if measure.response != "rising" else ()), *(raised if measure.response in ("rising", "first") else ())]
+        changes = [
+            *(moved if measure.response != "rising" else ()),
+            *(raised if measure.response in ("rising", "first") else ()),
+        ]
         table = {"as judged": grades, **{str(number): one for number, one in enumerate(changes)}}
         values = evaluated(measure, table, dict.fromkeys(table, run), convention).values[:, 0]
         for lower in np.flatnonzero(values[1:] < values[0] - TOLERANCE).tolist():
-            return f"query {query!r} has {values[0]:g}, and {values[1 + lower]:g} with {changes[lower]}, though response={measure.response}"
+            return (
+                f"query {query!r} has {values[0]:g}, and {values[1 + lower]:g} with "
+                f"{changes[lower]}, though response={measure.response}"
+            )
     return ""
 
 
-def _swapped_up(grades: Mapping[str, float], place: Mapping[str, int], *, returned_ideal: bool) -> Iterator[dict[str, float]]:
+def _swapped_up(
+    grades: Mapping[str, float], place: Mapping[str, int], *, returned_ideal: bool
+) -> Iterator[dict[str, float]]:
     """Grades with two swapped, so that the higher one stands higher, or in the list."""
     outside = len(place) + len(grades)
     for lower, higher in permutations(grades, 2):
-        moves_up = higher in place and place[higher] < place.get(lower, outside) and grades[higher] < grades[lower]
+        moves_up = (
+            higher in place
+            and place[higher] < place.get(lower, outside)
+            and grades[higher] < grades[lower]
+        )
         if moves_up and (lower in place or not returned_ideal):
             yield {**grades, higher: grades[lower], lower: grades[higher]}
 
@@ -340,7 +476,11 @@ PROMISES = (
     Promise(broken="queries are not independent", fault=_sees_others),
     Promise(broken="it needs hits that it does not ask for", fault=_needs_more_hits),
     Promise(broken="parts do not merge to the whole", fault=_does_not_merge),
-    Promise(broken="arrays and tables disagree", fault=_differs_on_arrays, applies=lambda measure: not _is_cut_function(measure)),
+    Promise(
+        broken="arrays and tables disagree",
+        fault=_differs_on_arrays,
+        applies=lambda measure: not _is_cut_function(measure),
+    ),
     Promise(broken="it is missing in an output", fault=_is_not_shown),
     Promise(
         broken="grades do not move it as it says",
@@ -396,7 +536,11 @@ def check_measure(measure: "Measure | type[Measure]", *, max_examples: int = 100
     """
     faults = faults_of(measure, max_examples=max_examples)
     if faults:
-        raise AssertionError("\n".join([f"measure {measure} violates its own claims:", *(f"* {fault}" for fault in faults)]))
+        raise AssertionError(
+            "\n".join(
+                [f"measure {measure} violates its own claims:", *(f"* {fault}" for fault in faults)]
+            )
+        )
 
 
 def faults_of(measure: "Measure | type[Measure]", *, max_examples: int = 100) -> list[str]:
@@ -414,7 +558,9 @@ def faults_of(measure: "Measure | type[Measure]", *, max_examples: int = 100) ->
     if isinstance(measure, type) and issubclass(measure, Measure):
         measure = example_of(measure)
     if not isinstance(measure, Measure):
-        raise OptionError(f"check_measure: found {measure!r}, expected a measure, as idealrank.NDCG(cutoff=10)")
+        raise OptionError(
+            f"check_measure: found {measure!r}, expected a measure, as idealrank.NDCG(cutoff=10)"
+        )
     cls = type(measure)
     stated = [f"class fact {fault}" for fault in missing_facts(cls)] + _undeclared(cls)
     faults = stated or [*_text_faults(measure), *_two_with_one_text(measure)]
@@ -435,9 +581,14 @@ def _undeclared(cls: type[Measure]) -> list[str]:
     that are taken.
     """
     known = {field.name for field in fields(cls)}
-    annotated = {name for name, hint in inspect.get_annotations(cls).items() if not str(hint).startswith(("ClassVar", "typing.ClassVar"))}
+    annotated = {
+        name
+        for name, hint in inspect.get_annotations(cls).items()
+        if not str(hint).startswith(("ClassVar", "typing.ClassVar"))
+    }
     faults = [
-        f"option {name} is no part of the measure; put @dataclass(frozen=True, kw_only=True) above the class, "
+        f"option {name} is no part of the measure; put @dataclass(frozen=True, kw_only=True) "
+        f"above the class, "
         "or ClassVar in its annotation if it is a fact"
         for name in sorted(annotated - known - set(dir(Measure)))
     ]
@@ -452,8 +603,13 @@ def _text_faults(measure: Measure) -> list[str]:
     faults = []
     if twin != measure or hash(twin) != hash(measure) or str(twin) != text:
         faults.append("a copy of it is not equal to it, or has another hash or text")
-    if not text.startswith(measure.name) or any(letter.isspace() for letter in text + measure.trec_name):
-        faults.append(f"its text {text!r} or trec name {measure.trec_name!r} has blanks, or does not begin with its name {measure.name!r}")
+    if not text.startswith(measure.name) or any(
+        letter.isspace() for letter in text + measure.trec_name
+    ):
+        faults.append(
+            f"its text {text!r} or trec name {measure.trec_name!r} has blanks, or does not "
+            f"begin with its name {measure.name!r}"
+        )
     if type(measure) in MEASURES.values() and parse_measure(text) != measure:
         faults.append(f"its text {text!r} reads back as {parse_measure(text)}")
     return faults
@@ -481,10 +637,19 @@ def _broken(promise: Promise, measure: Measure, max_examples: int) -> list[str]:
         try:
             return promise.fault(measure, case)
         except Exception as error:  # noqa: BLE001  (whatever a user's measure raises is what it is told)
-            return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            return (
+                str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            )
 
     rng = Random(0)  # noqa: S311  (the same input each time)
-    case = next((case for case in (drawn(rng, measure, promise) for _ in range(max_examples)) if complaint(case)), None)
+    case = next(
+        (
+            case
+            for case in (drawn(rng, measure, promise) for _ in range(max_examples))
+            if complaint(case)
+        ),
+        None,
+    )
     smaller = case
     while smaller is not None:
         case = smaller

@@ -72,11 +72,15 @@ def _words() -> dict[str, tuple[str, ...]]:
     """The switches whose values are words, with those words."""
     hints = {**get_type_hints(Alignment), **get_type_hints(Rules)}
     return {
-        name: get_args(hint) for name, hint in hints.items() if all(isinstance(word, str) for word in get_args(hint)) and get_args(hint)
+        name: get_args(hint)
+        for name, hint in hints.items()
+        if all(isinstance(word, str) for word in get_args(hint)) and get_args(hint)
     }
 
 
-def judgments(*, grades: Sequence[float] = (0, 1, 2, 3), queries: Sequence[str] = QUERIES) -> "SearchStrategy[Grades]":
+def judgments(
+    *, grades: Sequence[float] = (0, 1, 2, 3), queries: Sequence[str] = QUERIES
+) -> "SearchStrategy[Grades]":
     """Judgments ``{query: {document: grade}}`` of one or more of `queries`, each with one to eight
     documents.
 
@@ -104,7 +108,9 @@ def _judgments(grades: tuple[float, ...], queries: tuple[str, ...]) -> "SearchSt
     return strategy
 
 
-def runs(*, scores: Sequence[float] = SCORES, queries: Sequence[str] = QUERIES, max_size: int = 6) -> "SearchStrategy[Scores]":
+def runs(
+    *, scores: Sequence[float] = SCORES, queries: Sequence[str] = QUERIES, max_size: int = 6
+) -> "SearchStrategy[Scores]":
     """Runs ``{query: {document: score}}`` over the same ids as `judgments`, some judged, some not.
 
     Parameters
@@ -126,14 +132,20 @@ def runs(*, scores: Sequence[float] = SCORES, queries: Sequence[str] = QUERIES, 
 
 
 @_kept
-def _runs(scores: tuple[float, ...], queries: tuple[str, ...], max_size: int) -> "SearchStrategy[Scores]":
+def _runs(
+    scores: tuple[float, ...], queries: tuple[str, ...], max_size: int
+) -> "SearchStrategy[Scores]":
     st = drawn_from()
-    one = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(scores), min_size=1, max_size=max_size)
+    one = st.dictionaries(
+        st.sampled_from(DOCUMENTS), st.sampled_from(scores), min_size=1, max_size=max_size
+    )
     strategy: SearchStrategy[Scores] = st.dictionaries(st.sampled_from(queries), one, min_size=1)
     return strategy
 
 
-def preferences(*, levels: Sequence[float] = (0, 1, 2, 2.5, 7), queries: Sequence[str] = QUERIES) -> "SearchStrategy[GroupedLevels]":
+def preferences(
+    *, levels: Sequence[float] = (0, 1, 2, 2.5, 7), queries: Sequence[str] = QUERIES
+) -> "SearchStrategy[GroupedLevels]":
     """Preferences ``{query: {group: [{document: level}, ...]}}``, groups of one to three sub-groups
     that never contradict themselves.
 
@@ -155,24 +167,34 @@ def preferences(*, levels: Sequence[float] = (0, 1, 2, 2.5, 7), queries: Sequenc
 
 
 @_kept
-def _preferences(levels: tuple[float, ...], queries: tuple[str, ...]) -> "SearchStrategy[GroupedLevels]":
+def _preferences(
+    levels: tuple[float, ...], queries: tuple[str, ...]
+) -> "SearchStrategy[GroupedLevels]":
     st = drawn_from()
-    one = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(levels), min_size=1, max_size=6)
+    one = st.dictionaries(
+        st.sampled_from(DOCUMENTS), st.sampled_from(levels), min_size=1, max_size=6
+    )
 
     def part_of(level: dict[str, float]) -> "SearchStrategy[dict[str, float]]":
         # All sub-groups see one and the same order, each a part of it.
-        chosen: SearchStrategy[dict[str, float]] = st.sets(st.sampled_from(sorted(level)), min_size=1).map(
-            lambda documents: {document: level[document] for document in sorted(documents)}
-        )
+        chosen: SearchStrategy[dict[str, float]] = st.sets(
+            st.sampled_from(sorted(level)), min_size=1
+        ).map(lambda documents: {document: level[document] for document in sorted(documents)})
         return chosen
 
-    group = one.map(lambda level: [level]) | one.flatmap(lambda level: st.lists(part_of(level), min_size=1, max_size=3))
+    group = one.map(lambda level: [level]) | one.flatmap(
+        lambda level: st.lists(part_of(level), min_size=1, max_size=3)
+    )
     groups = st.dictionaries(st.sampled_from(ASSESSORS), group, min_size=1)
-    strategy: SearchStrategy[GroupedLevels] = st.dictionaries(st.sampled_from(queries), groups, min_size=1)
+    strategy: SearchStrategy[GroupedLevels] = st.dictionaries(
+        st.sampled_from(queries), groups, min_size=1
+    )
     return strategy
 
 
-def assessors(*, grades: Sequence[float] = (0, 1, 2, 3), queries: Sequence[str] = QUERIES) -> "SearchStrategy[dict[str, Grades]]":
+def assessors(
+    *, grades: Sequence[float] = (0, 1, 2, 3), queries: Sequence[str] = QUERIES
+) -> "SearchStrategy[dict[str, Grades]]":
     """Judgments of several assessors ``{query: {assessor: {document: grade}}}``.
 
     Parameters
@@ -193,10 +215,14 @@ def assessors(*, grades: Sequence[float] = (0, 1, 2, 3), queries: Sequence[str] 
 
 
 @_kept
-def _assessors(grades: tuple[float, ...], queries: tuple[str, ...]) -> "SearchStrategy[dict[str, Grades]]":
+def _assessors(
+    grades: tuple[float, ...], queries: tuple[str, ...]
+) -> "SearchStrategy[dict[str, Grades]]":
     st = drawn_from()
     one = judgments(grades=grades, queries=ASSESSORS)
-    strategy: SearchStrategy[dict[str, Grades]] = st.dictionaries(st.sampled_from(queries), one, min_size=1)
+    strategy: SearchStrategy[dict[str, Grades]] = st.dictionaries(
+        st.sampled_from(queries), one, min_size=1
+    )
     return strategy
 
 
@@ -215,10 +241,14 @@ def lists(
 
 
 @_kept
-def _lists(grades: tuple[float, ...], scores: tuple[float, ...], max_size: int) -> "SearchStrategy[list[list[tuple[float, float]]]]":
+def _lists(
+    grades: tuple[float, ...], scores: tuple[float, ...], max_size: int
+) -> "SearchStrategy[list[list[tuple[float, float]]]]":
     st = drawn_from()
     item = st.tuples(st.sampled_from(grades), st.sampled_from(scores))
-    strategy: SearchStrategy[list[list[tuple[float, float]]]] = st.lists(st.lists(item, max_size=max_size), min_size=1, max_size=4)
+    strategy: SearchStrategy[list[list[tuple[float, float]]]] = st.lists(
+        st.lists(item, max_size=max_size), min_size=1, max_size=4
+    )
     return strategy
 
 
@@ -274,10 +304,16 @@ def option_values(cls: type[Measure]) -> dict[str, tuple[Any, ...]]:
 
 def _of_one_run() -> list[type[Measure]]:
     """Measures that need nothing but a run and its judgments."""
-    return [cls for cls in MEASURES.values() if not cls.needs and cls.kind == "per query" and cls.aggregate != "text"]
+    return [
+        cls
+        for cls in MEASURES.values()
+        if not cls.needs and cls.kind == "per query" and cls.aggregate != "text"
+    ]
 
 
-def conventions(*, presets: Sequence[str] = ("standard",), **fixed: str) -> "SearchStrategy[Convention]":
+def conventions(
+    *, presets: Sequence[str] = ("standard",), **fixed: str
+) -> "SearchStrategy[Convention]":
     """Conventions: a preset with any of its switches changed.
 
     Parameters
@@ -298,9 +334,13 @@ def conventions(*, presets: Sequence[str] = ("standard",), **fixed: str) -> "Sea
 
 
 @_kept
-def _conventions(presets: tuple[str, ...], fixed: tuple[tuple[str, str], ...]) -> "SearchStrategy[Convention]":
+def _conventions(
+    presets: tuple[str, ...], fixed: tuple[tuple[str, str], ...]
+) -> "SearchStrategy[Convention]":
     st = drawn_from()
-    changes = {name: st.sampled_from(words) for name, words in _words().items() if name not in dict(fixed)}
+    changes = {
+        name: st.sampled_from(words) for name, words in _words().items() if name not in dict(fixed)
+    }
     strategy: SearchStrategy[Convention] = st.builds(
         lambda preset, switches: Convention.of(preset, **{**switches, **dict(fixed)}),
         st.sampled_from(presets),
@@ -343,7 +383,10 @@ def missing_facts(cls: type[Measure]) -> list[str]:
     unknown = set(cls.from_convention) - {field.name for field in fields(cls)}
     known = {field.name for field in fields(cls)}
     drawn = {"cutoff", "judged_only", "gain", "discount", "rel", *_words()}
-    problems += [f"samples has no values of the option {name}" for name in sorted(known - drawn - set(cls.samples))]
+    problems += [
+        f"samples has no values of the option {name}"
+        for name in sorted(known - drawn - set(cls.samples))
+    ]
     if unknown:
         problems.append(f"from_convention names {', '.join(sorted(unknown))}, which are no options")
     return problems

@@ -17,7 +17,13 @@ from scipy.special import expi
 from idealrank.data.types import FloatArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import RelativeCutoff, cutoff_text, make_cutoff, resolve_cutoff
-from idealrank.measures.discounts import Discount, DiscountLike, LinearDiscount, RankDiscount, make_discount
+from idealrank.measures.discounts import (
+    Discount,
+    DiscountLike,
+    LinearDiscount,
+    RankDiscount,
+    make_discount,
+)
 
 Kind: TypeAlias = Literal["logarithmic", "zipf", "geometric", "linear", "finite", "unknown"]
 Depth: TypeAlias = Literal["whole", "share", "power", "constant"]
@@ -71,7 +77,13 @@ class Decay:
         ranks = max(_DIRECT, math.ceil(self.exponent) + 1)  # beyond the base of jarvelin
         last = np.array([float(ranks)])
         total = math.fsum(weight(np.arange(1.0, ranks + 1.0)).tolist())
-        return float(total - integral(last)[0] - weight(last)[0] / 2 - slope(last)[0] / 12 + third(last)[0] / 720)
+        return float(
+            total
+            - integral(last)[0]
+            - weight(last)[0] / 2
+            - slope(last)[0] / 12
+            + third(last)[0] / 720
+        )
 
     @cached_property
     def _functions(self) -> _Functions:
@@ -82,7 +94,8 @@ class Decay:
         if self.kind == "logarithmic":
             return _jarvelin(self.exponent) if self.exponent else _logarithmic()
         raise OptionError(
-            f"discount={self.text} has no integral of its own here; expected log2, log(b), jarvelin(b), zipf(b) or geometric(b)"
+            f"discount={self.text} has no integral of its own here; expected log2, log(b), "
+            f"jarvelin(b), zipf(b) or geometric(b)"
         )
 
 
@@ -112,7 +125,12 @@ def _zipf(beta: float) -> _Functions:
         return logarithm if beta == 1 else np.expm1((1 - beta) * logarithm) / (1 - beta)
 
     factor = -beta * (beta + 1) * (beta + 2)
-    return lambda r: r**-beta, integral, lambda r: -beta * r ** (-beta - 1), lambda r: factor * r ** (-beta - 3)
+    return (
+        lambda r: r**-beta,
+        integral,
+        lambda r: -beta * r ** (-beta - 1),
+        lambda r: factor * r ** (-beta - 3),
+    )
 
 
 def _geometric(ratio: float) -> _Functions:
@@ -121,7 +139,12 @@ def _geometric(ratio: float) -> _Functions:
     def weight(rank: FloatArray) -> FloatArray:
         return np.exp(rate * rank)
 
-    return weight, lambda r: (weight(r) - ratio) / rate, lambda r: rate * weight(r), lambda r: rate**3 * weight(r)
+    return (
+        weight,
+        lambda r: (weight(r) - ratio) / rate,
+        lambda r: rate * weight(r),
+        lambda r: rate**3 * weight(r),
+    )
 
 
 def _logarithmic() -> _Functions:
@@ -129,7 +152,12 @@ def _logarithmic() -> _Functions:
         difference: FloatArray = expi(np.log1p(rank)) - expi(math.log(2.0))
         return difference
 
-    return lambda r: 1 / np.log1p(r), integral, lambda r: -1 / ((1 + r) * np.log1p(r) ** 2), lambda r: _third(1 + r)
+    return (
+        lambda r: 1 / np.log1p(r),
+        integral,
+        lambda r: -1 / ((1 + r) * np.log1p(r) ** 2),
+        lambda r: _third(1 + r),
+    )
 
 
 def _third(x: FloatArray) -> FloatArray:
@@ -147,7 +175,9 @@ def _jarvelin(base: float) -> _Functions:
     def integral(rank: FloatArray) -> FloatArray:
         # Before the base the integrand is written so that it stays finite where it is not used.
         late = np.maximum(rank, base)
-        grown: FloatArray = np.where(rank < base, (rank - 1) / size, (base - 1) / size + expi(np.log(late)) - expi(size))
+        grown: FloatArray = np.where(
+            rank < base, (rank - 1) / size, (base - 1) / size + expi(np.log(late)) - expi(size)
+        )
         return grown
 
     def weight(rank: FloatArray) -> FloatArray:
@@ -169,7 +199,10 @@ class Growth:
 
     def at(self, n: int) -> int:
         """Return the number of ranks that count in a list of n."""
-        return min(n, int(resolve_cutoff(make_cutoff(self.text.removeprefix("@") or None), np.array([n]))[0]))
+        return min(
+            n,
+            int(resolve_cutoff(make_cutoff(self.text.removeprefix("@") or None), np.array([n]))[0]),
+        )
 
     def log_share(self, n: int, *, whole_ranks: bool = True) -> float:
         """ln(k/n), at most 0, for the cutoff k in a list of n of any size.

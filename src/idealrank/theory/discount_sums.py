@@ -82,7 +82,11 @@ class ScaledDecay:
     @cached_property
     def kinks(self) -> tuple[float, ...]:
         """Depths at which the discount has a kink: the base of jarvelin."""
-        return (self.log_n - math.log(self.decay.exponent),) if self.decay.kind == "logarithmic" and self.decay.exponent else ()
+        return (
+            (self.log_n - math.log(self.decay.exponent),)
+            if self.decay.kind == "logarithmic" and self.decay.exponent
+            else ()
+        )
 
     def weight(self, depth: FloatArray) -> FloatArray:
         """Rank times D at the rank r = n exp(-depth): what a step of depth adds to the integral."""
@@ -96,7 +100,9 @@ class ScaledDecay:
             weights = rank * self.decay.exponent**rank
         else:
             base = self.decay.exponent
-            logarithm = np.maximum(log_rank, math.log(base)) if base else np.logaddexp(0.0, log_rank)
+            logarithm = (
+                np.maximum(log_rank, math.log(base)) if base else np.logaddexp(0.0, log_rank)
+            )
             weights = np.exp(-depth) * max(1.0, self.log_n) / logarithm
         return weights
 
@@ -108,11 +114,18 @@ class ScaledDecay:
             return self._zipf(log_share, log_rank)
         if kind == "geometric":
             ratio = self.decay.exponent
-            return float((ratio ** math.exp(min(log_rank, _LARGEST_EXPONENT)) - ratio) / math.log(ratio))
+            return float(
+                (ratio ** math.exp(min(log_rank, _LARGEST_EXPONENT)) - ratio) / math.log(ratio)
+            )
         if kind == "logarithmic":
-            return max(1.0, self.log_n) * (self._jarvelin(log_share, log_rank) if self.decay.exponent else self._log(log_share, log_rank))
+            return max(1.0, self.log_n) * (
+                self._jarvelin(log_share, log_rank)
+                if self.decay.exponent
+                else self._log(log_share, log_rank)
+            )
         raise OptionError(
-            f"discount={self.decay.text} has no integral of its own; expected log2, log(b), jarvelin(b), zipf(b) or geometric(b)"
+            f"discount={self.decay.text} has no integral of its own; expected log2, log(b), "
+            f"jarvelin(b), zipf(b) or geometric(b)"
         )
 
     def _zipf(self, log_share: float, log_rank: float) -> float:
@@ -125,14 +138,18 @@ class ScaledDecay:
 
     def _log(self, log_share: float, log_rank: float) -> float:
         first = math.exp(-self.log_n)
-        return (math.exp(log_share) + first) * scaled_expi(float(np.logaddexp(0.0, log_rank))) - _LI_2 * first
+        return (math.exp(log_share) + first) * scaled_expi(
+            float(np.logaddexp(0.0, log_rank))
+        ) - _LI_2 * first
 
     def _jarvelin(self, log_share: float, log_rank: float) -> float:
         first, base = math.exp(-self.log_n), self.decay.exponent
         size = math.log(base)
         if log_rank < size:
             return (math.exp(log_share) - first) / size
-        return math.exp(log_share) * scaled_expi(log_rank) + first * ((base - 1) / size - float(expi(size)))
+        return math.exp(log_share) * scaled_expi(log_rank) + first * (
+            (base - 1) / size - float(expi(size))
+        )
 
 
 def gathered(model: RelevanceModel, seen: ScaledDecay, log_share: float) -> float:
@@ -146,7 +163,11 @@ def gathered(model: RelevanceModel, seen: ScaledDecay, log_share: float) -> floa
 
     kinks = [-math.log(share) for share in model.depths]
     low, high = min(-log_share, seen.log_n), min(seen.log_n, DEEPEST)
-    rest = integrate(beyond, low, high, points=(*kinks, *seen.kinks, 2.0, 8.0), tolerance=1e-14) if low < high else 0.0
+    rest = (
+        integrate(beyond, low, high, points=(*kinks, *seen.kinks, 2.0, 8.0), tolerance=1e-14)
+        if low < high
+        else 0.0
+    )
     return top * seen.integral(log_share) + rest
 
 
@@ -154,7 +175,11 @@ def ideal(model: RelevanceModel, seen: ScaledDecay, log_share: float, *, correct
     """The ideal DCG up to rank n exp(log_share) as a sum of integrals: the best grade first, then
     the next.
     """
-    return over_steps(model, lambda reached: seen.integral(min(math.log(reached), log_share)), -seen.kappa if corrected else 0.0)
+    return over_steps(
+        model,
+        lambda reached: seen.integral(min(math.log(reached), log_share)),
+        -seen.kappa if corrected else 0.0,
+    )
 
 
 def linear_gathered(model: RelevanceModel, share: float) -> float:
@@ -196,7 +221,11 @@ def linear_corrected(model: RelevanceModel, n: int, log_share: float) -> float:
     def weight(reached: float) -> float:
         # A grade that the cutoff ends has all its ranks: their weights are a number. One that ends
         # before has a random number of them.
-        return _weight_above(reached) if reached < share else (_weight_above(share) - share * each / 2) / (1 - each)
+        return (
+            _weight_above(reached)
+            if reached < share
+            else (_weight_above(share) - share * each / 2) / (1 - each)
+        )
 
     return above / over_steps(model, weight)
 

@@ -48,7 +48,9 @@ class Rivals(Protocol):
 
     @property
     def documents(self) -> int | None: ...  # None where there is no end of them
-    def signs(self, sizes: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator) -> Signs: ...
+    def signs(
+        self, sizes: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator
+    ) -> Signs: ...
 
 
 def sign_of(a: float, b: float) -> int:
@@ -73,22 +75,31 @@ class ModelRivals:
     documents: None = None
 
     @classmethod
-    def of(cls, a: ModelLike, b: ModelLike, points: Iterable[float], gain: GainLike) -> "ModelRivals":
+    def of(
+        cls, a: ModelLike, b: ModelLike, points: Iterable[float], gain: GainLike
+    ) -> "ModelRivals":
         """From two models."""
         first, second = (RelevanceModel.of(model, points=points, gain=gain) for model in (a, b))
         if first.gains != second.gains:
-            raise InputError(f"a has gains {first.gains} and b {second.gains}; expected the same, since both rank the same documents")
+            raise InputError(
+                f"a has gains {first.gains} and b {second.gains}; expected the same, since "
+                f"both rank the same documents"
+            )
         apart = np.abs(np.subtract(first.reached, second.reached))
         if apart.max() > _SAME_SHARE:
             at = int(apart.argmax())
             raise InputError(
-                f"P(Y >= {first.gains[at]:g}) is {first.reached[at]:.9g} under a and {second.reached[at]:.9g} under b; expected the same, "
-                "since both rank the same documents: the mean of ybar over [0, 1] is the share of relevant documents"
+                f"P(Y >= {first.gains[at]:g}) is {first.reached[at]:.9g} under a and "
+                f"{second.reached[at]:.9g} under b; expected the same, "
+                "since both rank the same documents: the mean of ybar over [0, 1] is the "
+                "share of relevant documents"
             )
         upto = np.array([*first.reached[::-1], 0.0])
         shares = np.concatenate(([1.0 - upto[0]], upto[:-1] - upto[1:]))
         grids = tuple(_grid(model) for model in (first, second))
-        quantiles = tuple(_distributions(model, grid) for model, grid in zip((first, second), grids, strict=True))
+        quantiles = tuple(
+            _distributions(model, grid) for model, grid in zip((first, second), grids, strict=True)
+        )
         return cls(
             gains=np.array([0.0, *first.gains[::-1]]),
             shares=shares / shares.sum(),
@@ -96,17 +107,27 @@ class ModelRivals:
             grids=cast("Any", grids),
         )
 
-    def signs(self, sizes: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator) -> Signs:
+    def signs(
+        self, sizes: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator
+    ) -> Signs:
         """Of one growing list: shape (n_sizes, n_measures)."""
         counts = [rng.multinomial(int(sizes[-1]), self.shares)]
         for size in sizes[-2::-1].tolist():
             counts.append(rng.multivariate_hypergeometric(counts[-1], size))
         arrived = np.array(counts[::-1])
         values = [self._grown(which, arrived, tables, rng) for which in (0, 1)]
-        signs = [[sign_of(a, b) for a, b in zip(*row, strict=True)] for row in zip(*values, strict=True)]
+        signs = [
+            [sign_of(a, b) for a, b in zip(*row, strict=True)] for row in zip(*values, strict=True)
+        ]
         return np.array(signs, np.int8)
 
-    def _grown(self, which: int, arrived: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator) -> list[list[float]]:
+    def _grown(
+        self,
+        which: int,
+        arrived: IntArray,
+        tables: Sequence[Sequence[WeightTable]],
+        rng: np.random.Generator,
+    ) -> list[list[float]]:
         """DCG of one ranker at each size; `arrived` has how many documents of each level are there
         by then.
         """
@@ -141,7 +162,9 @@ def _distributions(model: RelevanceModel, grid: FloatArray) -> tuple[FloatArray,
     """Distribution function of the score at each level on a grid: that of gain 0 first, then as the
     gains rise.
     """
-    chances: list[Callable[[FloatArray], FloatArray]] = [partial(values_of, chance) for chance in model.chances[::-1]]
+    chances: list[Callable[[FloatArray], FloatArray]] = [
+        partial(values_of, chance) for chance in model.chances[::-1]
+    ]
     chances.insert(0, lambda score: 1.0 - _total(model.chances, score))
     return tuple(_distribution(chance, grid) for chance in chances)
 
@@ -156,7 +179,9 @@ def _total(chances: Sequence[Chance], score: FloatArray) -> FloatArray:
 def _distribution(chance: Callable[[FloatArray], FloatArray], grid: FloatArray) -> FloatArray:
     nodes, weights = np.polynomial.legendre.leggauss(4)
     half, middle = np.diff(grid) / 2, (grid[1:] + grid[:-1]) / 2
-    values = np.maximum(chance((middle[:, None] + half[:, None] * nodes).reshape(-1)), 0.0).reshape(-1, nodes.size)
+    values = np.maximum(chance((middle[:, None] + half[:, None] * nodes).reshape(-1)), 0.0).reshape(
+        -1, nodes.size
+    )
     upto = np.concatenate(([0.0], np.cumsum((values * weights).sum(axis=1) * half)))
     return upto / upto[-1] if upto[-1] > 0 else grid  # a level that never occurs
 
@@ -178,18 +203,32 @@ class ScoreRivals:
     @classmethod
     def of(cls, a: Any, b: Any, labels: Any, gain: GainLike) -> "ScoreRivals":
         """From arrays, shape (n,)."""
-        label, first, second = (_column(name, values) for name, values in (("labels", labels), ("a", a), ("b", b)))
+        label, first, second = (
+            _column(name, values) for name, values in (("labels", labels), ("a", a), ("b", b))
+        )
         if not label.size == first.size == second.size:
-            raise InputError(f"found {label.size} labels and scores of {first.size} and {second.size} documents; expected one length")
+            raise InputError(
+                f"found {label.size} labels and scores of {first.size} and {second.size} "
+                f"documents; expected one length"
+            )
         gains = np.asarray(make_gain(gain)(label), np.float64)
         if (gains < 0).any():
             raise InputError(f"labels: a gain is {gains.min():g}; expected gains of 0 or more")
         if not label.size or gains.min() == gains.max():
-            found = f"all {label.size} documents have gain {gains[0]:g}" if label.size else "no document"
-            raise InputError(f"labels: {found}; expected some relevant and some that are not, else every order has the same value")
+            found = (
+                f"all {label.size} documents have gain {gains[0]:g}"
+                if label.size
+                else "no document"
+            )
+            raise InputError(
+                f"labels: {found}; expected some relevant and some that are not, else every "
+                f"order has the same value"
+            )
         return cls((_Order.of(first, gains), _Order.of(second, gains)), label.size)
 
-    def signs(self, sizes: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator) -> Signs:
+    def signs(
+        self, sizes: IntArray, tables: Sequence[Sequence[WeightTable]], rng: np.random.Generator
+    ) -> Signs:
         """Of one random order of the documents: shape (n_sizes, n_measures)."""
         arrival = rng.permutation(self.documents)
         found = np.zeros((sizes.size, len(tables[0])), np.int8)
@@ -239,7 +278,10 @@ def _column(name: str, values: Any) -> FloatArray:
     except (TypeError, ValueError):
         column = np.empty((0, 0))
     if column.ndim != 1:
-        raise InputError(f"{name}: expected numbers in one row, one for each document; without labels, a and b are models of relevance")
+        raise InputError(
+            f"{name}: expected numbers in one row, one for each document; without labels, a "
+            f"and b are models of relevance"
+        )
     if not np.isfinite(column).all():
         at = int(np.flatnonzero(~np.isfinite(column))[0])
         raise InputError(f"{name}[{at}] is {column[at]}; expected finite numbers")
@@ -284,7 +326,9 @@ class Distinguishability:
     Examples
     --------
     >>> from idealrank.theory import distinguish
-    >>> table = distinguish(lambda s: 0.1 + 0.8 * s, lambda s: 0.5, sizes=[10, 100, 1000], runs=50, rng=1)
+    >>> table = distinguish(
+    ...     lambda s: 0.1 + 0.8 * s, lambda s: 0.5, sizes=[10, 100, 1000], runs=50, rng=1
+    ... )
     >>> table.largest, table.share("a_better").tolist(), table.last_decade.tolist()
     (1000, [0.82, 1.0, 1.0], [False, True, True])
     """
@@ -322,10 +366,17 @@ class Distinguishability:
         Examples
         --------
         >>> from idealrank.theory import distinguish
-        >>> distinguish(lambda s: s, lambda s: 0.5, sizes=[1000], runs=50, rng=1).interval("a_better").round(3).tolist()
+        >>> distinguish(lambda s: s, lambda s: 0.5, sizes=[1000], runs=50, rng=1).interval(
+        ...     "a_better"
+        ... ).round(3).tolist()
         [[0.929, 1.0]]
         """
-        return np.stack(clopper_pearson(self.share(column), np.full(self.sizes.size, float(self.runs)), self.level), axis=1)
+        return np.stack(
+            clopper_pearson(
+                self.share(column), np.full(self.sizes.size, float(self.runs)), self.level
+            ),
+            axis=1,
+        )
 
     def to_frame(self, backend: Any = "pandas") -> Any:
         """Return a dataframe with a row for each length: probabilities, intervals, and whether it
@@ -339,42 +390,64 @@ class Distinguishability:
         Examples
         --------
         >>> from idealrank.theory import distinguish
-        >>> distinguish(lambda s: s, lambda s: 0.5, sizes=[10], runs=9, rng=1).to_frame("polars").columns[:4]
+        >>> distinguish(lambda s: s, lambda s: 0.5, sizes=[10], runs=9, rng=1).to_frame(
+        ...     "polars"
+        ... ).columns[:4]
         ['size', 'a_better', 'a_better_low', 'a_better_high']
         """
         columns: dict[str, Any] = {"size": self.sizes}
         for name in _COLUMNS:
             ends = self.interval(name)
-            columns |= {name: self.share(name), f"{name}_low": ends[:, 0], f"{name}_high": ends[:, 1]}
+            columns |= {
+                name: self.share(name),
+                f"{name}_low": ends[:, 0],
+                f"{name}_high": ends[:, 1],
+            }
         columns["last_decade"] = self.last_decade
         return frame_of(columns, backend)
 
     def __str__(self) -> str:
         a, b = self.names
-        lists = "lists of fresh documents" if self.source == "models" else "random orders of the documents"
+        lists = (
+            "lists of fresh documents"
+            if self.source == "models"
+            else "random orders of the documents"
+        )
         lines = [
             f"{self.measure}, {a} against {b}: {self.runs} growing {lists}",
             f"{'N':>11}  {f'P({a} > {b})':>24}  {'P(one sign from N on)':>24}",
         ]
         better, constant = self._cells("a_better"), self._cells("constant")
-        for size, first, second, late in zip(self.sizes.tolist(), better, constant, self.last_decade, strict=True):
+        for size, first, second, late in zip(
+            self.sizes.tolist(), better, constant, self.last_decade, strict=True
+        ):
             lines.append(f"{size:>11,}  {first:>24}  {second:>24}{' *' if late else ''}")
         return "\n".join((*lines, *self._notes()))
 
     def _cells(self, column: Column) -> list[str]:
-        return [f"{p:.3f} [{low:.3f}, {high:.3f}]" for p, (low, high) in zip(self.share(column), self.interval(column), strict=True)]
+        return [
+            f"{p:.3f} [{low:.3f}, {high:.3f}]"
+            for p, (low, high) in zip(self.share(column), self.interval(column), strict=True)
+        ]
 
     def _notes(self) -> list[str]:
         a, b = self.names
         notes = ["* covers at most one factor of 10: a sign that stays so briefly may be chance"]
         if (early := np.flatnonzero(~self.last_decade)).size:
             at = int(early[-1])
-            always = f"{a} ahead in {self.share('a_always')[at]:.3f}, {b} in {self.share('b_always')[at]:.3f}"
+            always = (
+                f"{a} ahead in {self.share('a_always')[at]:.3f}, {b} in "
+                f"{self.share('b_always')[at]:.3f}"
+            )
             notes.append(
-                f"From N = {self.sizes[at]:,} to {self.largest:,} the sign stayed in {self._cells('constant')[at]} of the runs: {always}."
+                f"From N = {self.sizes[at]:,} to {self.largest:,} the sign stayed in "
+                f"{self._cells('constant')[at]} of the runs: {always}."
             )
         if self.source == "scores":
-            notes.append("The longer the lists, the more documents they share; lists of all documents are one list.")
+            notes.append(
+                "The longer the lists, the more documents they share; lists of all documents "
+                "are one list."
+            )
         notes.append(f"The simulation does not cover lists longer than {self.largest:,}.")
         return notes
 
@@ -445,12 +518,17 @@ def distinguish(
 
     References
     ----------
-    Wang et al. (2013), A theoretical analysis of NDCG type ranking measures, COLT, Definition 5 (consistent distinguishability).
+    Wang et al. (2013), A theoretical analysis of NDCG type ranking measures, COLT, Definition 5
+    (consistent distinguishability).
 
     Examples
     --------
     >>> from idealrank.theory import distinguish
-    >>> print(distinguish(lambda s: 0.1 + 0.8 * s, lambda s: 0.5, sizes=[10, 100, 1000], runs=100, rng=1))
+    >>> print(
+    ...     distinguish(
+    ...         lambda s: 0.1 + 0.8 * s, lambda s: 0.5, sizes=[10, 100, 1000], runs=100, rng=1
+    ...     )
+    ... )
     nDCG, a against b: 100 growing lists of fresh documents
               N                  P(a > b)     P(one sign from N on)
              10      0.830 [0.742, 0.898]      0.830 [0.742, 0.898]
@@ -459,9 +537,19 @@ def distinguish(
     * covers at most one factor of 10: a sign that stays so briefly may be chance
     From N = 10 to 1,000 the sign stayed in 0.830 [0.742, 0.898] of the runs: a ahead in 0.830, b in 0.000.
     The simulation does not cover lists longer than 1,000.
-    """
-    options: dict[str, Any] = {"sizes": sizes, "runs": runs, "rng": rng, "labels": labels, "points": points, "gain": gain, "names": names}
-    return distinguish_many(a, b, [(discount, cutoff)], **options, level=level, threads=threads, progress=progress)[0]
+    """  # noqa: E501
+    options: dict[str, Any] = {
+        "sizes": sizes,
+        "runs": runs,
+        "rng": rng,
+        "labels": labels,
+        "points": points,
+        "gain": gain,
+        "names": names,
+    }
+    return distinguish_many(
+        a, b, [(discount, cutoff)], **options, level=level, threads=threads, progress=progress
+    )[0]
 
 
 def distinguish_many(
@@ -503,7 +591,9 @@ def distinguish_many(
     --------
     >>> from idealrank.theory import distinguish_many
     >>> pairs = [("log2", None), ("geometric(2)", None)]
-    >>> tables = distinguish_many(lambda s: 0.1 + 0.8 * s, lambda s: 0.5, pairs, sizes=[100, 1000], runs=100, rng=1)
+    >>> tables = distinguish_many(
+    ...     lambda s: 0.1 + 0.8 * s, lambda s: 0.5, pairs, sizes=[100, 1000], runs=100, rng=1
+    ... )
     >>> [float(table.share("a_better")[-1]) for table in tables]
     [1.0, 0.96]
     """
@@ -541,19 +631,28 @@ def _rivals(a: Any, b: Any, labels: Any, points: Iterable[float], gain: GainLike
         return ScoreRivals.of(a, b, labels, gain)
     for name, model in (("a", a), ("b", b)):
         if isinstance(model, (np.ndarray, Sequence)):
-            raise InputError(f"{name}: found scores without labels; expected labels=[...] with them, or two models of relevance")
+            raise InputError(
+                f"{name}: found scores without labels; expected labels=[...] with them, or "
+                f"two models of relevance"
+            )
     return ModelRivals.of(a, b, points, gain)
 
 
 def _checked_sizes(sizes: "Sizes | None", documents: int | None) -> IntArray:
     """Sizes, rising."""
     if sizes is None:
-        first, last = (_SMALLEST, _LARGEST) if documents is None else (min(_FIRST_OF_SCORES, documents), documents)
+        first, last = (
+            (_SMALLEST, _LARGEST)
+            if documents is None
+            else (min(_FIRST_OF_SCORES, documents), documents)
+        )
         steps = np.arange(0, np.log10(last / first), 1 / _A_DECADE)
         return np.unique(np.append(np.round(first * 10**steps).astype(np.int64), last))
     checked = np.unique(sizes_of(sizes))
     if documents is not None and checked[-1] > documents:
-        raise OptionError(f"sizes: {checked[-1]:,} is more than the {documents:,} documents there are")
+        raise OptionError(
+            f"sizes: {checked[-1]:,} is more than the {documents:,} documents there are"
+        )
     return checked
 
 

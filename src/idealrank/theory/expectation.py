@@ -18,7 +18,14 @@ from idealrank.measures.cutoffs import RelativeCutoff
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
 from idealrank.theory.decay import Decay, Growth, decay_of, growth_of
-from idealrank.theory.discount_sums import DEEPEST, ScaledDecay, gathered, ideal, linear_corrected, linear_definition
+from idealrank.theory.discount_sums import (
+    DEEPEST,
+    ScaledDecay,
+    gathered,
+    ideal,
+    linear_corrected,
+    linear_definition,
+)
 from idealrank.theory.quadrature import integrate
 from idealrank.theory.relevance import ModelLike, RelevanceModel
 
@@ -107,8 +114,9 @@ def pseudo_expectation(
 
     Notes
     -----
-    Under the linear discount, whose weights change with n, N* is the ratio of the means of DCG and ideal DCG. For the whole list it is
-    the limit itself, for every n: the mean of DCG is n (n - 1) int ybar(1 - u) (1 - u) du, that of its ideal n (n - 1) (p - p^2/2).
+    Under the linear discount, whose weights change with n, N* is the ratio of the means of DCG and
+    ideal DCG. For the whole list it is the limit itself, for every n: the mean of DCG is n (n - 1)
+    int ybar(1 - u) (1 - u) du, that of its ideal n (n - 1) (p - p^2/2).
 
     Examples
     --------
@@ -118,18 +126,28 @@ def pseudo_expectation(
     array([0.895535, 0.895664])
     >>> round(pseudo_expectation(lambda s: 0.1 + 0.8 * s, 10**1000), 6)
     0.999873
-    """
-    model, decay, growth = RelevanceModel.of(ybar, points=points, gain=gain), decay_of(discount), growth_of(cutoff)
+    """  # noqa: E501
+    model, decay, growth = (
+        RelevanceModel.of(ybar, points=points, gain=gain),
+        decay_of(discount),
+        growth_of(cutoff),
+    )
     if decay.kind in {"unknown", "finite"}:
         raise OptionError(
-            f"discount={decay.text}: the pseudo-expectation needs the integral of the discount; expected log2, log(b), jarvelin(b), "
+            f"discount={decay.text}: the pseudo-expectation needs the integral of the "
+            f"discount; expected log2, log(b), jarvelin(b), "
             "zipf(b), geometric(b) or linear; simulate lists for others"
         )
     if not model.steps:
-        raise OptionError("ybar is 0 everywhere: without relevant documents NDCG is 0/0; expected p > 0")
+        raise OptionError(
+            "ybar is 0 everywhere: without relevant documents NDCG is 0/0; expected p > 0"
+        )
     if np.ndim(n):
         lengths = [_length(each) for each in cast("Sequence[int]", n)]
-        return np.array([_value(model, decay, growth, each, corrected=corrected) for each in lengths], np.float64)
+        return np.array(
+            [_value(model, decay, growth, each, corrected=corrected) for each in lengths],
+            np.float64,
+        )
     return _value(model, decay, growth, _length(cast("int", n)), corrected=corrected)
 
 
@@ -143,18 +161,28 @@ def _length(n: int | float) -> int:
     return whole
 
 
-def _value(model: RelevanceModel, decay: Decay, growth: Growth, n: int, *, corrected: bool) -> float:
+def _value(
+    model: RelevanceModel, decay: Decay, growth: Growth, n: int, *, corrected: bool
+) -> float:
     log_share = growth.log_share(n)
     if decay.kind == "linear":
-        return linear_corrected(model, n, log_share) if corrected else linear_definition(model, n, log_share)
+        return (
+            linear_corrected(model, n, log_share)
+            if corrected
+            else linear_definition(model, n, log_share)
+        )
     seen = ScaledDecay(decay, math.log(n))
-    above, below = gathered(model, seen, log_share), ideal(model, seen, log_share, corrected=corrected)
+    above, below = (
+        gathered(model, seen, log_share),
+        ideal(model, seen, log_share, corrected=corrected),
+    )
     if corrected:
         above += seen.kappa * model.at_top
     last = seen.log_n + min(log_share, math.log(model.share))
     if not corrected and last <= _AT_ONE:
         raise OptionError(
-            f"Definition 20 integrates the ideal from rank 1 to min(k, n p), which is {math.exp(last):g} here, and is 0/0",
+            f"Definition 20 integrates the ideal from rank 1 to min(k, n p), which is "
+            f"{math.exp(last):g} here, and is 0/0",
             hint="take a longer list or a deeper cutoff, or corrected=True",
             command_hint="take a longer list or a deeper cutoff",
         )
@@ -194,7 +222,9 @@ class DefinitionGap:
     bound: float
 
 
-def definition_gap(ybar: ModelLike, n: int, *, points: Iterable[float] = (), gain: GainLike = "linear") -> DefinitionGap:
+def definition_gap(
+    ybar: ModelLike, n: int, *, points: Iterable[float] = (), gain: GainLike = "linear"
+) -> DefinitionGap:
     """Compute the distance between Definition 20 and the mean of NDCG with the logarithmic
     discount: the quantities of Lemma 21.
 
@@ -227,7 +257,12 @@ def definition_gap(ybar: ModelLike, n: int, *, points: Iterable[float] = (), gai
     constant = per_unit / ideal(model, ScaledDecay(decay, log_n), 0.0, corrected=True)
     unit = math.exp(-log_n) * log_n
     return DefinitionGap(
-        n=n, definition=definition, corrected=corrected, difference=constant * unit, constant=constant, bound=math.exp(-log_n / 3)
+        n=n,
+        definition=definition,
+        corrected=corrected,
+        difference=constant * unit,
+        constant=constant,
+        bound=math.exp(-log_n / 3),
     )
 
 
@@ -291,21 +326,38 @@ class Expansion:
 
         def gap(depth: FloatArray) -> FloatArray:
             share = np.exp(-depth)
-            values: FloatArray = self._first.expected_from_top(share) - self._second.expected_from_top(share)
+            values: FloatArray = self._first.expected_from_top(
+                share
+            ) - self._second.expected_from_top(share)
             return values
 
         def above(depth: FloatArray) -> FloatArray:
             logarithm = np.logaddexp(0.0, log_n - depth)
-            return gap(depth) * np.exp(-depth) * (log_n - logarithm) ** order * max(1.0, log_n) / logarithm
+            return (
+                gap(depth)
+                * np.exp(-depth)
+                * (log_n - logarithm) ** order
+                * max(1.0, log_n)
+                / logarithm
+            )
 
-        kinks = [-math.log(share) for model in (self._first, self._second) for share in model.depths]
-        total = integrate(above, 0.0, min(log_n, DEEPEST), points=(*kinks, 1.0, 4.0, 16.0), tolerance=1e-15) * log_n**-order
+        kinks = [
+            -math.log(share) for model in (self._first, self._second) for share in model.depths
+        ]
+        total = (
+            integrate(
+                above, 0.0, min(log_n, DEEPEST), points=(*kinks, 1.0, 4.0, 16.0), tolerance=1e-15
+            )
+            * log_n**-order
+        )
         if corrected:
             total += seen.kappa * float(gap(np.array([math.inf]))[0])
         return total / ideal(self._first, seen, 0.0, corrected=corrected)
 
 
-def expansion(ybar0: ModelLike, ybar1: ModelLike, *, points: Iterable[float] = (), gain: GainLike = "linear") -> Expansion:
+def expansion(
+    ybar0: ModelLike, ybar1: ModelLike, *, points: Iterable[float] = (), gain: GainLike = "linear"
+) -> Expansion:
     """Expand the difference of two rankers whose NDCG with the logarithmic discount tends to 1 for
     both (Wang et al., Lemma 22).
 
@@ -332,8 +384,9 @@ def expansion(ybar0: ModelLike, ybar1: ModelLike, *, points: Iterable[float] = (
 
     Notes
     -----
-    Two corrections to the paper: the coefficient contains 1/p, which eq. (25) omits, and K is at least 1, not "nonnegative". For lists of
-    realistic length, the sign of the difference can be opposite to that of the coefficient: see `experiments/late_winner.py`.
+    Two corrections to the paper: the coefficient contains 1/p, which eq. (25) omits, and K is at
+    least 1, not "nonnegative". For lists of realistic length, the sign of the difference can be
+    opposite to that of the coefficient: see `experiments/late_winner.py`.
 
     Examples
     --------
@@ -345,7 +398,10 @@ def expansion(ybar0: ModelLike, ybar1: ModelLike, *, points: Iterable[float] = (
     first, second = (RelevanceModel.of(ybar, points=named, gain=gain) for ybar in (ybar0, ybar1))
     _check_same_documents(first, second)
     kinks = [-math.log(share) for model in (first, second) for share in model.depths]
-    expected = sum(gain * share for gain, share in zip(first.gains, np.diff(first.reached, prepend=0.0), strict=True))
+    expected = sum(
+        gain * share
+        for gain, share in zip(first.gains, np.diff(first.reached, prepend=0.0), strict=True)
+    )
 
     def moment(power: int, *, absolute: bool) -> float:
         def integrand(depth: FloatArray) -> FloatArray:
@@ -355,25 +411,43 @@ def expansion(ybar0: ModelLike, ybar1: ModelLike, *, points: Iterable[float] = (
 
         # Depths up to 80: z^12 exp(-z) has died away there. The absolute value has kinks: a rough
         # answer will do.
-        return integrate(integrand, 0.0, 80.0, points=(*kinks, 1.0, 4.0, 16.0, 40.0), tolerance=1e-6 if absolute else 1e-14)
+        return integrate(
+            integrand,
+            0.0,
+            80.0,
+            points=(*kinks, 1.0, 4.0, 16.0, 40.0),
+            tolerance=1e-6 if absolute else 1e-14,
+        )
 
     for order in range(1, _HIGHEST + 1):
         found = moment(order, absolute=False)
-        if abs(found) > _VANISHES * max(moment(order, absolute=True), math.factorial(order) * _VANISHES):
+        if abs(found) > _VANISHES * max(
+            moment(order, absolute=True), math.factorial(order) * _VANISHES
+        ):
             return Expansion(
-                order=order, coefficient=float(found / expected), without_p=found, p=float(expected), _first=first, _second=second
+                order=order,
+                coefficient=float(found / expected),
+                without_p=found,
+                p=float(expected),
+                _first=first,
+                _second=second,
             )
     raise OptionError(
-        f"the two functions do not differ in any power of the logarithm up to {_HIGHEST}: they are the same, and no measure tells them "
+        f"the two functions do not differ in any power of the logarithm up to {_HIGHEST}: "
+        f"they are the same, and no measure tells them "
         "apart"
     )
 
 
 def _check_same_documents(first: RelevanceModel, second: RelevanceModel) -> None:
-    if first.gains != second.gains or not np.allclose(first.reached, second.reached, rtol=0, atol=1e-9):
+    if first.gains != second.gains or not np.allclose(
+        first.reached, second.reached, rtol=0, atol=1e-9
+    ):
         raise OptionError(
-            f"two rankers order the same documents, so the share of each grade is the same; found P(Y >= y_j) = "
-            f"{', '.join(f'{share:.9g}' for share in first.reached)} and {', '.join(f'{share:.9g}' for share in second.reached)}"
+            f"two rankers order the same documents, so the share of each grade is the same; "
+            f"found P(Y >= y_j) = "
+            f"{', '.join(f'{share:.9g}' for share in first.reached)} and "
+            f"{', '.join(f'{share:.9g}' for share in second.reached)}"
         )
     if not first.steps:
         raise OptionError("ybar is 0 everywhere: Lemma 22 needs p > 0")

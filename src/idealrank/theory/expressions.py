@@ -17,7 +17,9 @@ from idealrank.theory.relevance import Chance, RelevanceModel
 
 _LONGEST, _DEEPEST, _HIGHEST, _MOST = 2_000, 20, 64, 1_000  # characters, brackets, power, points
 _NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
-_TOKEN = re.compile(rf"\s*(?:(?P<number>{_NUMBER})|(?P<name>[a-z]+)|(?P<sign>\*\*|[-+*^(),])|(?P<end>$))")
+_TOKEN = re.compile(
+    rf"\s*(?:(?P<number>{_NUMBER})|(?P<name>[a-z]+)|(?P<sign>\*\*|[-+*^(),])|(?P<end>$))"
+)
 _SIGNED = re.compile(rf"\s*[-+]?{_NUMBER}\s*")
 _POINT = re.compile(rf"({_SIGNED.pattern}):({_SIGNED.pattern})")
 _EXPECTED = "a polynomial in s such as 0.1+0.8s, logistic(8,-5), or points such as 0:0.1,1:0.9"
@@ -37,12 +39,17 @@ def parse_model(texts: "str | Sequence[str]", *, gain: GainLike = "linear") -> R
     given = [texts] if isinstance(texts, str) else list(texts)
     graded = [_split_grade(text) for text in given]
     if not given or (len(given) > 1 and any(grade is None for grade, _ in graded)):
-        raise OptionError(f"ybar: found {given}, expected one text, or several that each begin with a grade, as in 2:0.05+0.35s^2")
+        raise OptionError(
+            f"ybar: found {given}, expected one text, or several that each begin with a "
+            f"grade, as in 2:0.05+0.35s^2"
+        )
     curves = [(1.0 if grade is None else grade, parse_curve(text)) for grade, text in graded]
     if len({grade for grade, _ in curves}) < len(curves):
         raise OptionError(f"ybar: found {given}, expected each grade once")
     points = [point for _, curve in curves for point in curve.points]
-    return RelevanceModel.of({grade: curve.chance for grade, curve in curves}, points=points, gain=gain)
+    return RelevanceModel.of(
+        {grade: curve.chance for grade, curve in curves}, points=points, gain=gain
+    )
 
 
 def _split_grade(text: str) -> tuple[float | None, str]:
@@ -53,14 +60,19 @@ def _split_grade(text: str) -> tuple[float | None, str]:
         return None, text
     head, _, rest = text.partition(":")
     if not _SIGNED.fullmatch(head.lower()):
-        raise OptionError(f"ybar {text!r}: found {head!r} before the colon, expected a grade, as in 2:0.05+0.35s^2")
+        raise OptionError(
+            f"ybar {text!r}: found {head!r} before the colon, expected a grade, as in "
+            f"2:0.05+0.35s^2"
+        )
     return float(head), rest
 
 
 def parse_curve(text: str) -> RelevanceCurve:
     """One chance of relevance from text."""
     if len(text) > _LONGEST:
-        raise OptionError(f"ybar {text[:40]!r}...: found {len(text)} characters, expected at most {_LONGEST}")
+        raise OptionError(
+            f"ybar {text[:40]!r}...: found {len(text)} characters, expected at most {_LONGEST}"
+        )
     if ":" in text:
         return _line(text)
     return RelevanceCurve(_Parser(text=text).whole())
@@ -72,7 +84,10 @@ def parse_curve(text: str) -> RelevanceCurve:
 def _line(text: str) -> RelevanceCurve:
     found = [_POINT.fullmatch(part.lower()) for part in text.split(",")]
     if not all(found) or not 2 <= len(found) <= _MOST:
-        raise OptionError(f"ybar {text!r}: expected 2 to {_MOST} points s:probability, separated by commas, as in 0:0.1,1:0.9")
+        raise OptionError(
+            f"ybar {text!r}: expected 2 to {_MOST} points s:probability, separated by commas, "
+            f"as in 0:0.1,1:0.9"
+        )
     pairs = [(float(point[1]), float(point[2])) for point in found if point]
     return line_through(pairs, f"ybar {text!r}")
 
@@ -81,11 +96,22 @@ def line_through(pairs: Sequence[tuple[float, float]], name: str) -> RelevanceCu
     """Straight lines through points; two at one score are a jump."""
     at, value = np.array(pairs, np.float64).T
     if not ((value >= 0) & (value <= 1)).all():
-        raise OptionError(f"{name}: found probability {value[~((value >= 0) & (value <= 1))][0]:g}, expected probabilities from 0 to 1")
-    steps = np.diff(at)
-    if at[0] != 0 or at[-1] != 1 or (steps < 0).any() or steps[0] == 0 or steps[-1] == 0 or ((steps[1:] == 0) & (steps[:-1] == 0)).any():
         raise OptionError(
-            f"{name}: expected scores that rise from 0 to 1, each once, or twice for a jump; found {', '.join(f'{s:g}' for s in at[:12])}"
+            f"{name}: found probability {value[~((value >= 0) & (value <= 1))][0]:g}, "
+            f"expected probabilities from 0 to 1"
+        )
+    steps = np.diff(at)
+    if (
+        at[0] != 0
+        or at[-1] != 1
+        or (steps < 0).any()
+        or steps[0] == 0
+        or steps[-1] == 0
+        or ((steps[1:] == 0) & (steps[:-1] == 0)).any()
+    ):
+        raise OptionError(
+            f"{name}: expected scores that rise from 0 to 1, each once, or twice for a jump; "
+            f"found {', '.join(f'{s:g}' for s in at[:12])}"
         )
 
     def chance(score: FloatArray) -> FloatArray:
@@ -157,18 +183,26 @@ class _Parser:
     def _wrong(self, expected: str) -> OptionError:
         token = self._here
         found = repr(token.text) if token.text else "the end"
-        return OptionError(f"ybar {self.text!r}: found {found} at character {token.place + 1}, expected {expected}")
+        return OptionError(
+            f"ybar {self.text!r}: found {found} at character {token.place + 1}, expected {expected}"
+        )
 
     def _sum(self) -> _Part:
         negative = self._take("-", "+") == "-"
         parts = [(-1.0 if negative else 1.0, self._product())]
         while sign := self._take("+", "-"):
             parts.append((-1.0 if sign == "-" else 1.0, self._product()))
-        return lambda s: sum((factor * part(s) for factor, part in parts[1:]), start=parts[0][0] * parts[0][1](s))
+        return lambda s: sum(
+            (factor * part(s) for factor, part in parts[1:]), start=parts[0][0] * parts[0][1](s)
+        )
 
     def _product(self) -> _Part:
         parts = [self._power()]
-        while self._take("*") or self._here.kind == "name" or (self._here.kind, self._here.text) == ("sign", "("):
+        while (
+            self._take("*")
+            or self._here.kind == "name"
+            or (self._here.kind, self._here.text) == ("sign", "(")
+        ):
             parts.append(self._power())
         return lambda s: math.prod((part(s) for part in parts[1:]), start=parts[0](s))
 
@@ -194,7 +228,11 @@ class _Parser:
             self.next += 1
             return self._logistic()
         if token.kind == "name" or not self._take("("):
-            raise self._wrong(_EXPECTED if token.kind == "name" else "a number, s, logistic(a,b) or an opening bracket")
+            raise self._wrong(
+                _EXPECTED
+                if token.kind == "name"
+                else "a number, s, logistic(a,b) or an opening bracket"
+            )
         return self._bracketed()
 
     def _bracketed(self) -> _Part:

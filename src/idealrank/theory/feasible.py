@@ -66,22 +66,32 @@ def _row(discount: Discount, cutoff: int, n: int) -> EvidenceRow:
     counted = weights[:cutoff]
     total, squares = float(counted.sum()), float((counted**2).sum())
     if total == 0:
-        raise InputError(f"discount {discount.text} gives no weight to ranks 1 to {cutoff} of a list of {n}; expected weights above 0")
+        raise InputError(
+            f"discount {discount.text} gives no weight to ranks 1 to {cutoff} of a list of "
+            f"{n}; expected weights above 0"
+        )
     early, late = float(weights[n // 10 - 1]), float(weights[-1])
     exponent = math.log10(early / late) if early > 0 and late > 0 else math.inf
     top = float(counted[: max(1, n // 100)].sum()) / total
-    return EvidenceRow(n=n, cutoff=cutoff, exponent=exponent, total=total, effective=total**2 / squares, top=top)
+    return EvidenceRow(
+        n=n, cutoff=cutoff, exponent=exponent, total=total, effective=total**2 / squares, top=top
+    )
 
 
 def _weights(discount: Discount, n: int) -> FloatArray:
     weights = discount.at(np.arange(1, n + 1), np.full(n, n))
     if (weights < 0).any():
         rank = int(np.flatnonzero(weights < 0)[0])
-        raise InputError(f"discount {discount.text} gave {weights[rank]:g} for rank {rank + 1}; the theory is about weights of 0 or more")
+        raise InputError(
+            f"discount {discount.text} gave {weights[rank]:g} for rank {rank + 1}; the theory "
+            f"is about weights of 0 or more"
+        )
     return weights
 
 
-def resemblance(discount: Discount, evidence: tuple[EvidenceRow, ...]) -> Literal["feasible", "infeasible"] | None:
+def resemblance(
+    discount: Discount, evidence: tuple[EvidenceRow, ...]
+) -> Literal["feasible", "infeasible"] | None:
     """Return the discount's form if it continues to fall as at the end; None if unclear."""
     before, last = evidence[-2].exponent, evidence[-1].exponent
     if _depends_on_length(discount, evidence[-1].n):
@@ -95,33 +105,45 @@ def resemblance(discount: Discount, evidence: tuple[EvidenceRow, ...]) -> Litera
 
 def _depends_on_length(discount: Discount, n: int) -> bool:
     ranks = np.arange(1, 11)
-    return not np.array_equal(discount.at(ranks, np.full(10, n)), discount.at(ranks, np.full(10, n // 10)))
+    return not np.array_equal(
+        discount.at(ranks, np.full(10, n)), discount.at(ranks, np.full(10, n // 10))
+    )
 
 
 def evidence_text(evidence: tuple[EvidenceRow, ...]) -> list[str]:
     """Lines of a table."""
     head = f"{'n':>10}{'cutoff':>10}{'exponent':>10}{'total':>12}{'effective':>12}{'top':>8}"
-    rows = (f"{row.n:>10}{row.cutoff:>10}{row.exponent:>10.3f}{row.total:>12.4g}{row.effective:>12.4g}{row.top:>8.3f}" for row in evidence)
+    rows = (
+        f"{row.n:>10}{row.cutoff:>10}{row.exponent:>10.3f}{row.total:>12.4g}{row.effective:>12.4g}{row.top:>8.3f}"
+        for row in evidence
+    )
     return [head, *rows]
 
 
 Verdict: TypeAlias = Literal["feasible", "borderline", "infeasible", "undecided"]
 
 _NOISE = (
-    "nothing for certain: the probability that it prefers one of two rankers tends to neither 0 nor 1, however long the list; means over "
+    "nothing for certain: the probability that it prefers one of two rankers tends to neither "
+    "0 nor 1, however long the list; means over "
     "many queries do distinguish rankers"
 )
-_EXCEPTION = "Needs probabilities of relevance strictly between 0 and 1 near the top: if ybar(1) = 1, NDCG does converge, to 1."
+_EXCEPTION = (
+    "Needs probabilities of relevance strictly between 0 and 1 near the top: if ybar(1) = 1, NDCG "
+    "does converge, to 1."
+)
 _CONTINUITY = (
-    "Theorem 8, condition 1, calls this trivial; convergence in probability is not enough for it, Hoeffding's inequality and a "
+    "Theorem 8, condition 1, calls this trivial; convergence in probability is not enough for "
+    "it, Hoeffding's inequality and a "
     "continuous ybar are."
 )
 _CONDITION_2 = (
-    "Condition 2 of Theorem 8 (rankers with equal limits) does not hold: if limits are equal, the noise can stay as large as the "
+    "Condition 2 of Theorem 8 (rankers with equal limits) does not hold: if limits are equal, "
+    "the noise can stay as large as the "
     "difference (by simulation and a limit-law argument)."
 )
 _TOP_SHARE = (
-    "Section 3.3 applies the conditions of Theorems 6 and 8 to cutoffs, but they do not hold there: rankers that differ only below the "
+    "Section 3.3 applies the conditions of Theorems 6 and 8 to cutoffs, but they do not hold "
+    "there: rankers that differ only below the "
     "cutoff are not distinguished."
 )
 
@@ -175,7 +197,10 @@ class Feasibility:
 
     def __str__(self) -> str:
         """A few lines to read."""
-        lines = [f"{self.discount}{self.cutoff}: {self.verdict}" + (f" ({self.theorem})" if self.theorem else "")]
+        lines = [
+            f"{self.discount}{self.cutoff}: {self.verdict}"
+            + (f" ({self.theorem})" if self.theorem else "")
+        ]
         lines += [f"Why: {self.reason}", f"Tells apart: {self.distinguishes}"]
         if self.errata:
             lines.append(f"Correction: {self.errata}")
@@ -185,7 +210,10 @@ class Feasibility:
 
 
 def feasibility(
-    discount: DiscountLike = "log2", cutoff: "int | str | RelativeCutoff | None" = None, *, largest: int = 10**6
+    discount: DiscountLike = "log2",
+    cutoff: "int | str | RelativeCutoff | None" = None,
+    *,
+    largest: int = 10**6,
 ) -> Feasibility:
     """Decide whether NDCG with this discount and cutoff can distinguish rankers as lists grow, in
     the sense of Wang et al. (2013).
@@ -215,8 +243,9 @@ def feasibility(
 
     Notes
     -----
-    The statements concern lists that grow for one query. The linear discount and cutoffs n^a beyond a = 2/3 are not in the paper: their
-    verdicts follow from the law of large numbers and Hoeffding's inequality.
+    The statements concern lists that grow for one query. The linear discount and cutoffs n^a beyond
+    a = 2/3 are not in the paper: their verdicts follow from the law of large numbers and
+    Hoeffding's inequality.
 
     References
     ----------
@@ -226,7 +255,11 @@ def feasibility(
     --------
     >>> feasibility("log2").verdict, feasibility("zipf(1)").verdict, feasibility("zipf(2)").verdict
     ('feasible', 'borderline', 'infeasible')
-    >>> feasibility("log2", "0.2n").verdict, feasibility("log2", "sqrt(n)").verdict, feasibility("log2", 10).verdict
+    >>> (
+    ...     feasibility("log2", "0.2n").verdict,
+    ...     feasibility("log2", "sqrt(n)").verdict,
+    ...     feasibility("log2", 10).verdict,
+    ... )
     ('feasible', 'borderline', 'infeasible')
     >>> feasibility(lambda rank: rank**-0.5).verdict
     'undecided'
@@ -250,7 +283,8 @@ def _constant(decay: Decay, growth: Growth, largest: int) -> Feasibility:
     k = int(growth.size)
     first = "the first document counts" if k == 1 else f"the first {k} documents count"
     reason = (
-        f"only {first}, for any length of the list: the value of one query stays a random draw of {k}, and more documents do not make it "
+        f"only {first}, for any length of the list: the value of one query stays a random "
+        f"draw of {k}, and more documents do not make it "
         "more certain. Average over queries, or let the cutoff grow with the list."
     )
     evidence = evidence_of(decay.discount, growth, largest) if decay.kind == "unknown" else ()
@@ -269,7 +303,8 @@ def _constant(decay: Decay, growth: Growth, largest: int) -> Feasibility:
 def _summable(decay: Decay, growth: Growth) -> Feasibility:
     falls = "ends with its table" if decay.kind == "finite" else "falls faster than 1/rank"
     reason = (
-        f"the discount {falls}: the weights of all ranks have a finite sum, so a few documents at the top decide for any length of the "
+        f"the discount {falls}: the weights of all ranks have a finite sum, so a few "
+        f"documents at the top decide for any length of the "
         "list, and their relevance is random."
     )
     return Feasibility(
@@ -286,24 +321,36 @@ def _summable(decay: Decay, growth: Growth) -> Feasibility:
 def _reciprocal(decay: Decay, growth: Growth) -> Feasibility:
     theorem, errata = ("Theorem 11" if growth.kind == "power" else "Theorem 9"), ""
     if growth.kind == "share":
-        errata = "Not stated in the paper: a cutoff at a share of the list removes a bounded part of a sum that grows without bound."
+        errata = (
+            "Not stated in the paper: a cutoff at a share of the list removes a bounded part of a "
+            "sum that grows without bound."
+        )
     reason = (
-        "1/rank is the edge: the weights sum to about log n, so slowly that any share at the top outweighs the rest, and NDCG tends to "
+        "1/rank is the edge: the weights sum to about log n, so slowly that any share at the "
+        "top outweighs the rest, and NDCG tends to "
         "the probability of relevance at the very top, at the rate 1/log n."
     )
     sees = (
-        "rankers with different probabilities of relevance at the very top, ybar(1). If these are equal, the noise stays as large as the "
+        "rankers with different probabilities of relevance at the very top, ybar(1). If these "
+        "are equal, the noise stays as large as the "
         "difference (by simulation and a limit-law argument; the paper leaves this open)"
     )
     return Feasibility(
-        discount=decay.text, cutoff=growth.text, verdict="borderline", theorem=theorem, reason=reason, distinguishes=sees, errata=errata
+        discount=decay.text,
+        cutoff=growth.text,
+        verdict="borderline",
+        theorem=theorem,
+        reason=reason,
+        distinguishes=sees,
+        errata=errata,
     )
 
 
 def _power(decay: Decay, growth: Growth) -> Feasibility:
     linear = decay.kind == "linear"
     reason = (
-        f"the cutoff {growth.text[1:]} grows without bound, so the noise vanishes, but its share of the list vanishes, too: NDCG tends to "
+        f"the cutoff {growth.text[1:]} grows without bound, so the noise vanishes, but its "
+        f"share of the list vanishes, too: NDCG tends to "
         "the probability of relevance at the very top."
     )
     # The means differ by (k/n) x the difference in slope; the noise is k^-1/2, or k^-(1-b) where
@@ -312,19 +359,38 @@ def _power(decay: Decay, growth: Growth) -> Feasibility:
     deep = max(2 / 3, 1 / (2 - beta))
     sees = "rankers with different probabilities of relevance at the very top, ybar(1)"
     if growth.size > deep:
-        sees += f"; beyond n^{deep:.3g}, also rankers with equal ybar(1) whose ybar fall from there at different rates"
+        sees += (
+            f"; beyond n^{deep:.3g}, also rankers with equal ybar(1) whose ybar fall from there "
+            f"at different rates"
+        )
     else:
         sees += "; if these are equal, differences further down vanish in the noise"
     theorem = "law of large numbers" if linear else "Theorem 11"
-    errata = "The linear discount is not in the paper; over so few ranks, its weights are nearly equal." if linear else ""
+    errata = (
+        "The linear discount is not in the paper; over so few ranks, its weights are nearly equal."
+        if linear
+        else ""
+    )
     return Feasibility(
-        discount=decay.text, cutoff=growth.text, verdict="borderline", theorem=theorem, reason=reason, distinguishes=sees, errata=errata
+        discount=decay.text,
+        cutoff=growth.text,
+        verdict="borderline",
+        theorem=theorem,
+        reason=reason,
+        distinguishes=sees,
+        errata=errata,
     )
 
 
 def _linear(decay: Decay, growth: Growth) -> Feasibility:
-    reason = "the weight depends only on the share of the list above a document: NDCG is an average over the list, and its noise vanishes."
-    sees, errata = "rankers with different limits, which for binary relevance are rankers with different AUC", ""
+    reason = (
+        "the weight depends only on the share of the list above a document: NDCG is an average "
+        "over the list, and its noise vanishes."
+    )
+    sees, errata = (
+        "rankers with different limits, which for binary relevance are rankers with different AUC",
+        "",
+    )
     if growth.kind == "share":
         sees = f"rankers with different limits, from differences within {_top(growth)}"
         errata = _TOP_SHARE
@@ -343,16 +409,26 @@ def _slow(decay: Decay, growth: Growth) -> Feasibility:
     """Logarithmic discounts, and zipf(b) with b < 1."""
     logarithmic, cut = decay.kind == "logarithmic", growth.kind == "share"
     reason = (
-        "the discount falls more slowly than 1/rank: documents of the whole list count, so the noise vanishes faster than the "
+        "the discount falls more slowly than 1/rank: documents of the whole list count, so "
+        "the noise vanishes faster than the "
         "difference between two rankers."
     )
     if logarithmic and not cut:
         reason += (
-            " NDCG of every ranker tends to 1, at the rate 1/log n: on a long list, its value says little, but differences are informative."
+            " NDCG of every ranker tends to 1, at the rate 1/log n: on a long list, its value "
+            "says little, but differences are informative."
         )
-        sees = "any two rankers whose ybar differ on more than single points; it can take astronomically many documents"
+        sees = (
+            "any two rankers whose ybar differ on more than single points; it can take "
+            "astronomically many documents"
+        )
         return Feasibility(
-            discount=decay.text, cutoff=growth.text, verdict="feasible", theorem="Theorems 4 and 6", reason=reason, distinguishes=sees
+            discount=decay.text,
+            cutoff=growth.text,
+            verdict="feasible",
+            theorem="Theorems 4 and 6",
+            reason=reason,
+            distinguishes=sees,
         )
     if logarithmic:
         sees = f"any two rankers whose ybar differ within {_top(growth)}, and no others"
@@ -368,10 +444,18 @@ def _slow(decay: Decay, growth: Growth) -> Feasibility:
     sees = "rankers with different limits; rankers with equal limits may not be distinguished"
     if cut:
         sees = f"rankers with different limits, from differences within {_top(growth)}"
-    theorem = "Theorem 13 and Theorem 8, condition 1" if cut else "Theorem 7 and Theorem 8, condition 1"
+    theorem = (
+        "Theorem 13 and Theorem 8, condition 1" if cut else "Theorem 7 and Theorem 8, condition 1"
+    )
     errata = " ".join([_CONTINUITY, _CONDITION_2, *([_TOP_SHARE] if cut else [])])
     return Feasibility(
-        discount=decay.text, cutoff=growth.text, verdict="feasible", theorem=theorem, reason=reason, distinguishes=sees, errata=errata
+        discount=decay.text,
+        cutoff=growth.text,
+        verdict="feasible",
+        theorem=theorem,
+        reason=reason,
+        distinguishes=sees,
+        errata=errata,
     )
 
 
@@ -385,12 +469,19 @@ def _unknown(decay: Decay, growth: Growth, largest: int) -> Feasibility:
     if growth.kind == "power" and guess == "feasible":
         guess = "borderline"
     reason = (
-        f"no theorem covers a function that is known only by its values: values up to rank {evidence[-1].n:,} do not determine the rest."
+        f"no theorem covers a function that is known only by its values: values up to rank "
+        f"{evidence[-1].n:,} do not determine the rest."
     )
     if guess:
-        reason += f" There it falls like rank^-{max(evidence[-1].exponent, 0.0):.3g}; if it continues like this, it is {guess}."
+        reason += (
+            f" There it falls like rank^-{max(evidence[-1].exponent, 0.0):.3g}; if it continues "
+            f"like this, it is {guess}."
+        )
     else:
-        reason += " There is no clear case: it is too near 1/rank, changes its rate, or depends on the length of the list."
+        reason += (
+            " There is no clear case: it is too near 1/rank, changes its rate, or depends on the "
+            "length of the list."
+        )
     sees = "unknown; choose log2, log(b), jarvelin(b) or zipf(b) with b < 1 to know"
     if growth.kind == "power":
         sees = "at most rankers with different probabilities of relevance at the very top, ybar(1)"

@@ -66,7 +66,9 @@ class GrowingValues:
         """
         defined = self.defined
         total = np.where(np.isnan(self.values), 0.0, self.values).sum(axis=1)
-        means: FloatArray = np.divide(total, defined, out=np.full(total.shape, math.nan), where=defined > 0)
+        means: FloatArray = np.divide(
+            total, defined, out=np.full(total.shape, math.nan), where=defined > 0
+        )
         return means
 
 
@@ -78,7 +80,9 @@ def growing_sizes(last: int) -> IntArray:
         raise OptionError(f"found lists of {last} documents, expected at least 1")
     steps = math.ceil(math.log(max(last, _DENSE) / _DENSE) / math.log(_RATIO))
     late = np.rint(_DENSE * _RATIO ** np.arange(1, steps + 1)).astype(np.int64)
-    return np.unique(np.concatenate((np.arange(1, min(last, _DENSE) + 1), late[late < last], [last])))
+    return np.unique(
+        np.concatenate((np.arange(1, min(last, _DENSE) + 1), late[late < last], [last]))
+    )
 
 
 def growing_ndcg(
@@ -93,7 +97,8 @@ def growing_ndcg(
 
     Parameters
     ----------
-    labels, scores : array-like, shape (n_documents,) or (n_queries, n_documents); or a sequence of arrays of several lengths
+    labels, scores : array-like, shape (n_documents,) or (n_queries, n_documents); or a sequence of
+    arrays of several lengths
         One query per row, with documents in their order of arrival. Tied scores give the expected
         value over all orders.
     measures : str, Measure or sequence of them, optional
@@ -121,7 +126,8 @@ def growing_ndcg(
 
     References
     ----------
-    Wang et al. (2013), A theoretical analysis of NDCG type ranking measures, COLT, Appendix A: the values of figures 1 to 4.
+    Wang et al. (2013), A theoretical analysis of NDCG type ranking measures, COLT, Appendix A: the
+    values of figures 1 to 4.
 
     Examples
     --------
@@ -130,7 +136,11 @@ def growing_ndcg(
     """
     asked = parse_measures([measures] if isinstance(measures, str | Measure) else list(measures))
     rows = list(_rows(labels, scores))
-    at = growing_sizes(min(label.size for label, _ in rows)) if sizes is None else _checked_sizes(sizes)
+    at = (
+        growing_sizes(min(label.size for label, _ in rows))
+        if sizes is None
+        else _checked_sizes(sizes)
+    )
     schemes = [_scheme(measure, at) for measure in asked]
     values = np.full((len(asked), len(rows), at.size), math.nan)
     for number, (label, score) in enumerate(rows):
@@ -148,12 +158,18 @@ class _Scheme:
         self._discount = make_discount(measure.discount if measure.discount is not None else "log2")
         self._depths = np.minimum(resolve_cutoff(measure.cutoff, sizes), sizes).tolist()
         self._sizes = sizes.tolist()
-        self._falling = None if self._discount.by_length else self._weights(int(sizes[-1]), int(sizes[-1]))
+        self._falling = (
+            None if self._discount.by_length else self._weights(int(sizes[-1]), int(sizes[-1]))
+        )
 
     def weights(self, column: int) -> FloatArray:
         """Weights of the ranks that count in a list of this size."""
         depth = self._depths[column]
-        return self._weights(depth, self._sizes[column]) if self._falling is None else self._falling[:depth]
+        return (
+            self._weights(depth, self._sizes[column])
+            if self._falling is None
+            else self._falling[:depth]
+        )
 
     def _weights(self, depth: int, n: int) -> FloatArray:
         return self._discount.at(np.arange(1, depth + 1), np.full(depth, n))
@@ -163,7 +179,10 @@ def _scheme(measure: Measure, sizes: IntArray) -> _Scheme:
     if not isinstance(measure, NDCG):
         raise OptionError(f"{measure}: expected nDCG, as in nDCG(discount=zipf(0.5))@0.2n")
     if measure != NDCG(gain=measure.gain, discount=measure.discount, cutoff=measure.cutoff):
-        raise OptionError(f"{measure}: expected no other options than gain, discount and cutoff for lists that grow")
+        raise OptionError(
+            f"{measure}: expected no other options than gain, discount and cutoff for lists "
+            f"that grow"
+        )
     return _Scheme(measure, sizes)
 
 
@@ -171,15 +190,21 @@ def _rows(labels: Any, scores: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Labels and scores of one query after another, checked."""
     label_rows, score_rows = (_as_rows(values) for values in (labels, scores))
     if not label_rows or len(label_rows) != len(score_rows):
-        raise InputError(f"found labels of {len(label_rows)} queries and scores of {len(score_rows)}, expected as many, and at least one")
+        raise InputError(
+            f"found labels of {len(label_rows)} queries and scores of {len(score_rows)}, "
+            f"expected as many, and at least one"
+        )
     for number, (label, score) in enumerate(zip(label_rows, score_rows, strict=True)):
         if label.ndim != 1 or label.shape != score.shape or not label.size:
             raise InputError(
-                f"query {number}: found labels of shape {label.shape} and scores of {score.shape}, expected one of each a document, "
+                f"query {number}: found labels of shape {label.shape} and scores of "
+                f"{score.shape}, expected one of each a document, "
                 "and at least one document"
             )
         if not (np.isfinite(label).all() and np.isfinite(score).all()):
-            raise InputError(f"query {number}: found a label or score that is not finite, expected numbers")
+            raise InputError(
+                f"query {number}: found a label or score that is not finite, expected numbers"
+            )
         yield label, score
 
 
@@ -190,12 +215,20 @@ def _as_rows(values: Any) -> list[FloatArray]:
 
 def _checked_sizes(sizes: Any) -> IntArray:
     at = np.asarray(sizes)
-    if at.ndim != 1 or not at.size or at.dtype.kind not in "iu" or at[0] < 1 or (np.diff(at) <= 0).any():
+    if (
+        at.ndim != 1
+        or not at.size
+        or at.dtype.kind not in "iu"
+        or at[0] < 1
+        or (np.diff(at) <= 0).any()
+    ):
         raise OptionError(f"sizes={sizes!r}: expected whole numbers that rise, from 1 on")
     return at.astype(np.int64)
 
 
-def _one_query(label: FloatArray, score: FloatArray, sizes: IntArray, schemes: Sequence[_Scheme]) -> FloatArray:
+def _one_query(
+    label: FloatArray, score: FloatArray, sizes: IntArray, schemes: Sequence[_Scheme]
+) -> FloatArray:
     """Shape (n_measures, n_sizes).
 
     The whole list is ranked once.
@@ -206,11 +239,15 @@ def _one_query(label: FloatArray, score: FloatArray, sizes: IntArray, schemes: S
     values = np.full((len(schemes), sizes.size), math.nan)
     for text, gains in {scheme.gain.text: scheme.gain(label) for scheme in schemes}.items():
         if gains.min() < 0:
-            raise InputError(f"gain {gains.min():g}: found a negative gain, expected gains of at least 0")
+            raise InputError(
+                f"gain {gains.min():g}: found a negative gain, expected gains of at least 0"
+            )
         alike = [(row, scheme) for row, scheme in enumerate(schemes) if scheme.gain.text == text]
         for column, n in enumerate(sizes[sizes <= label.size].tolist()):
             here = came < n
-            ranked = gains[came[here]] if tied is None else _means_of_ties(gains[came[here]], tied[here])
+            ranked = (
+                gains[came[here]] if tied is None else _means_of_ties(gains[came[here]], tied[here])
+            )
             best = np.sort(gains[:n])[::-1]
             for row, scheme in alike:
                 weights = scheme.weights(column)
@@ -224,7 +261,9 @@ def _means_of_ties(gains: FloatArray, group: IntArray) -> FloatArray:
     """Every gain replaced by the mean of its tie group: what stands at its rank on average over all
     orders.
     """
-    means: FloatArray = (np.bincount(group, weights=gains) / np.maximum(np.bincount(group), 1))[group]
+    means: FloatArray = (np.bincount(group, weights=gains) / np.maximum(np.bincount(group), 1))[
+        group
+    ]
     return means
 
 
@@ -254,7 +293,11 @@ class RankedCollection:
 
     Examples
     --------
-    >>> mine = RankedCollection(grades=np.array([1.0, 0.0]), scores={"mine": np.array([0.2, 0.9])}, offsets=np.array([0, 2]))
+    >>> mine = RankedCollection(
+    ...     grades=np.array([1.0, 0.0]),
+    ...     scores={"mine": np.array([0.2, 0.9])},
+    ...     offsets=np.array([0, 2]),
+    ... )
     >>> mine.n_queries, mine.lengths, mine.rows(mine.grades)
     (1, array([2]), [array([1., 0.])])
     """
@@ -267,15 +310,28 @@ class RankedCollection:
     def __post_init__(self) -> None:
         if not self.scores:
             raise InputError("found no ranker, expected an array of scores, or of ranks, for each")
-        if self.offsets.size < 2 or self.offsets[0] != 0 or self.offsets[-1] != self.grades.size or (np.diff(self.offsets) < 1).any():
-            raise InputError(f"offsets: expected them to rise from 0 to the number of documents, {self.grades.size}")
+        if (
+            self.offsets.size < 2
+            or self.offsets[0] != 0
+            or self.offsets[-1] != self.grades.size
+            or (np.diff(self.offsets) < 1).any()
+        ):
+            raise InputError(
+                f"offsets: expected them to rise from 0 to the number of documents, "
+                f"{self.grades.size}"
+            )
         for name, values in {_GRADES: self.grades, **self.scores}.items():
             if values.shape != self.grades.shape:
-                raise InputError(f"{name}: found {values.size} values, expected one for each of the {self.grades.size} grades")
+                raise InputError(
+                    f"{name}: found {values.size} values, expected one for each of the "
+                    f"{self.grades.size} grades"
+                )
             if not np.isfinite(values).all():
                 raise InputError(f"{name}: found a value that is not finite, expected numbers")
         if self.grades.min() < 0:
-            raise InputError(f"{_GRADES}: found {self.grades.min():g}, expected grades of at least 0")
+            raise InputError(
+                f"{_GRADES}: found {self.grades.min():g}, expected grades of at least 0"
+            )
 
     @property
     def n_queries(self) -> int:
@@ -301,11 +357,17 @@ class RankedCollection:
         """
         long = np.flatnonzero(self.lengths >= n)
         if n < 1 or not long.size:
-            raise InputError(f"found {self.lengths.max():,} documents in the longest list, expected at least {n:,}; ask for fewer")
+            raise InputError(
+                f"found {self.lengths.max():,} documents in the longest list, expected at "
+                f"least {n:,}; ask for fewer"
+            )
         kept = (self.offsets[long][:, None] + np.arange(n)).ravel()
         scores = {name: values[kept] for name, values in self.scores.items()}
         return RankedCollection(
-            grades=self.grades[kept], scores=scores, offsets=np.arange(long.size + 1, dtype=np.int64) * n, about=self.about
+            grades=self.grades[kept],
+            scores=scores,
+            offsets=np.arange(long.size + 1, dtype=np.int64) * n,
+            about=self.about,
         )
 
 
@@ -369,10 +431,14 @@ def _from_npz(file: IO[bytes], name: str) -> RankedCollection:
         arrays = {key: stored[key] for key in stored.files}
     except (ValueError, AttributeError, EOFError, RuntimeError, BadZipFile, zlib.error):
         raise InputError(
-            f"{name}: found no archive of NumPy arrays, expected what numpy.savez(file, grades=..., mine=...) writes"
+            f"{name}: found no archive of NumPy arrays, expected what numpy.savez(file, "
+            f"grades=..., mine=...) writes"
         ) from None
     if _GRADES not in arrays:
-        raise InputError(f"{name}: found arrays {', '.join(arrays) or 'none'}, expected {_GRADES}, and one of scores for each ranker")
+        raise InputError(
+            f"{name}: found arrays {', '.join(arrays) or 'none'}, expected {_GRADES}, and one "
+            f"of scores for each ranker"
+        )
     try:
         return _collection(arrays)
     except InputError as error:
@@ -384,22 +450,42 @@ def _collection(arrays: dict[str, AnyArray]) -> RankedCollection:
     arrays = {name: as_numbers(name, values) for name, values in arrays.items()}
     offsets, grades = arrays.pop(_OFFSETS, None), arrays.pop(_GRADES)
     if grades.ndim not in (1, 2):
-        raise InputError(f"{_GRADES}: found shape {grades.shape}, expected (n_queries, n_documents), or one dimension")
+        raise InputError(
+            f"{_GRADES}: found shape {grades.shape}, expected (n_queries, n_documents), or "
+            f"one dimension"
+        )
     if offsets is not None and grades.ndim != 1:
-        raise InputError(f"{_GRADES}: found shape {grades.shape} beside offsets, expected one dimension")
+        raise InputError(
+            f"{_GRADES}: found shape {grades.shape} beside offsets, expected one dimension"
+        )
     if offsets is None:
         queries, documents = grades.shape if grades.ndim == 2 else (1, grades.size)
         offsets = np.arange(queries + 1) * documents
     elif offsets.ndim != 1 or offsets.dtype.kind != "i":
-        raise InputError(f"{_OFFSETS}: found shape {offsets.shape} of {offsets.dtype}, expected whole numbers in one dimension")
+        raise InputError(
+            f"{_OFFSETS}: found shape {offsets.shape} of {offsets.dtype}, expected whole "
+            f"numbers in one dimension"
+        )
     for name, values in arrays.items():
         if values.shape != grades.shape:
-            raise InputError(f"{name}: found shape {values.shape}, expected that of {_GRADES}, {grades.shape}")
+            raise InputError(
+                f"{name}: found shape {values.shape}, expected that of {_GRADES}, {grades.shape}"
+            )
     labels = about.get("rankers", {})
-    scores = {labels.get(name, name): values.astype(np.float64).ravel() for name, values in arrays.items()}
+    scores = {
+        labels.get(name, name): values.astype(np.float64).ravel() for name, values in arrays.items()
+    }
     if len(scores) < len(arrays):
-        raise InputError(f"{_ABOUT}: found {len(arrays)} rankers with {len(scores)} names, expected names that differ")
-    return RankedCollection(grades=grades.astype(np.float64).ravel(), scores=scores, offsets=offsets.astype(np.int64), about=about)
+        raise InputError(
+            f"{_ABOUT}: found {len(arrays)} rankers with {len(scores)} names, expected names "
+            f"that differ"
+        )
+    return RankedCollection(
+        grades=grades.astype(np.float64).ravel(),
+        scores=scores,
+        offsets=offsets.astype(np.int64),
+        about=about,
+    )
 
 
 def _about(stored: AnyArray | None) -> dict[str, Any]:
@@ -408,6 +494,10 @@ def _about(stored: AnyArray | None) -> dict[str, Any]:
     except (ValueError, RecursionError):
         about = None
     labels = about.get("rankers", {}) if isinstance(about, dict) else None
-    if not isinstance(about, dict) or not isinstance(labels, dict) or not all(isinstance(label, str) for label in labels.values()):
+    if (
+        not isinstance(about, dict)
+        or not isinstance(labels, dict)
+        or not all(isinstance(label, str) for label in labels.values())
+    ):
         raise InputError(f"{_ABOUT}: expected a JSON object, its rankers an object of names")
     return about

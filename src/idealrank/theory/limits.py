@@ -25,10 +25,16 @@ from idealrank.theory.discount_sums import DEEPEST, linear_gathered, linear_idea
 from idealrank.theory.quadrature import integrate
 from idealrank.theory.relevance import ModelLike, RelevanceModel, over_steps
 
-_SAME = "a factor cancels, and weights whose ratio to 1/log(1 + r) tends to 1 and whose sum diverges have the same limit"
+_SAME = (
+    "a factor cancels, and weights whose ratio to 1/log(1 + r) tends to 1 and whose sum diverges "
+    "have the same limit"
+)
 
 _LISTED = 4  # kinks and jumps that are named one by one
-_WHATEVER = "nothing else is required of the ranker: even the worst order, with all relevant documents last, tends to 1"
+_WHATEVER = (
+    "nothing else is required of the ranker: even the worst order, with all relevant documents "
+    "last, tends to 1"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +50,19 @@ class Statement:
     def sentences(self, model: RelevanceModel) -> tuple[str, ...]:
         """Everything that was checked or assumed, in words."""
         graded = len(model.gains) > 1
-        found = [f"{'P(Y > 0)' if graded else 'p = P(Y = 1)'} = {model.share:.6g} is above 0 (checked)"]
+        found = [
+            f"{'P(Y > 0)' if graded else 'p = P(Y = 1)'} = {model.share:.6g} is above 0 (checked)"
+        ]
         if graded:
             gain, share = model.steps[0]
-            found.append(f"the best grade that occurs gains {gain:g}, in a share R_1 = {share:.6g} (checked)")
+            found.append(
+                f"the best grade that occurs gains {gain:g}, in a share R_1 = {share:.6g} (checked)"
+            )
         if self.continuous != "nowhere":
             found.append(f"{'E[Y | s]' if graded else 'ybar'} is continuous {self._where(model)}")
-            found.append("scores have no ties, so that canonical scores are uniform (assumed; Lemma 3)")
+            found.append(
+                "scores have no ties, so that canonical scores are uniform (assumed; Lemma 3)"
+            )
         return (*found, *self.notes)
 
     def _where(self, model: RelevanceModel) -> str:
@@ -59,38 +71,63 @@ class Statement:
         if not model.points:
             return "on [0, 1] (assumed)"
         listed = ", ".join(f"{point:g}" for point in model.points)
-        points = f"s = {listed}" if len(model.points) <= _LISTED else f"the {len(model.points)} points given"
+        points = (
+            f"s = {listed}"
+            if len(model.points) <= _LISTED
+            else f"the {len(model.points)} points given"
+        )
         return f"on [0, 1] but at {points} (assumed; single places have no share of the list)"
 
 
 def statement_of(decay: Decay, growth: Growth, *, graded: bool) -> Statement:
     """The theorem for a discount and a cutoff."""
     _check_sum(decay, growth)
-    same = (f"discount {decay.text} falls under the logarithm's theorem: {_SAME}",) if decay.text != "log2" else ()
+    same = (
+        (f"discount {decay.text} falls under the logarithm's theorem: {_SAME}",)
+        if decay.text != "log2"
+        else ()
+    )
     notes = same if decay.kind == "logarithmic" else ()
     if growth.kind == "power":
         return _power_statement(decay, growth, notes, graded=graded)
     if decay.kind == "linear":
-        proof = "DCG/n^2 is a mean of bounded terms with weights 1 - r/n, so a law of large numbers gives it, for grades as well"
-        return Statement(theorem="Linear discount", notes=(f"not in Wang et al.: {proof}",), stated=False)
+        proof = (
+            "DCG/n^2 is a mean of bounded terms with weights 1 - r/n, so a law of large numbers "
+            "gives it, for grades as well"
+        )
+        return Statement(
+            theorem="Linear discount", notes=(f"not in Wang et al.: {proof}",), stated=False
+        )
     if decay.kind == "zipf" and decay.exponent == 1:
         return _reciprocal_statement(growth, graded=graded)
     if decay.kind == "logarithmic":
         if growth.kind == "share":
             return Statement(theorem="Theorem 16" if graded else "Theorem 12", notes=notes)
-        more = ("for grades: Theorem 14's expression at b = 0, where both sides are E[Y]",) if graded else ()
-        return Statement(theorem="Theorem 4", continuous="nowhere", notes=(*notes, _WHATEVER, *more))
+        more = (
+            ("for grades: Theorem 14's expression at b = 0, where both sides are E[Y]",)
+            if graded
+            else ()
+        )
+        return Statement(
+            theorem="Theorem 4", continuous="nowhere", notes=(*notes, _WHATEVER, *more)
+        )
     numbers = {("whole", False): 7, ("whole", True): 14, ("share", False): 13, ("share", True): 17}
     return Statement(theorem=f"Theorem {numbers[growth.kind, graded]}")
 
 
-def _power_statement(decay: Decay, growth: Growth, notes: tuple[str, ...], *, graded: bool) -> Statement:
-    by_length = ("weights n - r depend on n, beyond the theorem; up to k = o(n) they are n (1 + o(1)), and cancel",)
+def _power_statement(
+    decay: Decay, growth: Growth, notes: tuple[str, ...], *, graded: bool
+) -> Statement:
+    by_length = (
+        "weights n - r depend on n, beyond the theorem; up to k = o(n) they are n (1 + o(1)), "
+        "and cancel",
+    )
     return Statement(
         theorem="Theorem 15" if graded else "Theorem 11",
         continuous="top",
         notes=(
-            f"k = {growth.text.removeprefix('@')} grows without bound and is o(n), and so does the sum of D up to k (checked by family)",
+            f"k = {growth.text.removeprefix('@')} grows without bound and is o(n), and so "
+            f"does the sum of D up to k (checked by family)",
             *notes,
             *(by_length if decay.kind == "linear" else ()),
         ),
@@ -102,11 +139,13 @@ def _reciprocal_statement(growth: Growth, *, graded: bool) -> Statement:
     notes = []
     if graded:
         notes.append(
-            "not stated in the paper for grades: E[Y | 1]/y_1, since ranks up to n R_1 hold all but O(1) of ln n; simulation agrees"
+            "not stated in the paper for grades: E[Y | 1]/y_1, since ranks up to n R_1 hold "
+            "all but O(1) of ln n; simulation agrees"
         )
     if growth.kind == "share":
         notes.append(
-            "not stated in the paper for k = c n: up to k = n / ln n Theorem 11 holds, and the ranks beyond add at most ln ln n + O(1) "
+            "not stated in the paper for k = c n: up to k = n / ln n Theorem 11 holds, and "
+            "the ranks beyond add at most ln ln n + O(1) "
             "of ln n"
         )
     return Statement(theorem="Theorem 9", continuous="top", notes=tuple(notes), stated=not notes)
@@ -114,20 +153,25 @@ def _reciprocal_statement(growth: Growth, *, graded: bool) -> Statement:
 
 def _check_sum(decay: Decay, growth: Growth) -> None:
     """The sum of D up to the cutoff must diverge."""
-    never = "NDCG then depends on a few documents at the top and stays random, unless ybar(1) is 0 or 1"
+    never = (
+        "NDCG then depends on a few documents at the top and stays random, unless ybar(1) is 0 or 1"
+    )
     if growth.kind == "constant":
         raise OptionError(
-            f"cutoff {growth.text.removeprefix('@')} has no limit: Theorems 11 and 12 need a cutoff that grows with n. {never} (as in "
+            f"cutoff {growth.text.removeprefix('@')} has no limit: Theorems 11 and 12 need a "
+            f"cutoff that grows with n. {never} (as in "
             "Theorem 10); take 0.2n, sqrt(n) or n^0.3, or average over queries"
         )
     if decay.summable:
         raise OptionError(
-            f"discount={decay.text} has no limit: the weights of all ranks have a finite sum (Theorem 10; Theorems 7 and 11 need it to "
+            f"discount={decay.text} has no limit: the weights of all ranks have a finite sum "
+            f"(Theorem 10; Theorems 7 and 11 need it to "
             f"diverge). {never}; take log2, zipf(b) with b <= 1, or linear"
         )
     if decay.summable is None:
         raise OptionError(
-            f"discount={decay.text}: Theorems 4 to 17 need to know whether the sum of its weights diverges and how, and no number of "
+            f"discount={decay.text}: Theorems 4 to 17 need to know whether the sum of its "
+            f"weights diverges and how, and no number of "
             "values of a function can tell; expected log2, log(b), jarvelin(b), zipf(b) or linear"
         )
 
@@ -144,7 +188,9 @@ def value_of(model: RelevanceModel, decay: Decay, growth: Growth) -> float:
     if decay.kind == "logarithmic" and growth.kind == "whole":
         return 1.0
     rest = 1 - decay.exponent if decay.kind == "zipf" else 1.0
-    return power_gathered(model, rest, growth.size) / over_steps(model, lambda share: min(share, growth.size) ** rest)
+    return power_gathered(model, rest, growth.size) / over_steps(
+        model, lambda share: min(share, growth.size) ** rest
+    )
 
 
 def power_gathered(model: RelevanceModel, rest: float, share: float) -> float:
@@ -154,17 +200,26 @@ def power_gathered(model: RelevanceModel, rest: float, share: float) -> float:
     value at the top is taken out; what is left dies away.
     """
     top = model.at_top
-    return float(top * share**rest) + rest * beyond_top(model, lambda depth: np.exp(-rest * depth), share)
+    return float(top * share**rest) + rest * beyond_top(
+        model, lambda depth: np.exp(-rest * depth), share
+    )
 
 
-def beyond_top(model: RelevanceModel, weight: Callable[[FloatArray], FloatArray], share: float) -> float:
+def beyond_top(
+    model: RelevanceModel, weight: Callable[[FloatArray], FloatArray], share: float
+) -> float:
     """int_0^share (E[Y | 1 - u] - E[Y | 1]) w(z) du/u with z = -ln u."""
     top = model.at_top
 
     def beyond(depth: FloatArray) -> FloatArray:
         return (model.expected_from_top(np.exp(-depth)) - top) * weight(depth)
 
-    return integrate(beyond, -math.log(share), DEEPEST, points=(*_DEPTHS, *(-math.log(depth) for depth in model.depths)))
+    return integrate(
+        beyond,
+        -math.log(share),
+        DEEPEST,
+        points=(*_DEPTHS, *(-math.log(depth) for depth in model.depths)),
+    )
 
 
 _ROUNDING = 1e-12
@@ -184,7 +239,8 @@ def rate_of(model: RelevanceModel, decay: Decay, growth: Growth, value: float) -
         return _power_rate(decay, growth)
     if decay.kind == "linear":
         return Rate(
-            "the mean of DCG over the mean of its ideal differs by O(1/n) (not at all on the whole list); one list varies by order n^-1/2"
+            "the mean of DCG over the mean of its ideal differs by O(1/n) (not at all on the "
+            "whole list); one list varies by order n^-1/2"
         )
     if decay.kind == "logarithmic":
         return _of_logarithm(model, growth.size, value)
@@ -207,11 +263,15 @@ def _of_logarithm(model: RelevanceModel, share: float, value: float) -> Rate:
     top = model.at_top * share * (math.log(share) - 1)
     list_term = top + beyond_top(model, lambda depth: -depth * np.exp(-depth), share)
     ideal_term = over_steps(model, lambda x: min(x, share) * (1 - math.log(min(x, share))))
-    constant = _settled((list_term + value * ideal_term) / over_steps(model, lambda x: min(x, share)))
+    constant = _settled(
+        (list_term + value * ideal_term) / over_steps(model, lambda x: min(x, share))
+    )
     # On the whole list what varies in DCG varies in its ideal, too, but for 1 / ln n of it.
     noise = "n^-1/2 / ln n" if share == 1 else "n^-1/2"
     return Rate(
-        f"its mean is {value:.6g} - C/ln n + O(1/ln^2 n) with C = {constant:.6g}; one list varies about it by order {noise}", constant
+        f"its mean is {value:.6g} - C/ln n + O(1/ln^2 n) with C = {constant:.6g}; one list "
+        f"varies about it by order {noise}",
+        constant,
     )
 
 
@@ -227,7 +287,9 @@ def _of_zipf(model: RelevanceModel, decay: Decay, share: float, value: float) ->
     elif beta == 0.5:
         noise = "(ln n / n)^1/2"
     return Rate(
-        f"its mean is {value:.6g} - C n^-{rest:.6g} + ... with C = {constant:.6g}; one list varies about it by order {noise}", constant
+        f"its mean is {value:.6g} - C n^-{rest:.6g} + ... with C = {constant:.6g}; one list "
+        f"varies about it by order {noise}",
+        constant,
     )
 
 
@@ -237,7 +299,9 @@ def _reciprocal_rate(model: RelevanceModel, share: float, value: float) -> Rate:
     ideal_term = over_steps(model, lambda x: math.log(min(x, share)))
     constant = _settled((value * ideal_term - list_term) / model.steps[0][0])
     return Rate(
-        f"its mean is {value:.6g} - C/ln n + O(1/ln^2 n) with C = {constant:.6g}; one list varies about it by order 1/ln n, too", constant
+        f"its mean is {value:.6g} - C/ln n + O(1/ln^2 n) with C = {constant:.6g}; one list "
+        f"varies about it by order 1/ln n, too",
+        constant,
     )
 
 
@@ -250,7 +314,8 @@ def _power_rate(decay: Decay, growth: Growth) -> Rate:
     else:
         noise = f"n^-{size * min(0.5, 1 - decay.exponent if decay.kind == 'zipf' else 0.5):.6g}"
     return Rate(
-        f"its mean differs by what ybar changes within the top k = n^{size:g} documents, of order n^-{1 - size:.6g} where ybar has a slope "
+        f"its mean differs by what ybar changes within the top k = n^{size:g} documents, of "
+        f"order n^-{1 - size:.6g} where ybar has a slope "
         f"at 1; one list varies about it by order {noise}"
     )
 
@@ -289,7 +354,7 @@ class Limit:
       rate: its mean is 1 - C/ln n + O(1/ln^2 n) with C = 0.293147; one list varies about it by order n^-1/2 / ln n
       condition: p = P(Y = 1) = 0.5 is above 0 (checked)
       condition: nothing else is required of the ranker: even the worst order, with all relevant documents last, tends to 1
-    """
+    """  # noqa: E501
 
     value: float
     theorem: str
@@ -305,7 +370,10 @@ class Limit:
 
     def __str__(self) -> str:
         where = f"cutoff {self.cutoff.removeprefix('@')}" if self.cutoff else "whole list"
-        lines = [f"NDCG -> {self.value:.12g} ({self.theorem}), discount {self.discount}, {where}", f"  rate: {self.rate}"]
+        lines = [
+            f"NDCG -> {self.value:.12g} ({self.theorem}), discount {self.discount}, {where}",
+            f"  rate: {self.rate}",
+        ]
         return "\n".join([*lines, *(f"  condition: {condition}" for condition in self.conditions)])
 
 
@@ -366,7 +434,8 @@ def limit(
 
     References
     ----------
-    Wang, Wang, Li, He, Chen and Liu (2013), A theoretical analysis of NDCG type ranking measures. COLT.
+    Wang, Wang, Li, He, Chen and Liu (2013), A theoretical analysis of NDCG type ranking measures.
+    COLT.
 
     Examples
     --------
@@ -376,11 +445,18 @@ def limit(
     >>> found = limit(grades, discount="zipf(0.5)", cutoff="0.3n", gain="exp2")
     >>> round(found.value, 9), found.theorem
     (0.557631717, 'Theorem 17')
-    """
-    model, decay, growth = RelevanceModel.of(ybar, points=points, gain=gain), decay_of(discount), growth_of(cutoff)
+    """  # noqa: E501
+    model, decay, growth = (
+        RelevanceModel.of(ybar, points=points, gain=gain),
+        decay_of(discount),
+        growth_of(cutoff),
+    )
     statement = statement_of(decay, growth, graded=len(model.gains) > 1)
     if not model.steps:
-        raise OptionError(f"{statement.theorem} needs p > 0: ybar is 0 everywhere, and without relevant documents NDCG is 0/0")
+        raise OptionError(
+            f"{statement.theorem} needs p > 0: ybar is 0 everywhere, and without relevant "
+            f"documents NDCG is 0/0"
+        )
     value = value_of(model, decay, growth)
     rate = rate_of(model, decay, growth, value)
     return Limit(

@@ -22,7 +22,12 @@ def _rule() -> tuple[FloatArray, FloatArray]:
 
 
 def integrate(
-    function: Callable[[FloatArray], FloatArray], low: float, high: float, *, points: Iterable[float] = (), tolerance: float = 1e-13
+    function: Callable[[FloatArray], FloatArray],
+    low: float,
+    high: float,
+    *,
+    points: Iterable[float] = (),
+    tolerance: float = 1e-13,
 ) -> float:
     """Integral of a vectorised function from `low` to `high`."""
     edges = np.array([low, *sorted({float(point) for point in points if low < point < high}), high])
@@ -45,16 +50,21 @@ def integrate(
         if left.size > _MOST_PANELS:
             break
     raise InputError(
-        f"the integral from {low:g} to {high:g} does not settle near {left[0]:g}: {total:.15g}, {before:.15g} before; "
+        f"the integral from {low:g} to {high:g} does not settle near {left[0]:g}: "
+        f"{total:.15g}, {before:.15g} before; "
         "expected a function that is smooth between its kinks",
         hint="name the kinks in points=[...]",
         command_hint="choose a smoother ybar",
     )
 
 
-def _panels(function: Callable[[FloatArray], FloatArray], left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _panels(
+    function: Callable[[FloatArray], FloatArray], left: FloatArray, right: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Integral over each panel, and over its absolute values."""
     nodes, weights = _rule()
     half, middle = (right - left) / 2, (right + left) / 2
-    values = np.asarray(function((middle[:, None] + half[:, None] * nodes).reshape(-1)), np.float64).reshape(half.size, nodes.size)
+    values = np.asarray(
+        function((middle[:, None] + half[:, None] * nodes).reshape(-1)), np.float64
+    ).reshape(half.size, nodes.size)
     return (values * weights).sum(axis=1) * half, (np.abs(values) * weights).sum(axis=1) * half

@@ -54,7 +54,9 @@ class RelevanceModel:
     points: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, ybar: ModelLike, *, points: Iterable[float] = (), gain: GainLike = "linear") -> "RelevanceModel":
+    def of(
+        cls, ybar: ModelLike, *, points: Iterable[float] = (), gain: GainLike = "linear"
+    ) -> "RelevanceModel":
         """Build a model from a function (binary relevance), or from a mapping of grades to
         functions.
 
@@ -80,12 +82,19 @@ class RelevanceModel:
         if isinstance(ybar, RelevanceModel):
             return ybar
         by_grade = ybar if isinstance(ybar, Mapping) else {1.0: ybar}
-        worth = sorted(((_gain_of(grade, gain), chance) for grade, chance in by_grade.items()), key=lambda pair: -pair[0])
+        worth = sorted(
+            ((_gain_of(grade, gain), chance) for grade, chance in by_grade.items()),
+            key=lambda pair: -pair[0],
+        )
         gains = tuple(value for value, _ in worth)
         if not gains or len(set(gains)) < len(gains):
-            raise OptionError(f"gains {gains}: expected a different gain for each grade, and at least one grade")
+            raise OptionError(
+                f"gains {gains}: expected a different gain for each grade, and at least one grade"
+            )
         if len(gains) > _MOST_GRADES:
-            raise OptionError(f"found {len(gains)} grades, expected at most {_MOST_GRADES}; round them to fewer")
+            raise OptionError(
+                f"found {len(gains)} grades, expected at most {_MOST_GRADES}; round them to fewer"
+            )
         model = cls(gains, tuple(chance for _, chance in worth), _checked_points(points))
         model._check()
         return model
@@ -93,9 +102,14 @@ class RelevanceModel:
     def _check(self) -> None:
         total = np.zeros(_GRID.size)
         for gain, chance in zip(self.gains, self.chances, strict=True):
-            total += _checked_chance(chance, f"the probability of gain {gain:g}" if len(self.gains) > 1 else "ybar")
+            total += _checked_chance(
+                chance, f"the probability of gain {gain:g}" if len(self.gains) > 1 else "ybar"
+            )
         if total.max() > 1 + _SLACK:
-            raise InputError(f"the probabilities of all grades sum to {total.max():g} at s = {_GRID[total.argmax()]:g}, expected at most 1")
+            raise InputError(
+                f"the probabilities of all grades sum to {total.max():g} at s = "
+                f"{_GRID[total.argmax()]:g}, expected at most 1"
+            )
 
     def expected(self, score: FloatArray) -> FloatArray:
         """Return E[Y | s], the expected gain at each canonical score, in the shape of `score`;
@@ -122,7 +136,10 @@ class RelevanceModel:
         """R_j = P(Y >= y_j), rising; the last is the share of documents with a gain, p for binary
         relevance.
         """
-        shares = [integrate(partial(values_of, chance), 0.0, 1.0, points=self.points) for chance in self.chances]
+        shares = [
+            integrate(partial(values_of, chance), 0.0, 1.0, points=self.points)
+            for chance in self.chances
+        ]
         return tuple(min(float(total), 1.0) for total in np.cumsum(shares))
 
     @cached_property
@@ -152,14 +169,18 @@ def values_of(chance: Chance, score: FloatArray) -> FloatArray:
     values = np.asarray(chance(score), np.float64)
     if values.shape not in {(), np.shape(score)}:
         raise InputError(
-            f"a probability gave shape {values.shape} for scores of shape {np.shape(score)}; expected one value for each score"
+            f"a probability gave shape {values.shape} for scores of shape {np.shape(score)}; "
+            f"expected one value for each score"
         )
     return np.broadcast_to(values, np.shape(score))
 
 
 def _gain_of(grade: float, gain: GainLike) -> float:
     if not grade > 0:
-        raise OptionError(f"grade {grade:g} of a model: expected grades above 0; grade 0 has the remaining probability")
+        raise OptionError(
+            f"grade {grade:g} of a model: expected grades above 0; grade 0 has the remaining "
+            f"probability"
+        )
     value = float(make_gain(gain)(np.array([float(grade)]))[0])
     if not 0 < value < np.inf:
         raise OptionError(f"gain {value:g} of grade {grade:g}: the theory is about gains above 0")
@@ -187,7 +208,8 @@ def _on_grid(chance: Chance, name: str) -> FloatArray:
         except Exception:  # noqa: BLE001  (whatever it is, the first error says more)
             raise error from None
         raise InputError(
-            f"{name} takes single numbers only, expected a vectorised function of canonical scores: numpy.where in place of if, "
+            f"{name} takes single numbers only, expected a vectorised function of canonical "
+            f"scores: numpy.where in place of if, "
             "numpy.exp in place of math.exp, or numpy.vectorize(ybar, otypes=[float])"
         ) from None
 
@@ -195,12 +217,17 @@ def _on_grid(chance: Chance, name: str) -> FloatArray:
 def _checked_chance(chance: Chance, name: str) -> FloatArray:
     """Values on a grid, checked."""
     if not callable(chance):
-        raise InputError(f"{name}: found {chance!r}, expected a vectorised function of canonical scores, as in `lambda s: 0.1 + 0.8 * s`")
+        raise InputError(
+            f"{name}: found {chance!r}, expected a vectorised function of canonical scores, "
+            f"as in `lambda s: 0.1 + 0.8 * s`"
+        )
     values = _on_grid(chance, name)
     wrong = ~((values >= -_SLACK) & (values <= 1 + _SLACK))
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
-        raise InputError(f"{name} is {values[at]:g} at s = {_GRID[at]:g}, expected probabilities from 0 to 1")
+        raise InputError(
+            f"{name} is {values[at]:g} at s = {_GRID[at]:g}, expected probabilities from 0 to 1"
+        )
     return values
 
 

@@ -17,7 +17,13 @@ from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import RelativeCutoff
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
 from idealrank.measures.gains import GainLike
-from idealrank.stats.randomness import RandomLike, each_in_order, generator_of, threads_of, whole_number
+from idealrank.stats.randomness import (
+    RandomLike,
+    each_in_order,
+    generator_of,
+    threads_of,
+    whole_number,
+)
 from idealrank.theory.decay import Growth, growth_of
 from idealrank.theory.relevance import ModelLike, RelevanceModel, values_of
 
@@ -52,7 +58,10 @@ class Weighing:
         try:
             discount, cutoff = pair
         except (TypeError, ValueError):
-            raise OptionError(f'measure {pair!r}: expected a discount and a cutoff, as ("log2", None) or ("zipf(0.5)", "0.2n")') from None
+            raise OptionError(
+                f'measure {pair!r}: expected a discount and a cutoff, as ("log2", None) or '
+                f'("zipf(0.5)", "0.2n")'
+            ) from None
         return cls(make_discount(discount), growth_of(cutoff))
 
     @property
@@ -182,7 +191,9 @@ def run_blocks(
         return block.last
 
     # Blocks hold generators, which are made on the way: never all of them at once.
-    for done in each_in_order(last_of, _blocks(samples, size, rng), min(threads_of(threads), -(-samples // size))):
+    for done in each_in_order(
+        last_of, _blocks(samples, size, rng), min(threads_of(threads), -(-samples // size))
+    ):
         report(done, samples)
 
 
@@ -270,13 +281,14 @@ def simulate(
 
     Notes
     -----
-    The scores are drawn in order: sums of standard exponentials over their total are the depths u = 1 - s, then ``y = rng.random(n) <
-    ybar(1 - u)``. The first sample comes from `rng` itself. Smaller sizes are random subsets of larger ones, as the first documents of a
-    random order are.
+    The scores are drawn in order: sums of standard exponentials over their total are the depths u =
+    1 - s, then ``y = rng.random(n) < ybar(1 - u)``. The first sample comes from `rng` itself.
+    Smaller sizes are random subsets of larger ones, as the first documents of a random order are.
 
     References
     ----------
-    Wang et al. (2013), A theoretical analysis of NDCG type ranking measures, COLT, section 2 and Lemma 3.
+    Wang et al. (2013), A theoretical analysis of NDCG type ranking measures, COLT, section 2 and
+    Lemma 3.
 
     Examples
     --------
@@ -287,7 +299,17 @@ def simulate(
     >>> simulate(lambda s: 0.1 + 0.8 * s, [10, 100], 3, cutoff="sqrt(n)", rng=123).shape
     (3, 2)
     """
-    many = simulate_many(ybar, n, samples, [(discount, cutoff)], rng=rng, points=points, gain=gain, threads=threads, progress=progress)
+    many = simulate_many(
+        ybar,
+        n,
+        samples,
+        [(discount, cutoff)],
+        rng=rng,
+        points=points,
+        gain=gain,
+        threads=threads,
+        progress=progress,
+    )
     return many[..., 0]
 
 
@@ -342,7 +364,14 @@ def simulate_many(
         for at, levels in enumerate(_growing(model, distinct, block)):
             values[block.first : block.last, at] = ndcg_of(levels, gains, tables[at])
 
-    run_blocks(work, samples, block_size(int(distinct[-1])), generator_of(rng), threads=threads, progress=progress)
+    run_blocks(
+        work,
+        samples,
+        block_size(int(distinct[-1])),
+        generator_of(rng),
+        threads=threads,
+        progress=progress,
+    )
     return values[:, 0] if np.ndim(n) == 0 else values[:, where.reshape(-1)]
 
 
@@ -362,7 +391,8 @@ def _size_of(n: Any) -> int:
     size = whole_number("n", whole)
     if size > _LONGEST:
         raise OptionError(
-            f"n={size:,}: expected at most {_LONGEST:,} documents, since simulated lists are held in memory; "
+            f"n={size:,}: expected at most {_LONGEST:,} documents, since simulated lists are "
+            f"held in memory; "
             "pseudo_expectation gives the mean of longer lists"
         )
     return size
@@ -375,7 +405,9 @@ def _growing(model: RelevanceModel, sizes: IntArray, block: SampleBlock) -> list
     for row in range(whole.shape[0]):
         larger = whole[row]
         for part in reversed(grown):
-            larger = part[row] = np.compress(thinned(larger.size, part.shape[1], block.streams.side), larger)
+            larger = part[row] = np.compress(
+                thinned(larger.size, part.shape[1], block.streams.side), larger
+            )
     return [*grown, whole]
 
 

@@ -17,27 +17,62 @@ from idealrank.training.position_debiasing import UnbiasedObjective
 Trainer: TypeAlias = Literal["lightgbm", "xgboost", "catboost", "torch"]
 
 # Other names that LightGBM takes for the same parameters.
-_ROUNDS = ("num_iterations", "num_iteration", "num_boost_round", "n_estimators", "num_trees", "num_round", "num_rounds", "iterations")
+_ROUNDS = (
+    "num_iterations",
+    "num_iteration",
+    "num_boost_round",
+    "n_estimators",
+    "num_trees",
+    "num_round",
+    "num_rounds",
+    "iterations",
+)
 _STOPPING = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change")
 _EVAL_AT = ("eval_at", "ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at")
 _OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
-_METRIC = {"lightgbm": ("metric", "metrics", "metric_types"), "xgboost": ("eval_metric",), "catboost": (), "torch": ()}
+_METRIC = {
+    "lightgbm": ("metric", "metrics", "metric_types"),
+    "xgboost": ("eval_metric",),
+    "catboost": (),
+    "torch": (),
+}
 # Objectives that form pairs down to a truncation level, and take grades with gains.
 _BY_PAIRS = {"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg",), "catboost": (), "torch": ()}
 _MOST_ROUNDS, _DEEPEST_TREE = 1_000_000, 16
 _LARGEST = 2**53  # libraries cut longer numbers to some other number
-_THREADS, _MOST_THREADS = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs", "thread_count"), 1024
+_THREADS, _MOST_THREADS = (
+    ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs", "thread_count"),
+    1024,
+)
 # Options of the estimation of position bias.
 _OF_POSITIONS = ("regularisation", "bias")
 # Metrics of the libraries, as measures; their map divides by the cutoff if that is less than the
 # number of relevant documents.
 _OWN_METRICS = {
-    "lightgbm": {"ndcg": "nDCG", "lambdarank": "nDCG", "rank_xendcg": "nDCG", "map": "AP(divisor=reachable)"},
-    "xgboost": {"ndcg": "nDCG", "map": "AP(divisor=reachable)", "pre": "P"}, "catboost": {}, "torch": {},
-}  # fmt: skip
-_SAME_METRIC = {"mean_average_precision": "map", "xendcg": "ndcg", "xe_ndcg": "ndcg", "xe_ndcg_mart": "ndcg", "xendcg_mart": "ndcg"}
+    "lightgbm": {
+        "ndcg": "nDCG",
+        "lambdarank": "nDCG",
+        "rank_xendcg": "nDCG",
+        "map": "AP(divisor=reachable)",
+    },
+    "xgboost": {"ndcg": "nDCG", "map": "AP(divisor=reachable)", "pre": "P"},
+    "catboost": {},
+    "torch": {},
+}
+_SAME_METRIC = {
+    "mean_average_precision": "map",
+    "xendcg": "ndcg",
+    "xe_ndcg": "ndcg",
+    "xe_ndcg_mart": "ndcg",
+    "xendcg_mart": "ndcg",
+}
 # Of their own metrics; PyTorch has none.
-_CONVENTIONS: dict[Trainer, str | None] = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost", "torch": None}
+_CONVENTIONS: dict[Trainer, str | None] = {
+    "lightgbm": "lightgbm",
+    "xgboost": "xgboost",
+    "catboost": "catboost",
+    "torch": None,
+}
 
 # One for every library, so that their tables can be compared. Ties are named, since arrays and
 # files treat them differently by default, and the expected value gives nothing to a model that
@@ -115,7 +150,10 @@ class TrainingConfig:
         data, model = _data(top.section("data", required=True)), _model(top.section("model"))
         network = loss = objective = bias = None
         if model.library == "torch":
-            network, loss = NetworkSection.of(top.section("model").section("params")), LossSection.of(top.section("objective"))
+            network, loss = (
+                NetworkSection.of(top.section("model").section("params")),
+                LossSection.of(top.section("objective")),
+            )
         else:
             objective = _objective(top.section("objective")) if top.has("objective") else None
             bias = _bias(top.section("objective"), data, objective)
@@ -125,7 +163,11 @@ class TrainingConfig:
             loss = replace(loss, options=loss.under(evaluation.convention))
         if top.has("seed") and top.has("seeds"):
             raise top.error("seed", "both seed and seeds", "one of them")
-        seeds = tuple(top.numbers("seeds", least=0)) if top.has("seeds") else (top.number("seed", 0, least=0),)
+        seeds = (
+            tuple(top.numbers("seeds", least=0))
+            if top.has("seeds")
+            else (top.number("seed", 0, least=0),)
+        )
         if not seeds or len(set(seeds)) != len(seeds):
             raise top.error("seeds", str(list(seeds)), "one or more different whole numbers")
         found = cls(
@@ -147,14 +189,20 @@ class TrainingConfig:
         """Objective of the library, by its own name."""
         if self.loss is not None:
             return self.loss.loss
-        default = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg", "catboost": "YetiRank"}[self.model.library]
+        default = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg", "catboost": "YetiRank"}[
+            self.model.library
+        ]
         names = ("loss_function", "objective") if self.model.library == "catboost" else _OBJECTIVE
-        return str(next((self.model.params[name] for name in names if name in self.model.params), default))
+        return str(
+            next((self.model.params[name] for name in names if name in self.model.params), default)
+        )
 
     @property
     def own_convention(self) -> str | None:
         """Convention of the library's own metrics; None where it has none."""
-        if self.model.library == "xgboost" and any(text.endswith("-") for text in _metrics(self.model)):
+        if self.model.library == "xgboost" and any(
+            text.endswith("-") for text in _metrics(self.model)
+        ):
             return "xgboost-minus"  # ndcg@10-: a query without a relevant document counts 0
         return _CONVENTIONS[self.model.library]
 
@@ -165,7 +213,10 @@ class TrainingConfig:
         """
         if self.loss is not None:
             return self.loss.takes_gains
-        return self.objective is not None or self.own_objective in (*_BY_PAIRS[self.model.library], "rank_xendcg")
+        return self.objective is not None or self.own_objective in (
+            *_BY_PAIRS[self.model.library],
+            "rank_xendcg",
+        )
 
     @property
     def truncation(self) -> int | None:
@@ -176,7 +227,10 @@ class TrainingConfig:
             return self.objective.levels
         if self.own_objective not in _BY_PAIRS[self.model.library]:
             return None
-        own = {"lightgbm": "lambdarank_truncation_level", "xgboost": "lambdarank_num_pair_per_sample"}.get(self.model.library)
+        own = {
+            "lightgbm": "lambdarank_truncation_level",
+            "xgboost": "lambdarank_num_pair_per_sample",
+        }.get(self.model.library)
         given = self.model.params.get(own) if own else None
         if self.model.library == "lightgbm":
             return int(30 if given is None else given)
@@ -185,13 +239,20 @@ class TrainingConfig:
     @property
     def highest_label(self) -> int | None:
         """Last label with a gain in ``label_gain`` of LightGBM; None without such a table."""
-        given = self.model.params.get("label_gain") if self.model.library == "lightgbm" and self.objective is None else None
+        given = (
+            self.model.params.get("label_gain")
+            if self.model.library == "lightgbm" and self.objective is None
+            else None
+        )
         return len(_listed(given)) - 1 if given else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration with every default, as plain values that `of` reads."""
         found = asdict(self)
-        after, measure = found["evaluation"].pop("stop_after"), found["evaluation"].pop("stop_measure")
+        after, measure = (
+            found["evaluation"].pop("stop_after"),
+            found["evaluation"].pop("stop_measure"),
+        )
         if after is not None:
             found["evaluation"]["early_stopping"] = {"rounds": after, "measure": measure}
         if self.objective is not None:
@@ -201,18 +262,34 @@ class TrainingConfig:
             found["objective"] = {"loss": self.loss.loss, **found["loss"]["options"]}
         del found["bias"], found["network"], found["loss"]
         if self.bias is not None:
-            found["objective"] |= {"regularisation": self.bias.regularisation, "bias": self.bias.bias}
+            found["objective"] |= {
+                "regularisation": self.bias.regularisation,
+                "bias": self.bias.bias,
+            }
         if found["objective"] is None:
             del found["objective"]
         if len(self.seeds) == 1:
             found["seed"] = found.pop("seeds")[0]
         for section in ("data", "evaluation"):
-            found[section] = {key: value for key, value in found[section].items() if value not in (None, "", ())}
+            found[section] = {
+                key: value for key, value in found[section].items() if value not in (None, "", ())
+            }
         return found
 
 
 def _data(section: Section) -> DataSection:
-    section.refuse_unknown("train", "valid", "test", "valid_share", "test_share", "label", "qid", "features", "propensity", "position")
+    section.refuse_unknown(
+        "train",
+        "valid",
+        "test",
+        "valid_share",
+        "test_share",
+        "label",
+        "qid",
+        "features",
+        "propensity",
+        "position",
+    )
     train = section.text("train", None)
     if train is None:
         raise section.error("train", "nothing", "the file to train on, LETOR, SVMlight or Parquet")
@@ -229,18 +306,42 @@ def _data(section: Section) -> DataSection:
         position=section.text("position", None),
     )
     if found.propensity is not None and found.position is not None:
-        raise section.error("propensity", f"{found.propensity}, and position, too", "one of them, since positions estimate propensities")
-    used = [found.label, found.qid, *filter(None, (found.propensity, found.position)), *found.features]
+        raise section.error(
+            "propensity",
+            f"{found.propensity}, and position, too",
+            "one of them, since positions estimate propensities",
+        )
+    used = [
+        found.label,
+        found.qid,
+        *filter(None, (found.propensity, found.position)),
+        *found.features,
+    ]
     twice = next((name for name in used if used.count(name) > 1), None)
     if twice is not None:
-        raise section.error("features" if twice in found.features else "label", twice, "each column once; a label as a feature would leak")
-    for name, path, share in (("valid", found.valid, found.valid_share), ("test", found.test, found.test_share)):
+        raise section.error(
+            "features" if twice in found.features else "label",
+            twice,
+            "each column once; a label as a feature would leak",
+        )
+    for name, path, share in (
+        ("valid", found.valid, found.valid_share),
+        ("test", found.test, found.test_share),
+    ):
         if path is not None and share:
             raise section.error(f"{name}_share", str(share), f"nothing beside `{name}: {path}`")
     if found.test is not None and found.test == found.valid:
-        raise section.error("test", f"{found.test}, the file of data.valid", "another file, as early stopping chooses by data.valid")
+        raise section.error(
+            "test",
+            f"{found.test}, the file of data.valid",
+            "another file, as early stopping chooses by data.valid",
+        )
     if found.valid_share + found.test_share >= 1:
-        raise section.error("valid_share", str(found.valid_share), f"less than 1 together with test_share, {found.test_share:g}")
+        raise section.error(
+            "valid_share",
+            str(found.valid_share),
+            f"less than 1 together with test_share, {found.test_share:g}",
+        )
     return found
 
 
@@ -255,11 +356,17 @@ def _model(section: Section) -> ModelSection:
     rounds = _rounds(section, 100 if own is None else own)
     if library == "lightgbm" and params.get("label_gain"):
         _numbers_of(section, "label_gain", params["label_gain"], float)
-    for name in filter(params.__contains__, ("lambdarank_truncation_level", "lambdarank_num_pair_per_sample")):
+    for name in filter(
+        params.__contains__, ("lambdarank_truncation_level", "lambdarank_num_pair_per_sample")
+    ):
         params[name] = _numbers_of(section, name, params[name], _whole)[0]
         if not 1 <= params[name] < 2**31:
             raise section.error(f"params.{name}", str(params[name]), "a whole number of 1 or more")
-    return ModelSection(library, rounds, {name: value for name, value in params.items() if name not in _ROUNDS})  # type: ignore[arg-type]
+    return ModelSection(
+        library,  # type: ignore[arg-type]
+        rounds,
+        {name: value for name, value in params.items() if name not in _ROUNDS},
+    )
 
 
 def _rounds(section: Section, default: int) -> int:
@@ -313,22 +420,43 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
 
 
 def _objective(section: Section) -> LambdaObjective:
-    names = ("measure", "gain", "discount", "cutoff", "truncation", "beyond", "sigma", "damped", "rel", "max_rel")
+    names = (
+        "measure",
+        "gain",
+        "discount",
+        "cutoff",
+        "truncation",
+        "beyond",
+        "sigma",
+        "damped",
+        "rel",
+        "max_rel",
+    )
     if section.has("loss"):
-        raise section.error("loss", repr(section.given["loss"]), "it with `library: torch` only; leave it out, or set model.library")
+        raise section.error(
+            "loss",
+            repr(section.given["loss"]),
+            "it with `library: torch` only; leave it out, or set model.library",
+        )
     section.refuse_unknown(*names, *_OF_POSITIONS)
     try:
-        return LambdaObjective(**{name: value for name, value in section.given.items() if name in names})
+        return LambdaObjective(
+            **{name: value for name, value in section.given.items() if name in names}
+        )
     # weights of a discount that are no numbers are NumPy's to refuse
     except (OptionError, TypeError, ValueError) as error:
         raise OptionError(f"{section.path}: objective: {error}") from None
 
 
-def _bias(section: Section, data: DataSection, objective: LambdaObjective | None) -> UnbiasedObjective | None:
+def _bias(
+    section: Section, data: DataSection, objective: LambdaObjective | None
+) -> UnbiasedObjective | None:
     """Unbiased LambdaMART, if there are positions and an objective."""
     options = {name: section.given[name] for name in _OF_POSITIONS if name in section.given}
     if data.position is None and options:
-        raise section.error(next(iter(options)), repr(next(iter(options.values()))), "it only with data.position")
+        raise section.error(
+            next(iter(options)), repr(next(iter(options.values()))), "it only with data.position"
+        )
     if data.position is None or objective is None:
         return None
     try:
@@ -343,23 +471,43 @@ def _refuse_clicks_without_objective(section: Section, config: "TrainingConfig")
     """
     data, library = config.data, config.model.library
     takes_positions = library == "lightgbm" and config.own_objective in _BY_PAIRS["lightgbm"]
-    if config.objective is not None or not (data.propensity or (data.position and not takes_positions)):
+    if config.objective is not None or not (
+        data.propensity or (data.position and not takes_positions)
+    ):
         return
     key, value = ("propensity", data.propensity) if data.propensity else ("position", data.position)
     if config.loss is not None:
         if data.propensity and config.loss.takes_weighted_clicks:
             return
         example = "`objective: {loss: SoftmaxLoss, labels: raw}`"
-        raise section.error(key, repr(value), f"a column of propensities with {example}, which a neural ranker can weigh by")
+        raise section.error(
+            key,
+            repr(value),
+            f"a column of propensities with {example}, which a neural ranker can weigh by",
+        )
     if library == "catboost":
-        raise section.error(key, repr(value), "nothing, as CatBoost takes no objective of idealrank; use LightGBM or XGBoost")
+        raise section.error(
+            key,
+            repr(value),
+            "nothing, as CatBoost takes no objective of idealrank; use LightGBM or XGBoost",
+        )
     example = "`objective: {measure: pairs, gain: linear, damped: false}`"
-    raise section.error(key, repr(value), f"it with a section objective, as in {example}; {config.own_objective} does not use it")
+    raise section.error(
+        key,
+        repr(value),
+        f"it with a section objective, as in {example}; {config.own_objective} does not use it",
+    )
 
 
-def _evaluation(section: Section, model: ModelSection, objective: LambdaObjective | LossSection | None) -> EvaluationSection:
+def _evaluation(
+    section: Section, model: ModelSection, objective: LambdaObjective | LossSection | None
+) -> EvaluationSection:
     section.refuse_unknown("measures", "convention", "early_stopping", "test_store", "again")
-    own = next((model.params[name] for name in _STOPPING if name in model.params), None) if model.library != "torch" else None
+    own = (
+        next((model.params[name] for name in _STOPPING if name in model.params), None)
+        if model.library != "torch"
+        else None
+    )
     measures = section.texts("measures") or _measures_of(section, model, objective)
     convention = section.text("convention", DEFAULT_CONVENTION) or DEFAULT_CONVENTION
     after = own if own is not None and own > 0 else None
@@ -369,37 +517,61 @@ def _evaluation(section: Section, model: ModelSection, objective: LambdaObjectiv
         if isinstance(value, Mapping):
             stopping = Section(value, section.path, "evaluation.early_stopping")
             stopping.refuse_unknown("rounds", "measure")
-            after, measure = stopping.number("rounds", 50), stopping.text("measure", measure) or measure
+            after, measure = (
+                stopping.number("rounds", 50),
+                stopping.text("measure", measure) or measure,
+            )
         else:
             after = section.number("early_stopping", 50)
     if after is not None and measure not in measures:
         measures = (*measures, measure)
     store, again = section.text("test_store", None), section.text("again", "") or ""
     return EvaluationSection(
-        measures=measures, convention=convention, stop_after=after, stop_measure=measure if after else None, test_store=store, again=again
+        measures=measures,
+        convention=convention,
+        stop_after=after,
+        stop_measure=measure if after else None,
+        test_store=store,
+        again=again,
     )
 
 
-def _measures_of(section: Section, model: ModelSection, objective: LambdaObjective | LossSection | None) -> tuple[str, ...]:
+def _measures_of(
+    section: Section, model: ModelSection, objective: LambdaObjective | LossSection | None
+) -> tuple[str, ...]:
     """Measures of the library's own parameters: its metrics, at its cutoffs, with its gains."""
     params = model.params
     named = next((name for name in _EVAL_AT if params.get(name) is not None), None)
     default = [(objective.cutoff if objective else None) or 10]
     cutoffs = default if named is None else _numbers_of(section, named, params[named], _whole)
-    gains = _numbers_of(section, "label_gain", params["label_gain"], float) if params.get("label_gain") else []
-    gain = f"(gain={{{','.join(f'{grade}:{number_text(one)}' for grade, one in enumerate(gains))}}})" if gains else ""
+    gains = (
+        _numbers_of(section, "label_gain", params["label_gain"], float)
+        if params.get("label_gain")
+        else []
+    )
+    gain = (
+        f"(gain={{{','.join(f'{grade}:{number_text(one)}' for grade, one in enumerate(gains))}}})"
+        if gains
+        else ""
+    )
     found = []
     for text in _metrics(model):
         name, _, cutoff = text.partition("@")
         measure = _OWN_METRICS[model.library].get(_SAME_METRIC.get(name, name))
         if measure is not None:
-            own = _numbers_of(section, "eval_metric", cutoff.rstrip("-"), _whole) if cutoff else cutoffs
+            own = (
+                _numbers_of(section, "eval_metric", cutoff.rstrip("-"), _whole)
+                if cutoff
+                else cutoffs
+            )
             found += [f"{measure}{gain if measure == 'nDCG' else ''}@{one}" for one in own]
     return tuple(dict.fromkeys(found)) or tuple(f"nDCG{gain}@{cutoff}" for cutoff in cutoffs)
 
 
 def _metrics(model: ModelSection) -> list[str]:
-    given = next((model.params[name] for name in _METRIC[model.library] if model.params.get(name)), ())
+    given = next(
+        (model.params[name] for name in _METRIC[model.library] if model.params.get(name)), ()
+    )
     return [text.strip() for text in given.split(",")] if isinstance(given, str) else list(given)
 
 
@@ -426,5 +598,8 @@ def _numbers_of(section: Section, key: str, value: Any, number: Callable[[Any], 
         found = []
     if not found:
         kind = "whole numbers" if number is _whole else "numbers"
-        raise OptionError(f"{section.path}: model.params.{key}: found {shown(repr(value))}, expected {kind}, as in 5 or [1, 3, 5]")
+        raise OptionError(
+            f"{section.path}: model.params.{key}: found {shown(repr(value))}, expected "
+            f"{kind}, as in 5 or [1, 3, 5]"
+        )
     return found

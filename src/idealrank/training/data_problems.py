@@ -20,10 +20,18 @@ Library: TypeAlias = Literal["lightgbm", "xgboost", "catboost", "idealrank"]
 Severity: TypeAlias = Literal["error", "warning"]
 
 # The options of each library: of gains, of the truncation, of the queries.
-_GAIN = {"lightgbm": "label_gain", "xgboost": "ndcg_exp_gain", "catboost": "type", "idealrank": "gain"}
+_GAIN = {
+    "lightgbm": "label_gain",
+    "xgboost": "ndcg_exp_gain",
+    "catboost": "type",
+    "idealrank": "gain",
+}
 _TRUNCATION = {
-    "lightgbm": "lambdarank_truncation_level", "xgboost": "lambdarank_num_pair_per_sample", "catboost": "top", "idealrank": "truncation",
-}  # fmt: skip
+    "lightgbm": "lambdarank_truncation_level",
+    "xgboost": "lambdarank_num_pair_per_sample",
+    "catboost": "top",
+    "idealrank": "truncation",
+}
 # The highest label whose default gain each library has.
 _HIGHEST = {"lightgbm": 30, "xgboost": 31, "catboost": 1023, "idealrank": 1023}
 _ADVISED = LambdaObjective(cutoff=1).levels or 1
@@ -117,11 +125,14 @@ def check_training(
 
     References
     ----------
-    LightGBM's manual, parameters ``lambdarank_truncation_level`` (a little above the cutoff, such as k + 3) and ``label_gain``.
+    LightGBM's manual, parameters ``lambdarank_truncation_level`` (a little above the cutoff, such
+    as k + 3) and ``label_gain``.
 
     Examples
     --------
-    >>> for problem in check_training([0, 0, 40, 1], group=[2, 2], library="lightgbm", cutoff=10, truncation=30):
+    >>> for problem in check_training(
+    ...     [0, 0, 40, 1], group=[2, 2], library="lightgbm", cutoff=10, truncation=30
+    ... ):
     ...     print(f"{problem.severity}: {problem}")  # doctest: +NORMALIZE_WHITESPACE
     error: labels: found 40 at row 2, expected at most 30, the last label with a gain in LightGBM; set label_gain, or use an
         objective of idealrank with gain=
@@ -129,7 +140,7 @@ def check_training(
         the convention's value: set no_relevant
     warning: lambdarank_truncation_level=30: found evaluation at 10, expected a little more than that; set
         lambdarank_truncation_level=13, or evaluate at 30
-    """
+    """  # noqa: E501
     named: Any = library  # what callers without types pass
     if not isinstance(named, str) or named not in _HIGHEST:
         raise OptionError(f"library={library!r}: expected one of {', '.join(_HIGHEST)}")
@@ -143,7 +154,9 @@ def check_training(
     if offsets is not None:
         found += _of_queries(grades, offsets)
         if features is not None and held_out_rows is not None:
-            found += _same_rows((grades, offsets, feature_table("features", features, grades.size)), held_out_rows)
+            found += _same_rows(
+                (grades, offsets, feature_table("features", features, grades.size)), held_out_rows
+            )
     if qid is not None and held_out is not None:
         found += _shared(row_ids("qid", qid), row_ids("held_out", held_out))
     found += _of_truncation(library, cutoff, truncation)
@@ -167,31 +180,54 @@ def refuse_problems(problems: Sequence[TrainingProblem]) -> list[TrainingProblem
     listed = list(given) if isinstance(given, Iterable) else [given]
     for problem in listed:
         if not isinstance(problem, TrainingProblem):
-            raise InputError(f"problems: found {type(problem).__name__}, expected what check_training returns")
+            raise InputError(
+                f"problems: found {type(problem).__name__}, expected what check_training returns"
+            )
         if problem.severity == "error":
             raise InputError(problem.message)
     return listed
 
 
-def _of_labels(grades: FloatArray, library: Library, *, custom_gain: bool) -> Iterator[TrainingProblem]:
+def _of_labels(
+    grades: FloatArray, library: Library, *, custom_gain: bool
+) -> Iterator[TrainingProblem]:
     finite = np.isfinite(grades)
     if not finite.all():
         row = int(np.flatnonzero(~finite)[0])
-        message = f"labels: found {grades[row]} at row {row}, expected numbers; leave unjudged rows out, or give them a label"
-        yield TrainingProblem(kind="label-number", severity="error", parameter="labels", message=message, row=row)
+        message = (
+            f"labels: found {grades[row]} at row {row}, expected numbers; leave unjudged rows "
+            f"out, or give them a label"
+        )
+        yield TrainingProblem(
+            kind="label-number", severity="error", parameter="labels", message=message, row=row
+        )
         return
     negative, fractions = grades < 0, grades != np.floor(grades)
     if negative.any():
         row = int(np.flatnonzero(negative)[0])
-        message = f"labels: found {grades[row]:g} at row {row}, expected 0 or more; shift the labels, or make them 0"
+        message = (
+            f"labels: found {grades[row]:g} at row {row}, expected 0 or more; shift the labels, "
+            f"or make them 0"
+        )
         yield TrainingProblem(
-            kind="label-negative", severity="error" if library != "idealrank" else "warning", parameter="labels", message=message, row=row
+            kind="label-negative",
+            severity="error" if library != "idealrank" else "warning",
+            parameter="labels",
+            message=message,
+            row=row,
         )
     if fractions.any() and library in ("lightgbm", "xgboost"):
         row = int(np.flatnonzero(fractions)[0])
         tool = "LightGBM's lambdarank" if library == "lightgbm" else "XGBoost's ndcg_exp_gain=True"
-        step = "use an objective of idealrank with gain=" if library == "lightgbm" else "set ndcg_exp_gain=False"
-        message = f"labels: found {grades[row]:g} at row {row}, expected whole numbers for {tool}; {step}, or make grades of them"
+        step = (
+            "use an objective of idealrank with gain="
+            if library == "lightgbm"
+            else "set ndcg_exp_gain=False"
+        )
+        message = (
+            f"labels: found {grades[row]:g} at row {row}, expected whole numbers for {tool}; "
+            f"{step}, or make grades of them"
+        )
         yield TrainingProblem(
             kind="label-fraction",
             severity="error",
@@ -200,37 +236,58 @@ def _of_labels(grades: FloatArray, library: Library, *, custom_gain: bool) -> It
             row=row,
         )
     if not custom_gain and grades.size and grades.max() > _HIGHEST[library]:
-        row, name = int(grades.argmax()), {"lightgbm": "LightGBM", "xgboost": "XGBoost"}.get(library, "gain=exp2")
-        step = {"lightgbm": "label_gain", "xgboost": "ndcg_exp_gain=False"}.get(library, _GAIN[library])
+        row, name = (
+            int(grades.argmax()),
+            {"lightgbm": "LightGBM", "xgboost": "XGBoost"}.get(library, "gain=exp2"),
+        )
+        step = {"lightgbm": "label_gain", "xgboost": "ndcg_exp_gain=False"}.get(
+            library, _GAIN[library]
+        )
         message = (
-            f"labels: found {grades[row]:g} at row {row}, expected at most {_HIGHEST[library]}, the last label with a gain in {name}; "
+            f"labels: found {grades[row]:g} at row {row}, expected at most "
+            f"{_HIGHEST[library]}, the last label with a gain in {name}; "
             f"set {step}, or use an objective of idealrank with gain="
         )
-        yield TrainingProblem(kind="label-high", severity="error", parameter=_GAIN[library], message=message, row=row)
+        yield TrainingProblem(
+            kind="label-high", severity="error", parameter=_GAIN[library], message=message, row=row
+        )
 
 
 def _offsets(n: int, group: Any, qid: Any) -> tuple[IntArray | None, TrainingProblem | None]:
     if qid is not None:
         ids = row_ids("qid", qid)
         if ids.size != n:
-            message = f"qid: found {ids.size} ids, expected one per row, {n}; set qid to the query of each row"
-            return None, TrainingProblem(kind="group-sum", severity="error", parameter="qid", message=message)
-        starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1])) if n else np.zeros(0, np.int64)
+            message = (
+                f"qid: found {ids.size} ids, expected one per row, {n}; set qid to the query of "
+                f"each row"
+            )
+            return None, TrainingProblem(
+                kind="group-sum", severity="error", parameter="qid", message=message
+            )
+        starts = (
+            np.flatnonzero(np.append(True, ids[1:] != ids[:-1])) if n else np.zeros(0, np.int64)
+        )
         names, first = np.unique(ids[starts], return_index=True)
         if names.size != starts.size:
             again = int(np.setdiff1d(np.arange(starts.size), first)[0])
             message = (
-                f"qid: found query {ids[starts[again]]} again at row {int(starts[again])}, after rows of another query; expected the rows "
+                f"qid: found query {ids[starts[again]]} again at row {int(starts[again])}, "
+                f"after rows of another query; expected the rows "
                 "of a query together: sort by qid, or the trainer takes them for two queries"
             )
-            return None, TrainingProblem(kind="scattered", severity="error", parameter="qid", message=message)
+            return None, TrainingProblem(
+                kind="scattered", severity="error", parameter="qid", message=message
+            )
         return np.append(starts, n), None
     sizes = whole_numbers("group", [n] if group is None else group)
     if (sizes < 0).any() or int(sizes.sum()) != n:
         message = (
-            f"group: found sizes that sum to {int(sizes.sum())}, expected {n}, the number of rows; set group to the rows of each query"
+            f"group: found sizes that sum to {int(sizes.sum())}, expected {n}, the number of "
+            f"rows; set group to the rows of each query"
         )
-        return None, TrainingProblem(kind="group-sum", severity="error", parameter="group", message=message)
+        return None, TrainingProblem(
+            kind="group-sum", severity="error", parameter="group", message=message
+        )
     return np.concatenate(([0], np.cumsum(sizes))), None
 
 
@@ -243,20 +300,41 @@ def _of_queries(grades: FloatArray, offsets: IntArray) -> Iterator[TrainingProbl
     highest, lowest = np.maximum.reduceat(grades, starts), np.minimum.reduceat(grades, starts)
     without = some[highest <= 0]
     if without.size == some.size:
-        message = f"labels: found no label above 0 in any of {some.size} queries, expected some; is the column of labels the right one?"
-        yield TrainingProblem(kind="no-positive", severity="error", parameter="labels", message=message)
+        message = (
+            f"labels: found no label above 0 in any of {some.size} queries, expected some; is the "
+            f"column of labels the right one?"
+        )
+        yield TrainingProblem(
+            kind="no-positive", severity="error", parameter="labels", message=message
+        )
         return
     equal = some[(highest == lowest) & (highest > 0)]
     for rows, kind, words, step in (
-        (without, "no-positive", "without a label above 0", "have the convention's value: set no_relevant"),
-        (equal, "one-grade", "with one label for all rows", "cannot be in a wrong order: leave them out, or add rows of other labels"),
+        (
+            without,
+            "no-positive",
+            "without a label above 0",
+            "have the convention's value: set no_relevant",
+        ),
+        (
+            equal,
+            "one-grade",
+            "with one label for all rows",
+            "cannot be in a wrong order: leave them out, or add rows of other labels",
+        ),
     ):
         if rows.size:
             queries = "1 query" if rows.size == 1 else f"{rows.size} queries"
             place = f"the first is query {int(rows[0])}"
-            message = f"labels: found {queries} of {some.size} {words} ({place}); such queries train nothing, and {step}"
+            message = (
+                f"labels: found {queries} of {some.size} {words} ({place}); such queries train "
+                f"nothing, and {step}"
+            )
             yield TrainingProblem(
-                kind=kind, severity="warning", parameter="no_relevant" if kind == "no-positive" else "labels", message=message
+                kind=kind,
+                severity="warning",
+                parameter="no_relevant" if kind == "no-positive" else "labels",
+                message=message,
             )
 
 
@@ -268,8 +346,13 @@ def _shared(train: AnyArray, test: AnyArray) -> Iterator[TrainingProblem]:
         raise InputError(f"held_out: found {found}, expected {expected}") from None
     if common.size:
         queries = "1 query" if common.size == 1 else f"{common.size} queries"
-        message = f"qid: found {queries} in training and in testing (query {common[0]}), expected none; split by query, as QueryKFold does"
-        yield TrainingProblem(kind="shared-query", severity="error", parameter="qid", message=message)
+        message = (
+            f"qid: found {queries} in training and in testing (query {common[0]}), expected none; "
+            f"split by query, as QueryKFold does"
+        )
+        yield TrainingProblem(
+            kind="shared-query", severity="error", parameter="qid", message=message
+        )
 
 
 def _hashes(grades: AnyArray, offsets: IntArray, features: AnyArray) -> dict[bytes, int]:
@@ -282,36 +365,59 @@ def _hashes(grades: AnyArray, offsets: IntArray, features: AnyArray) -> dict[byt
     return found
 
 
-def _same_rows(train: tuple[FloatArray, IntArray, AnyArray], test: tuple[Any, Any, Any]) -> Iterator[TrainingProblem]:
+def _same_rows(
+    train: tuple[FloatArray, IntArray, AnyArray], test: tuple[Any, Any, Any]
+) -> Iterator[TrainingProblem]:
     given: Any = test
     if not isinstance(given, Sequence) or len(given) != 3:
-        raise InputError(f"held_out_rows: found {type(test).__name__}, expected labels, group and features, a tuple of three")
+        raise InputError(
+            f"held_out_rows: found {type(test).__name__}, expected labels, group and "
+            f"features, a tuple of three"
+        )
     labels = row_numbers("held_out_rows, labels", test[0], finite=False)
-    sizes, features = whole_numbers("held_out_rows, group", test[1]), feature_table("held_out_rows, features", test[2], labels.size)
+    sizes, features = (
+        whole_numbers("held_out_rows, group", test[1]),
+        feature_table("held_out_rows, features", test[2], labels.size),
+    )
     if (sizes < 0).any() or int(sizes.sum()) != labels.size:
-        raise InputError(f"held_out_rows, group: found sizes that sum to {int(sizes.sum())}, expected the number of rows, {labels.size}")
+        raise InputError(
+            f"held_out_rows, group: found sizes that sum to {int(sizes.sum())}, expected the "
+            f"number of rows, {labels.size}"
+        )
     here = _hashes(*train)
     there = _hashes(labels, np.concatenate(([0], np.cumsum(sizes))).astype(np.int64), features)
     common = here.keys() & there.keys()
     if common:
         one = min(common, key=here.__getitem__)
         message = (
-            f"features: found {len(common)} queries with the same rows in training and in testing (query {here[one]} and query "
+            f"features: found {len(common)} queries with the same rows in training and in "
+            f"testing (query {here[one]} and query "
             f"{there[one]}), expected none; split by query"
         )
-        yield TrainingProblem(kind="shared-query", severity="error", parameter="features", message=message)
+        yield TrainingProblem(
+            kind="shared-query", severity="error", parameter="features", message=message
+        )
 
 
-def _of_truncation(library: Library, cutoff: int | None, truncation: int | None) -> Iterator[TrainingProblem]:
+def _of_truncation(
+    library: Library, cutoff: int | None, truncation: int | None
+) -> Iterator[TrainingProblem]:
     if cutoff is None or truncation is None:
         return
     name, advised = _TRUNCATION[library], cutoff + _ADVISED - 1
     if truncation < cutoff:
-        expected = f"expected training at least as deep; set {name}={advised}, or evaluate at {truncation}"
+        expected = (
+            f"expected training at least as deep; set {name}={advised}, or evaluate at {truncation}"
+        )
     elif truncation > 2 * advised:
-        expected = f"expected a little more than that; set {name}={advised}, or evaluate at {truncation}"
+        expected = (
+            f"expected a little more than that; set {name}={advised}, or evaluate at {truncation}"
+        )
     else:
         return
     yield TrainingProblem(
-        kind="truncation", severity="warning", parameter=name, message=f"{name}={truncation}: found evaluation at {cutoff}, {expected}"
+        kind="truncation",
+        severity="warning",
+        parameter=name,
+        message=f"{name}={truncation}: found evaluation at {cutoff}, {expected}",
     )

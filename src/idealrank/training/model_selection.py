@@ -76,18 +76,28 @@ class BestOf:
 
     def __str__(self) -> str:
         low, high = self.interval
-        head = f"{self.names[0]} is the best of {len(self.names)} by {self.margin:.4f} [{low:+.4f}, {high:+.4f}]"
+        head = (
+            f"{self.names[0]} is the best of {len(self.names)} by {self.margin:.4f} [{low:+.4f}, "
+            f"{high:+.4f}]"
+        )
         lines = [f"{head} on {self.n_queries:,} queries"]
         if not self.is_clear:
             lines.append("these queries show no difference")
         lines.append(
-            f"its mean of {self.means[self.names[0]]:.4f} is too high by about {self.optimism:.4f}, as that of the best of several"
+            f"its mean of {self.means[self.names[0]]:.4f} is too high by about "
+            f"{self.optimism:.4f}, as that of the best of several"
         )
         return "\n".join(lines)
 
 
 def best_of(
-    values: Any, names: Sequence[str], *, higher_is_better: bool = True, level: float = 0.95, n_resamples: int = 1000, rng: RandomLike = 0
+    values: Any,
+    names: Sequence[str],
+    *,
+    higher_is_better: bool = True,
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: RandomLike = 0,
 ) -> BestOf:
     """Choose the best of several configurations, and say how sure the choice is.
 
@@ -115,9 +125,10 @@ def best_of(
 
     References
     ----------
-    Efron (1983), Estimating the error rate of a prediction rule, JASA 78(382), for the optimism by bootstrap; Efron and Morris (1973),
-    Stein's estimation rule and its competitors, JASA 68(341), for the means around which it resamples; Cawley and Talbot (2010), On
-    over-fitting in model selection, JMLR 11.
+    Efron (1983), Estimating the error rate of a prediction rule, JASA 78(382), for the optimism by
+    bootstrap; Efron and Morris (1973), Stein's estimation rule and its competitors, JASA 68(341),
+    for the means around which it resamples; Cawley and Talbot (2010), On over-fitting in model
+    selection, JMLR 11.
 
     Examples
     --------
@@ -128,10 +139,15 @@ def best_of(
     """
     table = number_array("values", values)
     if table.ndim != 2 or min(table.shape) < 2:
-        raise InputError(f"values: found shape {table.shape}, expected two or more queries and configurations")
+        raise InputError(
+            f"values: found shape {table.shape}, expected two or more queries and configurations"
+        )
     listed = _names(names)
     if len(listed) != table.shape[1] or len(set(listed)) != len(listed):
-        raise OptionError(f"names: found {len(set(listed))} different ones, expected one for each of {table.shape[1]} configurations")
+        raise OptionError(
+            f"names: found {len(set(listed))} different ones, expected one for each of "
+            f"{table.shape[1]} configurations"
+        )
     _refuse_missing(table, listed)
     if not isinstance(higher_is_better, (bool, np.bool_)):
         raise OptionError(f"higher_is_better={higher_is_better!r}: expected True or False")
@@ -166,18 +182,29 @@ def _refuse_missing(table: FloatArray, names: Sequence[str]) -> None:
         return
     row, column = (int(axis[0]) for axis in np.nonzero(wrong))
     counts = wrong.sum(axis=0).tolist()
-    each = ", ".join(f"{count:,} of {name}" for name, count in zip(names, counts, strict=True) if count)
+    each = ", ".join(
+        f"{count:,} of {name}" for name, count in zip(names, counts, strict=True) if count
+    )
     raise InputError(
-        f"values: found {table[row, column]} at row {row} of {names[column]}, and {wrong.sum():,} of "
-        f"{table.size:,} values that are not finite ({each}); expected a finite number for each query "
+        f"values: found {table[row, column]} at row {row} of {names[column]}, and "
+        f"{wrong.sum():,} of "
+        f"{table.size:,} values that are not finite ({each}); expected a finite number for "
+        f"each query "
         "and configuration; leave these queries out of all configurations"
     )
 
 
 def _names(names: Any) -> list[str]:
-    listed: list[Any] = list(names) if isinstance(names, Iterable) and not isinstance(names, (str, bytes)) else [names]
+    listed: list[Any] = (
+        list(names)
+        if isinstance(names, Iterable) and not isinstance(names, (str, bytes))
+        else [names]
+    )
     if isinstance(names, (str, bytes)) or not all(isinstance(name, str) for name in listed):
-        raise OptionError(f"names: found {shown(repr(names))}, expected a list of texts, one for each configuration")
+        raise OptionError(
+            f"names: found {shown(repr(names))}, expected a list of texts, one for each "
+            f"configuration"
+        )
     return listed
 
 
@@ -273,14 +300,21 @@ def nested_cv(
 
     References
     ----------
-    Varma and Simon (2006), Bias in error estimation when using cross-validation for model selection, BMC Bioinformatics 7:91.
+    Varma and Simon (2006), Bias in error estimation when using cross-validation for model
+    selection, BMC Bioinformatics 7:91.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> qid, feature = np.repeat(np.arange(20), 6), rng.normal(size=120)
     >>> labels = np.clip(np.round(feature + rng.normal(0, 0.3, 120)), 0, 2)
-    >>> found = nested_cv(lambda sign, rows: lambda rows: sign * feature[rows], {"up": 1, "down": -1}, labels, qid, measure="nDCG@5")
+    >>> found = nested_cv(
+    ...     lambda sign, rows: lambda rows: sign * feature[rows],
+    ...     {"up": 1, "down": -1},
+    ...     labels,
+    ...     qid,
+    ...     measure="nDCG@5",
+    ... )
     >>> found.chosen, len(found.evaluation.queries)
     (('up', 'up', 'up', 'up', 'up'), 20)
     """
@@ -289,12 +323,25 @@ def nested_cv(
         raise OptionError(f"measure: found {1 + len(more)}, expected one, which chooses")
     given: Any = configurations  # what callers without types pass
     if not isinstance(given, Mapping) or not callable(train):
-        found = f"{type(train).__name__} for train and {type(configurations).__name__} for configurations"
-        raise OptionError(f"found {found}; expected a function of a configuration and rows, and a mapping of names to configurations")
+        found = (
+            f"{type(train).__name__} for train and {type(configurations).__name__} for "
+            f"configurations"
+        )
+        raise OptionError(
+            f"found {found}; expected a function of a configuration and rows, and a mapping "
+            f"of names to configurations"
+        )
     if not configurations or not parsed.direction:
-        raise OptionError(f"found {len(configurations)} configurations and measure {parsed}; expected one or more, and a better direction")
+        raise OptionError(
+            f"found {len(configurations)} configurations and measure {parsed}; expected one "
+            f"or more, and a better direction"
+        )
     convention = Convention.of(convention)
-    seed, outer, inner = whole_number("seed", seed, 0), whole_number("outer", outer, 2), whole_number("inner", inner, 2)
+    seed, outer, inner = (
+        whole_number("seed", seed, 0),
+        whole_number("outer", outer, 2),
+        whole_number("inner", inner, 2),
+    )
     grades = row_numbers("labels", labels)
     ids = row_ids("qid", qid, grades.size)
     scores = np.full(grades.size, np.nan)
@@ -302,7 +349,14 @@ def nested_cv(
     for number, (rows, tested) in enumerate(query_folds(ids, outer, seed)):
         means = {
             name: _mean(
-                scores=_held_out(train=train, configuration=configuration, rows=rows, ids=ids, folds=inner, seed=seed + 1 + number),
+                scores=_held_out(
+                    train=train,
+                    configuration=configuration,
+                    rows=rows,
+                    ids=ids,
+                    folds=inner,
+                    seed=seed + 1 + number,
+                ),
                 grades=grades,
                 ids=ids,
                 rows=rows,
@@ -315,11 +369,18 @@ def nested_cv(
         chosen.append(best)
         inner_means.append(means)
         scores[tested] = _scores(train, configurations[best], rows, tested)
-    evaluation = evaluate_lists(Lists.from_arrays(grades, scores, qid=ids), parsed, convention, name="nested cross-validation")
+    evaluation = evaluate_lists(
+        Lists.from_arrays(grades, scores, qid=ids),
+        parsed,
+        convention,
+        name="nested cross-validation",
+    )
     return NestedResult(evaluation, tuple(chosen), tuple(inner_means))
 
 
-def query_folds(qid: Any, n_splits: int, seed: int | None = None) -> list[tuple[IntArray, IntArray]]:
+def query_folds(
+    qid: Any, n_splits: int, seed: int | None = None
+) -> list[tuple[IntArray, IntArray]]:
     """Rows of training and of testing for each fold, by query.
 
     Parameters
@@ -343,17 +404,30 @@ def query_folds(qid: Any, n_splits: int, seed: int | None = None) -> list[tuple[
     >>> [(train.tolist(), test.tolist()) for train, test in query_folds([7, 7, 8], 2)]
     [([2], [0, 1]), ([0, 1], [2])]
     """
-    n_splits, seed = whole_number("n_splits", n_splits, 2), None if seed is None else whole_number("seed", seed, 0)
+    n_splits, seed = (
+        whole_number("n_splits", n_splits, 2),
+        None if seed is None else whole_number("seed", seed, 0),
+    )
     _, first, codes = np.unique(row_ids("qid", qid), return_index=True, return_inverse=True)
     if n_splits > first.size:
-        raise InputError(f"n_splits={n_splits}: found {first.size} queries, expected two folds or more, and as many queries or more")
+        raise InputError(
+            f"n_splits={n_splits}: found {first.size} queries, expected two folds or more, "
+            f"and as many queries or more"
+        )
     place = np.empty(first.size, np.int64)
-    place[np.argsort(first) if seed is None else np.random.default_rng(seed).permutation(first.size)] = np.arange(first.size)
+    place[
+        np.argsort(first) if seed is None else np.random.default_rng(seed).permutation(first.size)
+    ] = np.arange(first.size)
     fold = place[codes.reshape(-1)] % n_splits
-    return [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in range(n_splits)]
+    return [
+        (np.flatnonzero(fold != number), np.flatnonzero(fold == number))
+        for number in range(n_splits)
+    ]
 
 
-def _held_out(train: Train, configuration: Any, rows: IntArray, ids: AnyArray, folds: int, seed: int) -> FloatArray:
+def _held_out(
+    train: Train, configuration: Any, rows: IntArray, ids: AnyArray, folds: int, seed: int
+) -> FloatArray:
     scores = np.empty(rows.size)
     for learned, tested in query_folds(ids[rows], folds, seed):
         scores[tested] = _scores(train, configuration, rows[learned], rows[tested])
@@ -363,13 +437,26 @@ def _held_out(train: Train, configuration: Any, rows: IntArray, ids: AnyArray, f
 def _scores(train: Train, configuration: Any, learned: IntArray, tested: IntArray) -> FloatArray:
     model = train(configuration, learned)
     if not callable(model):
-        raise OptionError(f"train: found {type(model).__name__} returned, expected a function of rows that gives their scores")
+        raise OptionError(
+            f"train: found {type(model).__name__} returned, expected a function of rows that "
+            f"gives their scores"
+        )
     found = number_array("train: scores of its function", model(tested))
     if found.shape != tested.shape:  # one score for all would be broadcast
-        raise InputError(f"train: its function of {tested.size} rows returned shape {found.shape}, expected one score for each row")
+        raise InputError(
+            f"train: its function of {tested.size} rows returned shape {found.shape}, "
+            f"expected one score for each row"
+        )
     return found
 
 
-def _mean(scores: FloatArray, grades: AnyArray, ids: AnyArray, rows: IntArray, measure: Measure, convention: "Convention | str") -> float:
+def _mean(
+    scores: FloatArray,
+    grades: AnyArray,
+    ids: AnyArray,
+    rows: IntArray,
+    measure: Measure,
+    convention: "Convention | str",
+) -> float:
     lists = Lists.from_arrays(grades[rows], scores, qid=ids[rows])
     return float(evaluate_lists(lists, measure, convention).mean()[str(measure)])

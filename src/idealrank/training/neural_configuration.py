@@ -24,7 +24,18 @@ LOSSES: dict[str, tuple[str, ...]] = {
     "PListMLELoss": ("temperature", "order", "ties"),
     "RankNetLoss": ("sigma", "ties", "log", _PAIRS),
     "PairwiseLogisticLoss": ("temperature", "weights", _PAIRS),
-    "LambdaLoss": ("weighting", "cutoff", "below_cutoff", "mu", "sigma", "log", "gain", "discount", "convention", _PAIRS),
+    "LambdaLoss": (
+        "weighting",
+        "cutoff",
+        "below_cutoff",
+        "mu",
+        "sigma",
+        "log",
+        "gain",
+        "discount",
+        "convention",
+        _PAIRS,
+    ),
     "ApproxNDCGLoss": (*_NDCG, "cutoff_temperature", _PAIRS),
     "NeuralNDCGLoss": (*_NDCG, "sinkhorn", "samples", "noise", _PAIRS),
     "PiRankLoss": (*_NDCG, "branching", "sorting", _PAIRS),
@@ -89,17 +100,29 @@ class NetworkSection:
     def of(cls, section: Section) -> "NetworkSection":
         """Read the section."""
         section.refuse_unknown(*cls.__dataclass_fields__)
-        hidden = tuple(section.numbers("hidden", least=1)) if section.given.get("hidden") is not None else cls.hidden
+        hidden = (
+            tuple(section.numbers("hidden", least=1))
+            if section.given.get("hidden") is not None
+            else cls.hidden
+        )
         if len(hidden) > _MOST_LAYERS or max(hidden, default=1) > _MOST_UNITS:
-            raise section.error("hidden", str(list(hidden)), f"at most {_MOST_LAYERS} layers of at most {_MOST_UNITS:,} units")
+            raise section.error(
+                "hidden",
+                str(list(hidden)),
+                f"at most {_MOST_LAYERS} layers of at most {_MOST_UNITS:,} units",
+            )
         return cls(
             hidden=hidden,
             activation=section.choice("activation", _ACTIVATIONS),
             dropout=section.amount("dropout", cls.dropout, most=0.95),
             normalisation=section.choice("normalisation", ("none", "layer", "batch")),
-            transform=section.choice("transform", ("standardise", "log1p", "log1p-standardise", "none")),
+            transform=section.choice(
+                "transform", ("standardise", "log1p", "log1p-standardise", "none")
+            ),
             optimiser=section.choice("optimiser", ("adamw", "adam")),
-            learning_rate=section.amount("learning_rate", cls.learning_rate, least=1e-12, most=1000),
+            learning_rate=section.amount(
+                "learning_rate", cls.learning_rate, least=1e-12, most=1000
+            ),
             weight_decay=section.amount("weight_decay", cls.weight_decay, most=1000),
             batch=_number(section, "batch", cls.batch),
             threads=_number(section, "threads", cls.threads, most=1024),
@@ -121,7 +144,11 @@ class LossSection:
         """Read the section."""
         loss = section.choice("loss", tuple(LOSSES))
         section.refuse_unknown("loss", *LOSSES[loss], "reduction")
-        options = {name: _option(section, loss, name) for name in section.given if name != "loss" and section.has(name)}
+        options = {
+            name: _option(section, loss, name)
+            for name in section.given
+            if name != "loss" and section.has(name)
+        }
         if "branching" in options and options["branching"] < 2 * options.get("cutoff", _MOST_COUNT):
             found = f"{options['branching']} and cutoff {options.get('cutoff')}"
             raise section.error("branching", found, "a cutoff of at most half the branching")
@@ -156,7 +183,9 @@ class LossSection:
         return {**self.options, **default, **self.options}
 
 
-def _number(section: Section, key: str, default: int, *, least: int = 1, most: int = _MOST_COUNT) -> int:
+def _number(
+    section: Section, key: str, default: int, *, least: int = 1, most: int = _MOST_COUNT
+) -> int:
     found = section.number(key, default, least=least)
     if found > most:
         raise section.error(key, str(found), f"a whole number from {least} to {most:,}")
@@ -166,9 +195,21 @@ def _number(section: Section, key: str, default: int, *, least: int = 1, most: i
 def _option(section: Section, loss: str, name: str) -> Any:
     choices = CHOICES.get(f"{loss}.{name}", CHOICES.get(name))
     if choices is not None:
-        return section.choice(name, (*choices, "pair-mean") if name == "reduction" and loss in _BY_PAIRS else choices)
+        return section.choice(
+            name, (*choices, "pair-mean") if name == "reduction" and loss in _BY_PAIRS else choices
+        )
     if name in _COUNTS:
-        return _number(section, name, 1, least=_COUNTS[name], most=_MOST_REPEATED if name in ("sinkhorn", "samples") else _MOST_COUNT)
+        return _number(
+            section,
+            name,
+            1,
+            least=_COUNTS[name],
+            most=_MOST_REPEATED if name in ("sinkhorn", "samples") else _MOST_COUNT,
+        )
     if name == "convention":
         return section.text(name, None)
-    return section.given[name] if name in _SWITCHES else section.amount(name, 1.0, least=1e-9, most=1e9)
+    return (
+        section.given[name]
+        if name in _SWITCHES
+        else section.amount(name, 1.0, least=1e-9, most=1e9)
+    )

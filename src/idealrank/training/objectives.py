@@ -23,8 +23,12 @@ from idealrank.training.row_arrays import row_numbers, whole_numbers
 LambdaMeasure: TypeAlias = Literal["nDCG", "AP", "RR", "ERR", "pairs"]
 Beyond: TypeAlias = Literal["kept", "zero"]
 _SWAPS: dict[str, Literal["discounted", "even", "precision", "first", "cascade"]] = {
-    "nDCG": "discounted", "AP": "precision", "RR": "first", "ERR": "cascade", "pairs": "even",
-}  # fmt: skip
+    "nDCG": "discounted",
+    "AP": "precision",
+    "RR": "first",
+    "ERR": "cascade",
+    "pairs": "even",
+}
 _DEEPEST = 2**31 - 1
 _ABOVE_CUTOFF = 3  # ranks that training looks at beyond the cutoff, as LightGBM's manual advises
 
@@ -73,8 +77,9 @@ class LambdaObjective:
 
     References
     ----------
-    Burges (2010), From RankNet to LambdaRank to LambdaMART, MSR-TR-2010-82; Donmez, Svore and Burges (2009), On the
-    local optimality of LambdaRank, SIGIR; Chapelle et al. (2009), CIKM, for ERR.
+    Burges (2010), From RankNet to LambdaRank to LambdaMART, MSR-TR-2010-82; Donmez, Svore and
+    Burges (2009), On the local optimality of LambdaRank, SIGIR; Chapelle et al. (2009), CIKM, for
+    ERR.
 
     Examples
     --------
@@ -102,10 +107,18 @@ class LambdaObjective:
         if not isinstance(beyond, str) or beyond not in ("kept", "zero"):
             raise OptionError(f"beyond={self.beyond!r}: expected kept or zero")
         if not (self.damped is None or isinstance(self.damped, (bool, np.bool_))):
-            raise OptionError(f"damped={self.damped!r}: expected true or false, or None for the default of the discount")
+            raise OptionError(
+                f"damped={self.damped!r}: expected true or false, or None for the default of "
+                f"the discount"
+            )
         for name, number in (("cutoff", self.cutoff), ("truncation", self.truncation)):
-            if number is not None and not (_is_number(number) and number % 1 == 0 and 1 <= number <= _DEEPEST):
-                raise OptionError(f"{name}={number!r}: expected a whole number from 1 to {_DEEPEST:,}, or None for all ranks")
+            if number is not None and not (
+                _is_number(number) and number % 1 == 0 and 1 <= number <= _DEEPEST
+            ):
+                raise OptionError(
+                    f"{name}={number!r}: expected a whole number from 1 to {_DEEPEST:,}, or "
+                    f"None for all ranks"
+                )
         for name, positive in (("sigma", self.sigma), ("max_rel", self.max_rel)):
             if not (_is_number(positive) and 0 < positive < math.inf):
                 raise OptionError(f"{name}={positive!r}: expected a number above 0")
@@ -117,13 +130,21 @@ class LambdaObjective:
     def __str__(self) -> str:
         cut = "" if self.cutoff is None else f"@{self.cutoff}"
         if self.measure == "nDCG":
-            return f"lambda nDCG(gain={make_gain(self.gain).text},discount={make_discount(self.discount).text}){cut}"
+            return (
+                f"lambda "
+                f"nDCG(gain={make_gain(self.gain).text},discount={make_discount(self.discount).text}){cut}"
+            )
         return f"lambda {self.measure}{cut}"
 
     @property
     def levels(self) -> int | None:
         """Ranks of which a pair must have one; None for all."""
-        if self.truncation is not None or self.cutoff is None or self.measure != "nDCG" or self._is_pairwise:
+        if (
+            self.truncation is not None
+            or self.cutoff is None
+            or self.measure != "nDCG"
+            or self._is_pairwise
+        ):
             return self.truncation
         return self.cutoff + _ABOVE_CUTOFF
 
@@ -139,7 +160,15 @@ class LambdaObjective:
         """
         return self.measure == "nDCG" and isinstance(make_discount(self.discount), LinearDiscount)
 
-    def prepare(self, labels: Any, group: Any = None, *, offsets: Any = None, up: Any = None, down: Any = None) -> "LambdaLists":
+    def prepare(
+        self,
+        labels: Any,
+        group: Any = None,
+        *,
+        offsets: Any = None,
+        up: Any = None,
+        down: Any = None,
+    ) -> "LambdaLists":
         """Prepare the lists of a data set: gains, ideals and weights, which every round of boosting
         uses again.
 
@@ -171,17 +200,31 @@ class LambdaObjective:
         length = int(np.diff(bounds).max(initial=0))
         weights = self._weights(length)
         scale = self._scale(gains, bounds, weights)
-        factors = [None if given is None else row_numbers(name, given, grades.size) for name, given in (("up", up), ("down", down))]
+        factors = [
+            None if given is None else row_numbers(name, given, grades.size)
+            for name, given in (("up", up), ("down", down))
+        ]
         if self.measure == "nDCG" and self.beyond == "zero" and self.cutoff is not None:
             weights[self.cutoff :] = 0.0
-        return LambdaLists(objective=self, gains=gains, offsets=bounds, weights=weights, scale=scale, up=factors[0], down=factors[1])
+        return LambdaLists(
+            objective=self,
+            gains=gains,
+            offsets=bounds,
+            weights=weights,
+            scale=scale,
+            up=factors[0],
+            down=factors[1],
+        )
 
     def _gains(self, grades: FloatArray) -> FloatArray:
         if self.measure in ("AP", "RR"):
             return (grades >= self.rel).astype(np.float64)
         if self.measure == "ERR":
             if grades.size and grades.max() > self.max_rel:
-                raise InputError(f"labels: found grade {grades.max():g}, expected at most max_rel={self.max_rel:g}; set max_rel")
+                raise InputError(
+                    f"labels: found grade {grades.max():g}, expected at most "
+                    f"max_rel={self.max_rel:g}; set max_rel"
+                )
             chances: FloatArray = make_gain("exp2")(np.maximum(grades, 0.0)) / 2.0**self.max_rel
             return chances
         return np.ascontiguousarray(make_gain(self.gain)(grades), np.float64)
@@ -207,8 +250,16 @@ class LambdaObjective:
         else:
             ordered = gains[np.lexsort((-gains, owner))]
             rank = np.arange(gains.size) - offsets[owner] + 1
-            discounts = make_discount(self.discount).at(rank, np.diff(offsets)[owner]) if self._is_pairwise else weights[rank - 1]
-            counted = ordered * discounts if self.cutoff is None else np.where(rank <= self.cutoff, ordered * discounts, 0.0)
+            discounts = (
+                make_discount(self.discount).at(rank, np.diff(offsets)[owner])
+                if self._is_pairwise
+                else weights[rank - 1]
+            )
+            counted = (
+                ordered * discounts
+                if self.cutoff is None
+                else np.where(rank <= self.cutoff, ordered * discounts, 0.0)
+            )
             norm = np.bincount(owner, weights=counted, minlength=n)
         return np.divide(1.0, norm, out=np.zeros(n), where=norm > 0)
 
@@ -257,7 +308,9 @@ class LambdaLists:
         """Number of queries."""
         return self.offsets.size - 1
 
-    def gradients(self, scores: Any, *, weights: Any = None, dtype: Any = "float32", threads: int = 0) -> tuple[AnyArray, AnyArray]:
+    def gradients(
+        self, scores: Any, *, weights: Any = None, dtype: Any = "float32", threads: int = 0
+    ) -> tuple[AnyArray, AnyArray]:
         """First and second derivative of the loss by every score.
 
         Parameters
@@ -286,10 +339,21 @@ class LambdaLists:
         _check_type(dtype)
         slope, bend = np.empty(given.size, dtype), np.empty(given.size, dtype)
         _kernel.lambda_gradients(
-            gains=self.gains, scores=given, offsets=self.offsets, weights=self.weights, scale=self.scale, gradients=slope, hessians=bend,
-            swap=self.objective.swap, truncation=self.objective.levels or 0, sigma=float(self.objective.sigma),
-            damped=self.objective.is_damped, up=self.up, down=self.down, threads=thread_count(threads),
-        )  # fmt: skip
+            gains=self.gains,
+            scores=given,
+            offsets=self.offsets,
+            weights=self.weights,
+            scale=self.scale,
+            gradients=slope,
+            hessians=bend,
+            swap=self.objective.swap,
+            truncation=self.objective.levels or 0,
+            sigma=float(self.objective.sigma),
+            damped=self.objective.is_damped,
+            up=self.up,
+            down=self.down,
+            threads=thread_count(threads),
+        )
         if weights is not None:
             factor = row_numbers("weights", weights, given.size).astype(slope.dtype)
             slope *= factor
@@ -321,6 +385,7 @@ def _bounds(n: int, group: Any, offsets: Any) -> IntArray:
     if bounds.size == 0 or bounds[0] != 0 or bounds[-1] != n or (np.diff(bounds) < 0).any():
         total = int(bounds[-1]) if bounds.size else 0
         raise InputError(
-            f"group: the sizes sum to {total}, expected the number of rows, {n}, and none below 0; set group to the rows of each query"
+            f"group: the sizes sum to {total}, expected the number of rows, {n}, and none "
+            f"below 0; set group to the rows of each query"
         )
     return bounds

@@ -47,11 +47,14 @@ class UnbiasedObjective:
 
     References
     ----------
-    Hu, Wang, Peng and Li (2019), Unbiased LambdaMART: an unbiased pairwise learning-to-rank algorithm. WWW.
+    Hu, Wang, Peng and Li (2019), Unbiased LambdaMART: an unbiased pairwise learning-to-rank
+    algorithm. WWW.
 
     Examples
     --------
-    >>> lists = UnbiasedObjective(objective=LambdaObjective(cutoff=10)).prepare([1, 0, 0, 1], [2, 2], positions=[1, 2, 1, 2])
+    >>> lists = UnbiasedObjective(objective=LambdaObjective(cutoff=10)).prepare(
+    ...     [1, 0, 0, 1], [2, 2], positions=[1, 2, 1, 2]
+    ... )
     >>> gradients, hessians = lists.gradients([0.0, 0.0, 0.0, 0.0])
     >>> lists.clicked.tolist()
     [1.0, 1.0]
@@ -63,18 +66,29 @@ class UnbiasedObjective:
 
     def __post_init__(self) -> None:
         if not isinstance(self.objective, LambdaObjective):
-            raise OptionError(f"objective: found {type(self.objective).__name__}, expected a LambdaObjective")
+            raise OptionError(
+                f"objective: found {type(self.objective).__name__}, expected a LambdaObjective"
+            )
         if self.objective.swap not in ("discounted", "even"):
-            raise OptionError(f"measure={self.objective.measure!r}: expected nDCG or pairs, whose weights of pairs are known in advance")
-        is_number = isinstance(self.regularisation, Real) and not isinstance(self.regularisation, bool)
+            raise OptionError(
+                f"measure={self.objective.measure!r}: expected nDCG or pairs, whose weights "
+                f"of pairs are known in advance"
+            )
+        is_number = isinstance(self.regularisation, Real) and not isinstance(
+            self.regularisation, bool
+        )
         if not (is_number and 0 <= self.regularisation < np.inf):
-            raise OptionError(f"regularisation={self.regularisation!r}: expected a number of 0 or more")
+            raise OptionError(
+                f"regularisation={self.regularisation!r}: expected a number of 0 or more"
+            )
         checked("bias", self.bias, EstimatedBias)
 
     def __str__(self) -> str:
         return f"unbiased {self.objective}"
 
-    def prepare(self, labels: Any, group: Any = None, *, positions: Any, offsets: Any = None) -> "UnbiasedLists":
+    def prepare(
+        self, labels: Any, group: Any = None, *, positions: Any, offsets: Any = None
+    ) -> "UnbiasedLists":
         """Prepare the lists of a data set.
 
         Parameters
@@ -98,12 +112,20 @@ class UnbiasedObjective:
         wrong = np.flatnonzero(~((ranks >= 1) & (ranks <= _DEEPEST) & (ranks == np.floor(ranks))))
         if wrong.size:
             found = f"{ranks[wrong[0]]:g} at row {wrong[0]}"
-            raise InputError(f"positions: found {found}, expected whole numbers from 1, the top, to {_DEEPEST:,}")
+            raise InputError(
+                f"positions: found {found}, expected whole numbers from 1, the top, to {_DEEPEST:,}"
+            )
         places = ranks.astype(np.int64) - 1
         n = int(places.max(initial=-1)) + 1
         higher, lower = _pairs(lists)
         return UnbiasedLists(
-            objective=self, lists=lists, places=places, higher=higher, lower=lower, clicked=np.ones(n), unclicked=np.ones(n)
+            objective=self,
+            lists=lists,
+            places=places,
+            higher=higher,
+            lower=lower,
+            clicked=np.ones(n),
+            unclicked=np.ones(n),
         )
 
 
@@ -128,7 +150,10 @@ class UnbiasedLists:
     --------
     >>> lists = UnbiasedObjective().prepare([0, 1, 1, 0], [2, 2], positions=[1, 2, 1, 2])
     >>> _ = lists.gradients([3.0, 0.0, 3.0, 0.0])
-    >>> bool(lists.clicked[1] > 1), bool(lists.unclicked[1] < 1)  # pairs in the wrong order lose more
+    >>> (
+    ...     bool(lists.clicked[1] > 1),
+    ...     bool(lists.unclicked[1] < 1),
+    ... )  # pairs in the wrong order lose more
     (True, True)
     """
 
@@ -145,7 +170,9 @@ class UnbiasedLists:
         """Number of lists."""
         return self.lists.n_queries
 
-    def gradients(self, scores: Any, *, weights: Any = None, dtype: Any = "float32", threads: int = 0) -> tuple[AnyArray, AnyArray]:
+    def gradients(
+        self, scores: Any, *, weights: Any = None, dtype: Any = "float32", threads: int = 0
+    ) -> tuple[AnyArray, AnyArray]:
         """First and second derivatives at the estimates so far; then estimate anew.
 
         Parameters
@@ -158,7 +185,9 @@ class UnbiasedLists:
         InputError
             Scores are too few or too many, or not finite.
         """
-        factors = replace(self.lists, up=1 / self.clicked[self.places], down=1 / self.unclicked[self.places])
+        factors = replace(
+            self.lists, up=1 / self.clicked[self.places], down=1 / self.unclicked[self.places]
+        )
         found = factors.gradients(scores, weights=weights, dtype=dtype, threads=threads)
         self._estimate(np.asarray(scores, np.float64).reshape(-1))
         return found
@@ -186,7 +215,11 @@ class UnbiasedLists:
             rank[order] = np.arange(scores.size) - lists.offsets[owner]
             discount = lists.weights[rank]
             weight = weight * np.abs(discount[self.higher] - discount[self.lower])
-        found: FloatArray = weight * lists.scale[owner[self.higher]] * np.logaddexp(0, -sigma * (scores[self.higher] - scores[self.lower]))
+        found: FloatArray = (
+            weight
+            * lists.scale[owner[self.higher]]
+            * np.logaddexp(0, -sigma * (scores[self.higher] - scores[self.lower]))
+        )
         return found
 
 
@@ -198,10 +231,17 @@ def _pairs(lists: LambdaLists) -> tuple[IntArray, IntArray]:
     higher, lower = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     first = 0
     while first < length.size:
-        last = max(first + 1, int(np.searchsorted(ends, (ends[first - 1] if first else 0) + _BLOCK, side="right")))
+        last = max(
+            first + 1,
+            int(np.searchsorted(ends, (ends[first - 1] if first else 0) + _BLOCK, side="right")),
+        )
         rows = np.arange(first, last)
         one = np.repeat(rows, length[rows])
-        other = start[one] + np.arange(one.size) - np.repeat(np.cumsum(length[rows]) - length[rows], length[rows])
+        other = (
+            start[one]
+            + np.arange(one.size)
+            - np.repeat(np.cumsum(length[rows]) - length[rows], length[rows])
+        )
         chosen = lists.gains[one] > lists.gains[other]
         higher.append(one[chosen])
         lower.append(other[chosen])

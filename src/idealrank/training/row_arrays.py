@@ -17,13 +17,21 @@ _LARGEST = 2**53  # whole numbers of a float64
 def number_array(name: str, values: Any) -> FloatArray:
     """Numbers of any shape, as float64; NaN and infinity pass."""
     if isinstance(values, np.ma.MaskedArray):
-        raise InputError(f"{name}: found a masked array, expected a plain one; leave masked rows out")
+        raise InputError(
+            f"{name}: found a masked array, expected a plain one; leave masked rows out"
+        )
     try:
         found = np.asarray(values)
-        plain = found.dtype.kind in "biuf" or (found.dtype.kind == "O" and all(isinstance(one, Real) for one in found.flat))
+        plain = found.dtype.kind in "biuf" or (
+            found.dtype.kind == "O" and all(isinstance(one, Real) for one in found.flat)
+        )
         if plain or not found.size:
             return np.ascontiguousarray(found, np.float64).reshape(found.shape)
-        what = f"values of type {found.dtype}" if found.ndim else f"a value of type {type(values).__name__}"
+        what = (
+            f"values of type {found.dtype}"
+            if found.ndim
+            else f"a value of type {type(values).__name__}"
+        )
     except (TypeError, ValueError):
         what = "rows of different lengths, or what is no number"
     except OverflowError:
@@ -31,18 +39,24 @@ def number_array(name: str, values: Any) -> FloatArray:
     raise InputError(f"{name}: found {what}, expected numbers")
 
 
-def row_numbers(name: str, values: Any, size: int | None = None, *, finite: bool = True) -> FloatArray:
+def row_numbers(
+    name: str, values: Any, size: int | None = None, *, finite: bool = True
+) -> FloatArray:
     """One number for each row, as float64."""
     array = number_array(name, values)
     shape: tuple[int, ...] = array.shape
     if array.size != max(shape, default=0):
-        raise InputError(f"{name}: found shape {shape}, expected one number for each row, in a list or column")
+        raise InputError(
+            f"{name}: found shape {shape}, expected one number for each row, in a list or column"
+        )
     array = array.reshape(-1)
     if size is not None and array.size != size:
         raise InputError(f"{name}: found {array.size} entries, expected one per row, {size}")
     wrong = np.flatnonzero(~np.isfinite(array))
     if finite and wrong.size:
-        raise InputError(f"{name}: found {array[wrong[0]]} at row {wrong[0]}, expected finite numbers")
+        raise InputError(
+            f"{name}: found {array[wrong[0]]} at row {wrong[0]}, expected finite numbers"
+        )
     return array
 
 
@@ -51,7 +65,9 @@ def whole_numbers(name: str, values: Any, size: int | None = None) -> IntArray:
     array = row_numbers(name, values, size)
     wrong = np.flatnonzero((array != np.floor(array)) | (np.abs(array) > _LARGEST))
     if wrong.size:
-        raise InputError(f"{name}: found {array[wrong[0]]:g} at place {wrong[0]}, expected whole numbers")
+        raise InputError(
+            f"{name}: found {array[wrong[0]]:g} at place {wrong[0]}, expected whole numbers"
+        )
     return array.astype(np.int64)
 
 
@@ -65,12 +81,16 @@ def row_ids(name: str, ids: Any, size: int | None = None) -> AnyArray:
     except InputError as error:
         raise InputError(str(error).replace("qid", name, 1)) from None
     except (TypeError, ValueError):
-        raise InputError(f"{name}: found ids of several types or rows of different lengths, {expected}") from None
+        raise InputError(
+            f"{name}: found ids of several types or rows of different lengths, {expected}"
+        ) from None
     if array.ndim != 1:
         found = f"shape {array.shape}" if array.ndim else type(ids).__name__
         raise InputError(f"{name}: found {found}, {expected}")
     if array.dtype.kind in "fc" and np.isnan(array).any():
-        raise InputError(f"{name}: found NaN at row {int(np.flatnonzero(np.isnan(array))[0])}, {expected}")
+        raise InputError(
+            f"{name}: found NaN at row {int(np.flatnonzero(np.isnan(array))[0])}, {expected}"
+        )
     if size is not None and array.size != size:
         raise InputError(f"{name}: found {array.size} ids, expected one per row, {size}")
     return array
@@ -81,5 +101,7 @@ def feature_table(name: str, values: Any, size: int | None = None) -> FloatArray
     table = number_array(name, values)
     if table.ndim != 2 or (size is not None and len(table) != size):
         rows = "rows" if size is None else f"{size} rows"
-        raise InputError(f"{name}: found shape {table.shape}, expected {rows} of features, (rows, features)")
+        raise InputError(
+            f"{name}: found shape {table.shape}, expected {rows} of features, (rows, features)"
+        )
     return table

@@ -13,7 +13,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from idealrank._lazy import printed
-from idealrank.analysis.attribution.document_contributions import UNORDERED, added, seen_by, split_of
+from idealrank.analysis.attribution.document_contributions import (
+    UNORDERED,
+    added,
+    seen_by,
+    split_of,
+)
 from idealrank.analysis.comparison.comparisons import Comparison, distinct
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.procedure import compare
@@ -178,7 +183,12 @@ class Attribution(WithWarnings):
     Examples
     --------
     >>> qrels = Qrels({"q1": {"x": 1}, "q2": {"y": 1}})
-    >>> found = attribute(qrels, Run({"q1": ["x"], "q2": ["z", "y"]}, name="old"), Run({"q1": ["z"], "q2": ["y"]}, name="new"), "RR")
+    >>> found = attribute(
+    ...     qrels,
+    ...     Run({"q1": ["x"], "q2": ["z", "y"]}, name="old"),
+    ...     Run({"q1": ["z"], "q2": ["y"]}, name="new"),
+    ...     "RR",
+    ... )
     >>> [(query.query, query.difference) for query in found.queries], found.difference
     ([('q1', -1.0), ('q2', 0.5)], -0.25)
     >>> found.documents("q1")[0].move, [(move.move, move.difference) for move in found.moves]
@@ -211,7 +221,9 @@ class Attribution(WithWarnings):
         """True if the contribution of a document depends only on its own rank."""
         return self.split == EXACT
 
-    def documents(self, query: "str | None" = None, *, limit: int | None = None) -> tuple[DocumentChange, ...]:
+    def documents(
+        self, query: "str | None" = None, *, limit: int | None = None
+    ) -> tuple[DocumentChange, ...]:
         """Return the judged documents that either run returned, the largest loss first.
 
         Parameters
@@ -244,8 +256,15 @@ class Attribution(WithWarnings):
         try:
             return self._places[query]
         except KeyError:
-            why = "the convention leaves it out of one run or both" if query in self.excluded else "the judgments or the runs lack it"
-            raise InputError(f"query {query!r}: found no difference, expected a query that counts in both runs; {why}") from None
+            why = (
+                "the convention leaves it out of one run or both"
+                if query in self.excluded
+                else "the judgments or the runs lack it"
+            )
+            raise InputError(
+                f"query {query!r}: found no difference, expected a query that counts in both "
+                f"runs; {why}"
+            ) from None
 
     def _document(self, place: int) -> DocumentChange:
         table, qrels = self._documents, self._qrels
@@ -263,7 +282,9 @@ class Attribution(WithWarnings):
             move=MOVES[int(table.move[place])],
         )
 
-    def as_dict(self, *, queries: int | None = None, documents: int | None = None) -> dict[str, Any]:
+    def as_dict(
+        self, *, queries: int | None = None, documents: int | None = None
+    ) -> dict[str, Any]:
         """Return the JSON record.
 
         Parameters
@@ -273,21 +294,47 @@ class Attribution(WithWarnings):
 
         Examples
         --------
-        >>> attribute(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), Run({"q": ["x", "a"]}), "RR").as_dict()["difference"]
+        >>> attribute(
+        ...     Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), Run({"q": ["x", "a"]}), "RR"
+        ... ).as_dict()["difference"]
         -0.5
         """
-        names = ("run_a", "run_b", "measure", "resolved", "split", "is_exact", "n", "mean_a", "mean_b", "difference")
-        shown, row = self.queries[:queries], None if self.comparison is None else next(self.comparison.rows())[1]
+        names = (
+            "run_a",
+            "run_b",
+            "measure",
+            "resolved",
+            "split",
+            "is_exact",
+            "n",
+            "mean_a",
+            "mean_b",
+            "difference",
+        )
+        shown, row = (
+            self.queries[:queries],
+            None if self.comparison is None else next(self.comparison.rows())[1],
+        )
         return {
             **{name: getattr(self, name) for name in names},
             "verdict": None if row is None else row.verdict,
             "p": None if row is None else row.p_corrected,
-            "convention": {"name": self.convention.name, "fingerprint": self.convention.fingerprint, **self.convention.switches()},
+            "convention": {
+                "name": self.convention.name,
+                "fingerprint": self.convention.fingerprint,
+                **self.convention.switches(),
+            },
             "excluded": list(self.excluded),
             "warnings": list(self.warnings),
             "moves": [asdict(move) for move in self.moves],
             "queries": [
-                {**asdict(one), "documents": [asdict(each) for each in self.documents(one.query, limit=documents)]} for one in shown
+                {
+                    **asdict(one),
+                    "documents": [
+                        asdict(each) for each in self.documents(one.query, limit=documents)
+                    ],
+                }
+                for one in shown
             ],
         }
 
@@ -337,25 +384,40 @@ def attribute(
     --------
     >>> qrels = Qrels({"q": {"a": 2, "b": 1}})
     >>> found = attribute(qrels, Run({"q": ["a", "b"]}), Run({"q": ["b", "x", "a"]}), "DCG")
-    >>> [(document.document, document.rank_a, document.rank_b, round(document.difference, 4)) for document in found.documents("q")]
+    >>> [
+    ...     (document.document, document.rank_a, document.rank_b, round(document.difference, 4))
+    ...     for document in found.documents("q")
+    ... ]
     [('a', 1, 3, -1.0), ('b', 2, 1, 0.3691)]
     """
     asked, convention = parse_run_measure(measure), Convention.of(convention)
     resolved = asked.under(convention)
     split = split_of(resolved)
-    evaluations = [evaluate(qrels, run, asked, convention, keep_unjudged=True, keep_for=[AP()], threads=threads) for run in (run_a, run_b)]
+    evaluations = [
+        evaluate(
+            qrels, run, asked, convention, keep_unjudged=True, keep_for=[AP()], threads=threads
+        )
+        for run in (run_a, run_b)
+    ]
     sides = [_Side.of(evaluation, resolved) for evaluation in evaluations]
     ids, places, excluded = _common(sides)
     if not ids:
         raise InputError(
-            f"no query counts in both {run_a.name} and {run_b.name} under convention {convention.name}; do the query ids match, also in "
+            f"no query counts in both {run_a.name} and {run_b.name} under convention "
+            f"{convention.name}; do the query ids match, also in "
             f"{qrels.name}?"
         )
-    coverages = dict(zip(distinct([run_a.name, run_b.name]), (side.coverage for side in sides), strict=True))
+    coverages = dict(
+        zip(distinct([run_a.name, run_b.name]), (side.coverage for side in sides), strict=True)
+    )
     unjoined = mismatches_of(coverages, resolved, [side.values[side.scored] for side in sides])
     values = np.stack([side.values[at] for side, at in zip(sides, places, strict=True)], axis=1)
     documents = _documents(qrels, ids, sides)
-    rest = values[:, 1] - values[:, 0] - np.bincount(documents.query, weights=documents.difference, minlength=len(ids))
+    rest = (
+        values[:, 1]
+        - values[:, 0]
+        - np.bincount(documents.query, weights=documents.difference, minlength=len(ids))
+    )
     scale = 1.0 if resolved.aggregate == "sum" else 1.0 / len(ids)
     everything = np.ones(len(ids), bool)
     mean_a, mean_b = (aggregate(resolved, values[:, side], everything) for side in (0, 1))
@@ -372,7 +434,14 @@ def attribute(
         mean_b=mean_b,
         difference=mean_b - mean_a,
         excluded=excluded,
-        queries=_queries(ids=ids, values=values, rest=rest, sides=sides, places=places, direction=resolved.direction),
+        queries=_queries(
+            ids=ids,
+            values=values,
+            rest=rest,
+            sides=sides,
+            places=places,
+            direction=resolved.direction,
+        ),
         moves=_moves(documents, rest, scale, mean_b - mean_a),
         query_ids=ids,
         direction=resolved.direction,
@@ -383,7 +452,9 @@ def attribute(
     )
 
 
-def _compared(evaluations: Sequence[Evaluation], measure: Measure, labels_from: str | None, threads: int) -> Comparison | None:
+def _compared(
+    evaluations: Sequence[Evaluation], measure: Measure, labels_from: str | None, threads: int
+) -> Comparison | None:
     """The comparison of the two runs by the measure, as `compare` makes it; None where its means
     say nothing about better and worse.
     """
@@ -392,7 +463,12 @@ def _compared(evaluations: Sequence[Evaluation], measure: Measure, labels_from: 
     with warnings.catch_warnings():
         # all was said when the runs were measured
         warnings.simplefilter("ignore", IdealrankWarning)
-        return compare(*evaluations, measures=measure, threads=threads, declared=DeclaredLabels(labels_from=labels_from))
+        return compare(
+            *evaluations,
+            measures=measure,
+            threads=threads,
+            declared=DeclaredLabels(labels_from=labels_from),
+        )
 
 
 class _Side(NamedTuple):
@@ -416,7 +492,9 @@ class _Side(NamedTuple):
         rank, top = hits.rank.astype(np.float64), hits.rank
         if judged.ties in UNORDERED and hits.tie_first is not None and hits.tie_last is not None:
             rank, top = (hits.tie_first + hits.tie_last) / 2, hits.tie_first
-        shallow = np.bincount(hits.query[hits.rank <= limit[hits.query]], minlength=judged.n_queries)
+        shallow = np.bincount(
+            hits.query[hits.rank <= limit[hits.query]], minlength=judged.n_queries
+        )
         values, scored = evaluation.values[:, 0], evaluation.scored[:, 0]
         unjudged = np.minimum(limit, judged.lengths) - shallow
         return cls(
@@ -434,11 +512,18 @@ class _Side(NamedTuple):
 def _common(sides: Sequence[_Side]) -> tuple[list[str], list[IntArray], tuple[str, ...]]:
     """Queries that count in both, their places in each, and those that count in one at most."""
     ids = [list(side.judged.queries) for side in sides]
-    counted = [{query: place for place, query in enumerate(own) if side.scored[place]} for own, side in zip(ids, sides, strict=True)]
+    counted = [
+        {query: place for place, query in enumerate(own) if side.scored[place]}
+        for own, side in zip(ids, sides, strict=True)
+    ]
     both = [query for query in counted[0] if query in counted[1]]
     kept = set(both)
     excluded = dict.fromkeys(query for own in ids for query in own if query not in kept)
-    return both, [np.array([places[query] for query in both], np.int64) for places in counted], tuple(excluded)
+    return (
+        both,
+        [np.array([places[query] for query in both], np.int64) for places in counted],
+        tuple(excluded),
+    )
 
 
 def _documents(qrels: Qrels, ids: Sequence[str], sides: Sequence[_Side]) -> Documents:
@@ -448,7 +533,11 @@ def _documents(qrels: Qrels, ids: Sequence[str], sides: Sequence[_Side]) -> Docu
     rows = [_rows(side) for side in sides]
     row, at = np.unique(np.concatenate(rows), return_inverse=True)
     query = places[np.searchsorted(qrels.offsets, row, side="right") - 1] if row.size else row
-    rank, adds, within = np.full((row.size, 2), np.inf), np.zeros((row.size, 2)), np.zeros((row.size, 2), bool)
+    rank, adds, within = (
+        np.full((row.size, 2), np.inf),
+        np.zeros((row.size, 2)),
+        np.zeros((row.size, 2), bool),
+    )
     begin = 0
     for number, side in enumerate(sides):
         own = at.reshape(-1)[begin : begin + rows[number].size]
@@ -460,7 +549,13 @@ def _documents(qrels: Qrels, ids: Sequence[str], sides: Sequence[_Side]) -> Docu
     kept = query >= 0
     query, row, rank, adds, within = query[kept], row[kept], rank[kept], adds[kept], within[kept]
     order = np.argsort(query, kind="stable")
-    return Documents(query=query[order], row=row[order], rank=rank[order], added=adds[order], move=_moved(rank, within)[order])
+    return Documents(
+        query=query[order],
+        row=row[order],
+        rank=rank[order],
+        added=adds[order],
+        move=_moved(rank, within)[order],
+    )
 
 
 def _rows(side: _Side) -> IntArray:
@@ -487,7 +582,10 @@ def _queries(
     difference = values[:, 1] - values[:, 0]
     answered, unjudged = (
         np.stack([column[at] for column, at in zip(columns, places, strict=True)], axis=1).tolist()
-        for columns in ([side.judged.returned > 0 for side in sides], [side.unjudged for side in sides])
+        for columns in (
+            [side.judged.returned > 0 for side in sides],
+            [side.unjudged for side in sides],
+        )
     )
     order = np.argsort(_sign(direction) * difference, kind="stable").tolist()
     return tuple(
@@ -506,7 +604,9 @@ def _queries(
     )
 
 
-def _moves(documents: Documents, rest: FloatArray, scale: float, difference: float) -> tuple[Move, ...]:
+def _moves(
+    documents: Documents, rest: FloatArray, scale: float, difference: float
+) -> tuple[Move, ...]:
     adds = (documents.added != 0).any(axis=1)
     found: list[Move] = []
     for number, name in enumerate(MOVES):
@@ -514,13 +614,23 @@ def _moves(documents: Documents, rest: FloatArray, scale: float, difference: flo
         total = float(np.sum(documents.difference[chosen])) * scale
         found.append(_move(name, int(chosen.sum()), documents.query[chosen], total, difference))
     if rest.any():
-        found.append(_move("no document", 0, np.flatnonzero(rest), float(rest.sum()) * scale, difference))
+        found.append(
+            _move("no document", 0, np.flatnonzero(rest), float(rest.sum()) * scale, difference)
+        )
     return tuple(move for move in found if move.queries)
 
 
-def _move(name: Any, documents: int, queries: Iterable[int], total: float, difference: float) -> Move:
+def _move(
+    name: Any, documents: int, queries: Iterable[int], total: float, difference: float
+) -> Move:
     share = total / difference if difference else None
-    return Move(move=name, documents=documents, queries=len(set(map(int, queries))), difference=total, share=share)
+    return Move(
+        move=name,
+        documents=documents,
+        queries=len(set(map(int, queries))),
+        difference=total,
+        share=share,
+    )
 
 
 def _without_dust(rest: FloatArray, values: FloatArray) -> FloatArray:

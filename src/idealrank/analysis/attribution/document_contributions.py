@@ -47,11 +47,17 @@ def can_be_attributed(measure: Measure, convention: "Convention | str" = "standa
     >>> can_be_attributed(parse_measure("AP")), can_be_attributed(parse_measure("AUC"))
     (True, False)
     """
-    qrels, run, convention = Qrels({"q": {"a": 1, "b": 0}}), Run({"q": ["b", "a"]}), Convention.of(convention)
+    qrels, run, convention = (
+        Qrels({"q": {"a": 1, "b": 0}}),
+        Run({"q": ["b", "a"]}),
+        Convention.of(convention),
+    )
     try:
         resolved = measure.under(convention)
         split_of(resolved)
-        evaluation = evaluate(qrels, run, measure, convention, keep_unjudged=True, keep_for=[AP()], threads=1)
+        evaluation = evaluate(
+            qrels, run, measure, convention, keep_unjudged=True, keep_for=[AP()], threads=1
+        )
         if evaluation.judged is not None:
             added(resolved, seen_by(resolved, evaluation.judged))
     except IdealrankError:
@@ -62,10 +68,15 @@ def can_be_attributed(measure: Measure, convention: "Convention | str" = "standa
 def refuse_unfit(measure: Measure) -> None:
     """Refuse a measure whose difference is no mean of differences of queries."""
     measure.check_tables(())
-    found = measure.kind if measure.kind != "per query" else {"geometric": "geometric mean", "text": "text"}.get(measure.aggregate)
+    found = (
+        measure.kind
+        if measure.kind != "per query"
+        else {"geometric": "geometric mean", "text": "text"}.get(measure.aggregate)
+    )
     if found:
         raise OptionError(
-            f"{shown(measure)}: found a measure of {found}, expected one whose difference is a mean over queries, as nDCG, "
+            f"{shown(measure)}: found a measure of {found}, expected one whose difference is "
+            f"a mean over queries, as nDCG, "
             "or AP in the place of GMAP"
         )
 
@@ -101,14 +112,22 @@ def _from_the_top(measure: Measure, judged: Judged) -> FloatArray:
     values = _values(measure, judged, place, _States(query[first], begin, after, none))
     before = np.concatenate(([0.0], values[:-1]))
     heads = np.flatnonzero(begin == first)
-    before[heads] = _values(measure, judged, place, _States(query[first[heads]], begin[heads], begin[heads], none[heads]))
+    before[heads] = _values(
+        measure,
+        judged,
+        place,
+        _States(query[first[heads]], begin[heads], begin[heads], none[heads]),
+    )
     rise = values - before
     sizes = after - first
     own = np.repeat(rise, sizes)
     several = np.flatnonzero(np.repeat(sizes > 1, sizes))
     if several.size:
         of = np.repeat(np.arange(first.size), sizes)[several]
-        alone = _values(measure, judged, place, _States(query[several], begin[of], first[of], several)) - before[of]
+        alone = (
+            _values(measure, judged, place, _States(query[several], begin[of], first[of], several))
+            - before[of]
+        )
         own[several] = _shared(rise, alone, of, sizes)
     sums[place] = own
     return sums
@@ -186,8 +205,10 @@ def _values(measure: Measure, judged: Judged, place: IntArray, states: _States) 
         is_value = ~np.isnan(found.values) & (True if found.scored is None else found.scored)
         if (defined[part.query] & ~is_value).any():
             raise OptionError(
-                f"{shown(measure)}: found a measure without a value for the first documents of a list, expected a measure that can "
-                "be split among documents, such as nDCG, DCG, AP, RR, ERR, RBP, P and R; its values per query can still be compared"
+                f"{shown(measure)}: found a measure without a value for the first documents "
+                f"of a list, expected a measure that can "
+                "be split among documents, such as nDCG, DCG, AP, RR, ERR, RBP, P and R; its "
+                "values per query can still be compared"
             )
         values[rows] = np.where(defined[part.query], found.values, 0.0)
     return values
@@ -210,9 +231,13 @@ def _shorter(judged: Judged, place: IntArray, states: _States) -> Judged:
     offsets = judged.ideal.offsets
     of, row = _ranges(offsets[:-1][states.query], np.diff(offsets)[states.query])
     bounds = np.concatenate(([0], np.cumsum(np.diff(offsets)[states.query])))
-    counters = _picked(judged.alignments, states.query)._replace(judged=np.bincount(state, minlength=states.query.size))
+    counters = _picked(judged.alignments, states.query)._replace(
+        judged=np.bincount(state, minlength=states.query.size)
+    )
     return Judged(
-        queries=QueryIds(states.query.size, lambda: [judged.queries[code] for code in states.query.tolist()]),
+        queries=QueryIds(
+            states.query.size, lambda: [judged.queries[code] for code in states.query.tolist()]
+        ),
         ties=judged.ties,
         lengths=judged.lengths[states.query],
         returned=judged.returned[states.query],
@@ -228,7 +253,12 @@ def _shorter(judged: Judged, place: IntArray, states: _States) -> Judged:
 def _judgments(whole: Judgments, queries: IntArray) -> Judgments:
     begin, end = (np.searchsorted(whole.query, queries, side=side) for side in ("left", "right"))
     of, row = _ranges(begin, end - begin)
-    return Judgments(of, whole.grade[row], whole.given[row], None if whole.document is None else whole.document[row])
+    return Judgments(
+        of,
+        whole.grade[row],
+        whole.given[row],
+        None if whole.document is None else whole.document[row],
+    )
 
 
 def _picked(counters: Alignments, queries: IntArray) -> Alignments:

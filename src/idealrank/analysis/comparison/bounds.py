@@ -29,14 +29,20 @@ class GradeBounds:
     depth: int  # The cutoff
 
     @classmethod
-    def of(cls, a: Evaluation, b: Evaluation, measure: Measure, queries: Sequence[str], design: Design) -> "GradeBounds | None":
+    def of(
+        cls, a: Evaluation, b: Evaluation, measure: Measure, queries: Sequence[str], design: Design
+    ) -> "GradeBounds | None":
         """Bounds of evaluations that keep their unjudged documents, over queries of both.
 
         None without unjudged documents or a fixed cutoff, and for measures whose bounds are not
         exact at any size.
         """
         depth, lists = measure.cutoff, [one.judged for one in (a, b)]
-        if not isinstance(depth, int) or any(one is None or one.unjudged is None for one in lists) or not queries:
+        if (
+            not isinstance(depth, int)
+            or any(one is None or one.unjudged is None for one in lists)
+            or not queries
+        ):
             return None
         first, second = (cast("Judged", one) for one in lists)
         if not all(set(queries) <= set(one.queries) for one in (first, second)):
@@ -44,16 +50,27 @@ class GradeBounds:
         try:
             deepest = measure.under(a.convention).hits_needed()
             found = difference_bounds_of(
-                first, second, measure, None, depth, convention=a.convention, queries=queries, most=0, deepest=deepest
+                first,
+                second,
+                measure,
+                None,
+                depth,
+                convention=a.convention,
+                queries=queries,
+                most=0,
+                deepest=deepest,
             )
         except OptionError:
             return None
         if not found.exact or not (found.unjudged_a + found.unjudged_b + found.unjudged_both).any():
             return None
         return cls(
-            low=float(design.mean(found.low)), high=float(design.mean(found.high)), either=int(found.flips.sum()),
-            max_grade=found.max_grade, depth=depth,
-        )  # fmt: skip
+            low=float(design.mean(found.low)),
+            high=float(design.mean(found.high)),
+            either=int(found.flips.sum()),
+            max_grade=found.max_grade,
+            depth=depth,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Everything by name, as JSON has it."""

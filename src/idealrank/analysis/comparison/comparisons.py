@@ -43,7 +43,9 @@ class Pair:
     Examples
     --------
     >>> import idealrank as ir
-    >>> ir.compare(*[ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2).pairs[0].measures["RR"].interval
+    >>> ir.compare(*[ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2).pairs[0].measures[
+    ...     "RR"
+    ... ].interval
     (0.0, 0.0)
     """
 
@@ -58,20 +60,30 @@ class Pair:
 
     def reversed(self) -> "Pair":
         """Return the pair in the other order."""
-        return replace(self, a=self.b, b=self.a, measures={text: row.reversed() for text, row in self.measures.items()})
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            measures={text: row.reversed() for text, row in self.measures.items()},
+        )
 
     def without_verdict(self, mismatch: str) -> "Pair":
         """Return the pair without verdicts, of slices neither, for a run whose values mean
         nothing.
         """
         rows = {
-            text: row.withheld(slices=None if row.slices is None else row.slices.without_verdicts()) for text, row in self.measures.items()
+            text: row.withheld(slices=None if row.slices is None else row.slices.without_verdicts())
+            for text, row in self.measures.items()
         }
         return replace(self, measures=rows, mismatch=mismatch)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record: names, measures, and rankings if compared."""
-        found = {"a": self.a, "b": self.b, "measures": {text: row.as_dict() for text, row in self.measures.items()}}
+        found = {
+            "a": self.a,
+            "b": self.b,
+            "measures": {text: row.as_dict() for text, row in self.measures.items()},
+        }
         return found if self.rankings is None else found | {"rankings": self.rankings.as_dict()}
 
 
@@ -138,7 +150,11 @@ class Method:
     def as_dict(self) -> dict[str, Any]:
         """Everything by name; `slices` and `largest_loss` where they were given."""
         optional = ("slices", "largest_loss")
-        return {name: value for name, value in asdict(self).items() if name not in optional or value is not None}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in optional or value is not None
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,11 +191,14 @@ class Comparison(WithWarnings):
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1, "y": 0} for i in range(6)}
-    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> a, b = (
+    ...     ir.evaluate(qrels, {query: ranking for query in qrels}, "RR")
+    ...     for ranking in (["y", "x"], ["x", "y"])
+    ... )
     >>> print(ir.compare(a, b))
     RR: run (2) is better than run: 1.0000 against 0.5000, +0.5000 [+0.5000, +0.5000], p 0.0312
     The error rate of the verdict on run (2) against run by RR is not known, for 6 queries may lack rare large differences; use 200 or more.
-    """
+    """  # noqa: E501
 
     names: tuple[str, ...]
     pairs: tuple[Pair, ...]
@@ -204,18 +223,27 @@ class Comparison(WithWarnings):
         --------
         >>> import idealrank as ir
         >>> qrels = ir.Qrels({"q": {"x": 1}}, labels_are="pooled")
-        >>> a, b = (ir.evaluate(qrels, {"q": ranking}, "RR@2") for ranking in (["y", "x"], ["x", "y"]))
+        >>> a, b = (
+        ...     ir.evaluate(qrels, {"q": ranking}, "RR@2") for ranking in (["y", "x"], ["x", "y"])
+        ... )
         >>> ir.compare(a, b).reach_unknown.partition("; ")[0]
         'Unjudged within rank 2: 50.0% of run, 50.0% of run (2)'
         """
-        unlooked = any(row.tipping_reason == NO_RANKINGS and (row.wins or row.losses) for _, row in self.rows())
+        unlooked = any(
+            row.tipping_reason == NO_RANKINGS and (row.wins or row.losses) for _, row in self.rows()
+        )
         shares = {name: share for name, share in self.unjudged.items() if share}
         if not unlooked or not shares:
             return ""
         where = f" within rank {self.unjudged_cutoff}" if self.unjudged_cutoff else ""
-        some = ", ".join(f"{100 * share:.1f}% of {name}" for name, share in list(shares.items())[:_SHARES])
+        some = ", ".join(
+            f"{100 * share:.1f}% of {name}" for name, share in list(shares.items())[:_SHARES]
+        )
         more = f" and some of {len(shares) - _SHARES:,} more runs" if len(shares) > _SHARES else ""
-        how = "evaluate with keep_unjudged=True to see whether there are too few judgments, or give the files to `idealrank compare`"
+        how = (
+            "evaluate with keep_unjudged=True to see whether there are too few judgments, or give "
+            "the files to `idealrank compare`"
+        )
         return f"Unjudged{where}: {some}{more}; {how}."
 
     def pair(self, a: str, b: str) -> Pair:
@@ -229,12 +257,18 @@ class Comparison(WithWarnings):
         for found in self.pairs:
             if (found.a, found.b) == (a, b):
                 return found
-        raise KeyError(f"{b} against {a}: not compared, only {', '.join(f'{one.b} against {one.a}' for one in self.pairs)}")
+        raise KeyError(
+            f"{b} against {a}: not compared, only "
+            f"{', '.join(f'{one.b} against {one.a}' for one in self.pairs)}"
+        )
 
     def __getitem__(self, measure: MeasureLike) -> Difference:
         """The difference by one measure, where there is one pair of runs."""
         if len(self.pairs) != 1:
-            raise KeyError(f"{measure}: found {len(self.pairs)} pairs of runs; name one, as in .pair({self.names[0]!r}, {self.names[1]!r})")
+            raise KeyError(
+                f"{measure}: found {len(self.pairs)} pairs of runs; name one, as in "
+                f".pair({self.names[0]!r}, {self.names[1]!r})"
+            )
         return self.pairs[0][measure]
 
     def renamed(self, names: Sequence[str]) -> "Comparison":
@@ -252,7 +286,10 @@ class Comparison(WithWarnings):
             self,
             names=tuple(names),
             pairs=tuple(replace(pair, a=name[pair.a], b=name[pair.b]) for pair in self.pairs),
-            means={text: {name[run]: mean for run, mean in of.items()} for text, of in self.means.items()},
+            means={
+                text: {name[run]: mean for run, mean in of.items()}
+                for text, of in self.means.items()
+            },
             labels_from=None if self.labels_from is None else name[self.labels_from],
             missing={name[run]: count for run, count in self.missing.items()},
             unjudged={name[run]: share for run, share in self.unjudged.items()},
@@ -292,11 +329,18 @@ class Comparison(WithWarnings):
         >>> import idealrank as ir
         >>> qrels = {f"q{i}": {"x": 1, "y": 0} for i in range(9)}
         >>> bad, good = ({q: ranking for q in qrels} for ranking in (["y", "x"], ["x", "y"]))
-        >>> found = ir.compare(qrels, bad, good, measures="HR@1", names=["BM25", "ours"], baseline="BM25")
+        >>> found = ir.compare(
+        ...     qrels, bad, good, measures="HR@1", names=["BM25", "ours"], baseline="BM25"
+        ... )
         >>> print(found.paper_table("table", labels={"HR@1": "HR@1"}).splitlines()[2])
         ours  1.0000*▲
         """
-        return cast(str, computed("Comparison.paper_table", self, form, order=order, labels=labels, digits=digits))
+        return cast(
+            str,
+            computed(
+                "Comparison.paper_table", self, form, order=order, labels=labels, digits=digits
+            ),
+        )
 
     def beside(self, judged: "Sequence[Evaluation]") -> "Comparison":
         """Return the comparison with a second opinion: the same runs, evaluated with the grades of
@@ -319,23 +363,34 @@ class Comparison(WithWarnings):
         --------
         >>> import idealrank as ir
         >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
-        >>> people, judge = ([ir.evaluate({query: {good: 1} for query in a}, run, "RR") for run in (a, b)] for good in "xy")
+        >>> people, judge = (
+        ...     [ir.evaluate({query: {good: 1} for query in a}, run, "RR") for run in (a, b)]
+        ...     for good in "xy"
+        ... )
         >>> found = ir.compare(*people).beside(judge)
         >>> found["RR"].difference, found["RR"].judge.difference, found["RR"].verdict
         (-0.5, 0.5, 'undecided')
         """
         _refuse_others(judged, len(self.names))
         if len(judged) != len(self.names):
-            raise IncompatibleError(f"judge: found evaluations of {len(judged)} runs, expected one for each of {len(self.names)}")
+            raise IncompatibleError(
+                f"judge: found evaluations of {len(judged)} runs, expected one for each of "
+                f"{len(self.names)}"
+            )
         other = next((one for one in judged if one.convention != self.convention), None)
         if other is not None:
-            raise IncompatibleError(f"judge: found convention {other.convention.name}, expected {self.convention.name}, as for people")
+            raise IncompatibleError(
+                f"judge: found convention {other.convention.name}, expected "
+                f"{self.convention.name}, as for people"
+            )
         of, queries = dict(zip(self.names, judged, strict=True)), frozenset(self.queries) or None
         from idealrank.analysis.comparison.judge_differences import JudgeDifference  # noqa: PLC0415  (only where a judge was asked, too)
 
         def held(pair: Pair) -> Pair:
             rows = {
-                text: row.beside(JudgeDifference.of(of[pair.a], of[pair.b], text, row.difference, queries))
+                text: row.beside(
+                    JudgeDifference.of(of[pair.a], of[pair.b], text, row.difference, queries)
+                )
                 for text, row in pair.measures.items()
             }
             return replace(pair, measures=rows)
@@ -348,7 +403,9 @@ class Comparison(WithWarnings):
     def rate_cautions(self) -> list[str]:
         """Cautions on verdicts whose error rate is not known; part of `cautions`."""
         unknown = {
-            f"{pair.b} against {pair.a} by {row.measure}": (row.skewness, row.n) for pair, row in self.rows() if not row.error_rate_known
+            f"{pair.b} against {pair.a} by {row.measure}": (row.skewness, row.n)
+            for pair, row in self.rows()
+            if not row.error_rate_known
         }
         return skew_cautions(unknown, clustered=self.method.clustered)
 
@@ -384,24 +441,35 @@ class Comparison(WithWarnings):
 
         References
         ----------
-        Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons. Journal of Computational and
-        Graphical Statistics 13, 456-466.
+        Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons.
+        Journal of Computational and Graphical Statistics 13, 456-466.
 
         Examples
         --------
         >>> import idealrank as ir
         >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-        >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+        >>> bad, good = (
+        ...     ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR")
+        ...     for ranking in (["y", "x"], ["x", "y"])
+        ... )
         >>> ir.compare(bad, good).groups().letters
         {'run (2)': 'a', 'run': 'b'}
         """
         if self.method.baseline is not None:
             raise OptionError(
-                f"groups: found comparisons with the baseline {self.method.baseline!r} only, expected all pairs; compare without a baseline"
+                f"groups: found comparisons with the baseline {self.method.baseline!r} only, "
+                f"expected all pairs; compare without a baseline"
             )
         text = next(iter(self.means)) if measure is None else self.pairs[0][measure].measure
-        rows, means = [(pair, pair.measures[text]) for pair in self.pairs], {run: one.mean for run, one in self.means[text].items()}
-        differing = ((pair.a, pair.b) for pair, row in rows if row.p_corrected <= round(1 - self.method.level, 12))
+        rows, means = (
+            [(pair, pair.measures[text]) for pair in self.pairs],
+            {run: one.mean for run, one in self.means[text].items()},
+        )
+        differing = (
+            (pair.a, pair.b)
+            for pair, row in rows
+            if row.p_corrected <= round(1 - self.method.level, 12)
+        )
         verdicts = ((pair.a, pair.b, row.verdict) for pair, row in rows)
         return groups_of(text, means, differing, rows[0][1].direction, verdicts)
 
@@ -410,16 +478,27 @@ class Comparison(WithWarnings):
         warnings, method, convention.
         """
         convention = self.convention
-        groups = {} if self.method.baseline is not None else {"groups": {text: self.groups(text).as_dict() for text in self.means}}
+        groups = (
+            {}
+            if self.method.baseline is not None
+            else {"groups": {text: self.groups(text).as_dict() for text in self.means}}
+        )
         return {
             "pairs": [pair.as_dict() for pair in self.pairs],
-            "means": {text: {run: _mean_record(found) for run, found in runs.items()} for text, runs in self.means.items()},
+            "means": {
+                text: {run: _mean_record(found) for run, found in runs.items()}
+                for text, runs in self.means.items()
+            },
             **groups,
             "missing": dict(self.missing),
             "warnings": list(self.warnings),
             "method": self.method.as_dict(),
             "labels": labels_record(self.labels, self.labels_from),
-            "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
+            "convention": {
+                "name": convention.name,
+                "fingerprint": convention.fingerprint,
+                **convention.switches(),
+            },
         }
 
     def to_frame(self, backend: Any = "pandas") -> Any:
@@ -438,10 +517,16 @@ class Comparison(WithWarnings):
         ['a', 'b', 'measure', 'direction', 'mean_a', 'mean_b', 'difference']
         """
         records = list(self.records())
-        return frame_of({name: [record[name] for record in records] for name in records[0]}, backend)
+        return frame_of(
+            {name: [record[name] for record in records] for name in records[0]}, backend
+        )
 
     def __str__(self) -> str:
-        apart = [f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}" for pair in self.pairs if pair.mismatch]
+        apart = [
+            f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}"
+            for pair in self.pairs
+            if pair.mismatch
+        ]
         lines = [*apart, *(_line(pair, row) for pair, row in self.rows() if not pair.mismatch)]
         matters = not self.mismatches and any(row.basis is not None for _, row in self.rows())
         scales = dict.fromkeys(row.margin_scale for _, row in self.rows())
@@ -455,10 +540,12 @@ def _refuse_others(judged: Any, n_runs: int) -> None:
     wrong = [one for one in judged if not isinstance(one, Evaluation)] if listed else [judged]
     if wrong:
         raise OptionError(
-            f"judge: found {type(wrong[0]).__name__}{' in the sequence' if listed else ''}, expected a sequence of Evaluation, one for "
+            f"judge: found {type(wrong[0]).__name__}{' in the sequence' if listed else ''}, "
+            f"expected a sequence of Evaluation, one for "
             f"each of {n_runs} runs",
-            hint="compare(..., judge_qrels=) takes the grades themselves", command_hint="--judge-qrels takes the grades themselves",
-        )  # fmt: skip
+            hint="compare(..., judge_qrels=) takes the grades themselves",
+            command_hint="--judge-qrels takes the grades themselves",
+        )
 
 
 def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
@@ -468,13 +555,22 @@ def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
         if name == "interval":
             record |= dict(zip(("interval_low", "interval_high"), value, strict=True))
         elif name == "tipping":
-            record |= {f"tipping_{part}": None if value is None else value[part] for part in ("significance", "sign", "likely", "reaches")}
+            record |= {
+                f"tipping_{part}": None if value is None else value[part]
+                for part in ("significance", "sign", "likely", "reaches")
+            }
         elif name == "bounds":
-            record |= {f"bounds_{part}": None if value is None else value[part] for part in ("low", "high")}
+            record |= {
+                f"bounds_{part}": None if value is None else value[part] for part in ("low", "high")
+            }
         elif name == "basis":
             record |= {"labels": None if value is None else value["kind"]}
         elif name == "margin":
-            record |= {f"margin_{part}": part_value for part, part_value in value.items() if part != "margin"}
+            record |= {
+                f"margin_{part}": part_value
+                for part, part_value in value.items()
+                if part != "margin"
+            }
         elif name == "judge":
             record |= {f"judge_{part}": part_value for part, part_value in value.items()}
         else:
@@ -488,22 +584,34 @@ def _line(pair: Pair, row: Difference) -> str:
         "better": f"{pair.b} is better than {pair.a}",
         "worse": f"{pair.b} is worse than {pair.a}",
         "equivalent": f"{pair.b} and {pair.a} are equivalent",
-        "undecided": f"whether {pair.b} or {pair.a} is better is undecided" if differs else f"{pair.b} and {pair.a} are identical",
+        "undecided": f"whether {pair.b} or {pair.a} is better is undecided"
+        if differs
+        else f"{pair.b} and {pair.a} are identical",
         "too few judgments": f"too few judgments to say whether {_doubted(pair, row)}",
     }[row.verdict]
     signs = "+.4f" if row.about == "mean difference" else ".4f"
     ends = ", ".join(f"{end:{signs}}" for end in row.interval)
     means = f"{row.mean_b:.4f} against {row.mean_a:.4f}"
-    positional = np.format_float_positional(row.p_corrected, precision=3, fractional=False, trim="-")
+    positional = np.format_float_positional(
+        row.p_corrected, precision=3, fractional=False, trim="-"
+    )
     return f"{row.measure}: {said}: {means}, {row.difference:+.4f} [{ends}], p {positional}"
 
 
 def _doubted(pair: Pair, row: Difference) -> str:
-    return f"{pair.b} and {pair.a} are equivalent" if about_equivalence(row) else f"{pair.b} or {pair.a} is better"
+    return (
+        f"{pair.b} and {pair.a} are equivalent"
+        if about_equivalence(row)
+        else f"{pair.b} or {pair.a} is better"
+    )
 
 
 def _mean_record(found: RunMean) -> dict[str, Any]:
-    return {"mean": finite(found.mean), "interval": [finite(end) for end in found.interval], "n": found.n}
+    return {
+        "mean": finite(found.mean),
+        "interval": [finite(end) for end in found.interval],
+        "n": found.n,
+    }
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:

@@ -69,7 +69,10 @@ class DifferenceRow:
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
-    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> a, b = (
+    ...     ir.evaluate(qrels, {query: ranking for query in qrels}, "RR")
+    ...     for ranking in (["y", "x"], ["x", "y"])
+    ... )
     >>> found = ir.compare(a, b, slices=dict.fromkeys(qrels, "news"))["RR"]
     >>> [(row.difference, row.reversed().difference) for row in (found, found.slices["news"])]
     [(0.5, -0.5), (0.5, -0.5)]
@@ -137,7 +140,10 @@ class DifferenceRow:
 
     def reversed(self) -> Self:
         """Return the difference a - b; two-sided tests do not change."""
-        turned: dict[str, Any] = {"verdict": _OPPOSITE.get(self.verdict, self.verdict), "interval": _turned(self.interval, self.about)}
+        turned: dict[str, Any] = {
+            "verdict": _OPPOSITE.get(self.verdict, self.verdict),
+            "interval": _turned(self.interval, self.about),
+        }
         for one in fields(self):
             value = getattr(self, str(one.metadata.get("swapped", one.name)))
             if "swapped" in one.metadata:

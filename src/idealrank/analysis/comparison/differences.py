@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from idealrank.analysis.comparison.judge_differences import JudgeDifference
     from idealrank.analysis.comparison.slice_differences import Slices
 else:
-    JudgeDifference = annotation("idealrank.analysis.comparison.judge_differences", "JudgeDifference")
+    JudgeDifference = annotation(
+        "idealrank.analysis.comparison.judge_differences", "JudgeDifference"
+    )
     Slices = annotation("idealrank.analysis.comparison.slice_differences", "Slices")
 
 NOT_LOOKED = "whether there are too few judgments was not computed"
@@ -102,14 +104,21 @@ class Difference(DifferenceRow):
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
-    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> a, b = (
+    ...     ir.evaluate(qrels, {query: ranking for query in qrels}, "RR")
+    ...     for ranking in (["y", "x"], ["x", "y"])
+    ... )
     >>> (found := ir.compare(a, b)["RR"]).difference, found.interval, found.p, found.verdict
     (0.5, (0.5, 0.5), 0.03125, 'better')
     """
 
     _AFTER: ClassVar[Mapping[str, str]] = {
-        "direction": "", "level": "about", "p_equivalence": "p_corrected", "margin": "p_equivalence", "queries_needed": "detectable_reason",
-    }  # fmt: skip
+        "direction": "",
+        "level": "about",
+        "p_equivalence": "p_corrected",
+        "margin": "p_equivalence",
+        "queries_needed": "detectable_reason",
+    }
 
     measure: str
     direction: int
@@ -150,7 +159,9 @@ class Difference(DifferenceRow):
         """Return what a reader must know of the margin."""
         if self.margin is None:
             return []
-        return margin_cautions(self.margin, self.n, largest_loss=largest_loss, shown=about_equivalence(self))
+        return margin_cautions(
+            self.margin, self.n, largest_loss=largest_loss, shown=about_equivalence(self)
+        )
 
     @property
     def margin_scale(self) -> str:
@@ -163,7 +174,11 @@ class Difference(DifferenceRow):
         """Everything but the measure by name; None for what is not finite; slices and the judge,
         where there are any.
         """
-        found = {name: value for name, value in replace(self, slices=None).record().items() if name not in ("measure", "slices")}
+        found = {
+            name: value
+            for name, value in replace(self, slices=None).record().items()
+            if name not in ("measure", "slices")
+        }
         found["bounds"] = None if self.bounds is None else self.bounds.as_dict()
         found["basis"] = None if self.basis is None else self.basis.as_dict()
         if self.margin is None:
@@ -180,7 +195,10 @@ class Difference(DifferenceRow):
         Examples
         --------
         >>> import idealrank as ir
-        >>> a, b = (ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ranking}, "RR") for ranking in (["x"], ["y", "x"]))
+        >>> a, b = (
+        ...     ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ranking}, "RR")
+        ...     for ranking in (["x"], ["y", "x"])
+        ... )
         >>> (found := ir.compare(a, b)["RR"].reversed()).difference, found.wins
         (0.25, 1)
         """

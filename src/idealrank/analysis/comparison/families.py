@@ -26,7 +26,12 @@ from idealrank.stats.tolerance import subtracted
 
 Side: TypeAlias = Literal["better", "worse", "undecided"]
 
-PRIMARY, COMPANIONS, SLICES, COMPANION_SLICES = "primary measure", "companions", "slices", "slices of companions"
+PRIMARY, COMPANIONS, SLICES, COMPANION_SLICES = (
+    "primary measure",
+    "companions",
+    "slices",
+    "slices of companions",
+)
 
 Correction: TypeAlias = Literal["auto", "holm"]
 
@@ -48,7 +53,9 @@ class Hypothesis(NamedTuple):
     @property
     def counted(self) -> BoolArray:
         """The queries of the test."""
-        kept: BoolArray = self.first.counted[:, self.column] & self.second.counted[:, self.column] & self.within
+        kept: BoolArray = (
+            self.first.counted[:, self.column] & self.second.counted[:, self.column] & self.within
+        )
         return kept
 
     def scale(self, kept: BoolArray, design: Design) -> MarginScale:
@@ -87,7 +94,12 @@ def name_of(plan: Plan, tests: int, correction: Correction) -> str:
 
 
 def corrected(
-    tests: Sequence[Hypothesis], design: Design, plan: Plan, correction: Correction = "auto", *, alone: bool = True
+    tests: Sequence[Hypothesis],
+    design: Design,
+    plan: Plan,
+    correction: Correction = "auto",
+    *,
+    alone: bool = True,
 ) -> list[Corrected]:
     """Test a family, and correct it.
 
@@ -102,13 +114,18 @@ def corrected(
     if name in ("bonferroni", "holm"):
         single = replace(plan, level=1 - plan.alpha / n)
     found = _each(tests, design, single, plan.alpha / n)
-    equivalence = [None if plan.margin is None else min(1.0, n * one.p_equivalence) for one in found]
+    equivalence = [
+        None if plan.margin is None else min(1.0, n * one.p_equivalence) for one in found
+    ]
     if with_max_t:
         return _together(tests, found, equivalence, design, plan, alone=alone)
     p = [one.p for one in found]
     adjusted = adjust(p).tolist() if name == "holm" else [min(1.0, n * value) for value in p]
     if name == "holm":
-        found = [_ending_at_zero(one, value <= plan.alpha) for one, value in zip(found, adjusted, strict=True)]
+        found = [
+            _ending_at_zero(one, value <= plan.alpha)
+            for one, value in zip(found, adjusted, strict=True)
+        ]
     alphas = _levels(p, plan.alpha) if name == "holm" else [plan.alpha / n] * n
     return [
         Corrected(
@@ -136,7 +153,9 @@ def keep_sums(tests: Sequence[Hypothesis], design: Design, plan: Plan) -> None:
     units = Units.of(_differences(some, np.repeat(kept[:, None], len(some), axis=1))[kept], own)
     drawn = np.flatnonzero(units.n_nonzero > MOST_UNITS)
     if drawn.size:
-        plan.flips.of(own.n_units).keep(units.of_columns(drawn).with_weights(), plan.n_resamples, threads=plan.threads)
+        plan.flips.of(own.n_units).keep(
+            units.of_columns(drawn).with_weights(), plan.n_resamples, threads=plan.threads
+        )
 
 
 def _together(
@@ -155,16 +174,33 @@ def _together(
     if plan.null:
         shares = np.array([1.0 if one.margin is None else one.margin.share for one in found])
     together = simultaneous(
-        _differences(tests, counted) / shares, counted=counted, alternative=plan.alternative, null=plan.null, n_resamples=plan.n_resamples,
-        rng=plan.rng, level=plan.level, design=design, threads=plan.threads,
-    )  # fmt: skip
+        _differences(tests, counted) / shares,
+        counted=counted,
+        alternative=plan.alternative,
+        null=plan.null,
+        n_resamples=plan.n_resamples,
+        rng=plan.rng,
+        level=plan.level,
+        design=design,
+        threads=plan.threads,
+    )
     rows = []
     columns = (together.p, together.low * shares, together.high * shares, together.critical_t)
-    for one, equal, p, low, high, critical in zip(found, equivalence, *(column.tolist() for column in columns), strict=True):
-        own = one._replace(low=low, high=high) if alone else one._replace(low=low, high=high, p=p, about="mean difference")
+    for one, equal, p, low, high, critical in zip(
+        found, equivalence, *(column.tolist() for column in columns), strict=True
+    ):
+        own = (
+            one._replace(low=low, high=high)
+            if alone
+            else one._replace(low=low, high=high, p=p, about="mean difference")
+        )
         # The critical value of the family is a t of all units; unequal weights leave fewer degrees
         # of freedom at the same level.
-        alpha = plan.sides * float(stdtr(one.units - 1, -critical)) if one.units > 1 and math.isfinite(critical) else 0.0
+        alpha = (
+            plan.sides * float(stdtr(one.units - 1, -critical))
+            if one.units > 1 and math.isfinite(critical)
+            else 0.0
+        )
         critical = critical if one.df == one.units - 1 else critical_t(alpha, one.df, plan.sides)  # noqa: PLW2901
         rows.append(
             Corrected(
@@ -189,7 +225,9 @@ def _differences(tests: Sequence[Hypothesis], counted: BoolArray) -> FloatArray:
     return differences
 
 
-def _each(tests: Sequence[Hypothesis], design: Design, plan: Plan, alpha: float) -> list[MeasureTest]:
+def _each(
+    tests: Sequence[Hypothesis], design: Design, plan: Plan, alpha: float
+) -> list[MeasureTest]:
     """Every test by itself; those on the same queries, with one scale, in one go, by the same
     signs.
 
@@ -199,7 +237,9 @@ def _each(tests: Sequence[Hypothesis], design: Design, plan: Plan, alpha: float)
     scales: list[MarginScale] = []
     for place, test in enumerate(tests):
         kept = test.counted
-        scales.append(test.scale(kept, restricted(design, kept)) if _has_margin(plan) else MarginScale())
+        scales.append(
+            test.scale(kept, restricted(design, kept)) if _has_margin(plan) else MarginScale()
+        )
         groups.setdefault((np.packbits(kept).tobytes(), scales[place].share), []).append(place)
     found: dict[int, MeasureTest] = {}
     for members in groups.values():
@@ -210,13 +250,21 @@ def _each(tests: Sequence[Hypothesis], design: Design, plan: Plan, alpha: float)
             places = members[start : start + _IN_ONE_GO]
             first, second = (
                 np.stack([side.values[kept, test.column] for side, test in sides], axis=1)
-                for sides in zip(*(((tests[at].first, tests[at]), (tests[at].second, tests[at])) for at in places), strict=True)
+                for sides in zip(
+                    *(
+                        ((tests[at].first, tests[at]), (tests[at].second, tests[at]))
+                        for at in places
+                    ),
+                    strict=True,
+                )
             )
             rows = compare_columns(first, second, own, scaled)
             differences = subtracted(first, second)
             for at, (place, row) in enumerate(zip(places, rows, strict=True)):
                 skewed = row._replace(skewness=skewness(differences[:, at]))
-                found[place] = guarded(skewed, differences[:, at], own, MarginRule(plan, scales[place], alpha))
+                found[place] = guarded(
+                    skewed, differences[:, at], own, MarginRule(plan, scales[place], alpha)
+                )
     return [found[place] for place in range(len(tests))]
 
 

@@ -32,25 +32,44 @@ class JudgeDifference:
 
     @classmethod
     def of(
-        cls, a: Evaluation, b: Evaluation, measure: str, difference: float, compared: Collection[str] | None = None
+        cls,
+        a: Evaluation,
+        b: Evaluation,
+        measure: str,
+        difference: float,
+        compared: Collection[str] | None = None,
     ) -> "JudgeDifference":
         """Compare two evaluations by a judge's grades with the difference under people's grades."""
         queries = _common({*a.queries, *b.queries}, a, b, compared)
-        one, other = (QueryTable.of(side.on(queries), [_measure(side, measure)], queries) for side in (a, b))
+        one, other = (
+            QueryTable.of(side.on(queries), [_measure(side, measure)], queries) for side in (a, b)
+        )
         both = (one.counted & other.counted)[:, 0]
         n = int(both.sum())
         if not n:
-            raise IncompatibleError("judge: found no query of the comparison, expected at least one; are ids written alike?")
+            raise IncompatibleError(
+                "judge: found no query of the comparison, expected at least one; are ids "
+                "written alike?"
+            )
         first, second = one.values[both, 0], other.values[both, 0]
         found = math.fsum(second - first) / n
         slack = ROUNDING * max(float(np.abs(first).max()), float(np.abs(second).max()))
         p = float(paired_t(first, second).p) if n > 1 else math.nan
         contradicts = min(abs(found), abs(difference)) > slack and found * difference < 0
-        return cls(mean_a=math.fsum(first) / n, mean_b=math.fsum(second) / n, difference=found, p=p, n=n, contradicts=contradicts)
+        return cls(
+            mean_a=math.fsum(first) / n,
+            mean_b=math.fsum(second) / n,
+            difference=found,
+            p=p,
+            n=n,
+            contradicts=contradicts,
+        )
 
     def reversed(self) -> "JudgeDifference":
         """Return the difference a - b; the signs still contradict each other, or do not."""
-        return replace(self, mean_a=self.mean_b, mean_b=self.mean_a, difference=0.0 - self.difference)
+        return replace(
+            self, mean_a=self.mean_b, mean_b=self.mean_a, difference=0.0 - self.difference
+        )
 
 
 def of_judged_queries(evaluation: Evaluation, qrels: Qrels) -> Evaluation:
@@ -62,7 +81,9 @@ def of_judged_queries(evaluation: Evaluation, qrels: Qrels) -> Evaluation:
     return evaluation.on([query for query in evaluation.queries if query in qrels])
 
 
-def _common(judged: Collection[str], a: Evaluation, b: Evaluation, compared: Collection[str] | None) -> list[str]:
+def _common(
+    judged: Collection[str], a: Evaluation, b: Evaluation, compared: Collection[str] | None
+) -> list[str]:
     if compared is not None:
         return sorted(set(compared).intersection(judged))
     unanswered = set(a.coverage.missing_queries).intersection(b.coverage.missing_queries)
@@ -72,5 +93,7 @@ def _common(judged: Collection[str], a: Evaluation, b: Evaluation, compared: Col
 def _measure(evaluation: Evaluation, text: str) -> Measure:
     found = next((measure for measure in evaluation.measures if str(measure) == text), None)
     if found is None:
-        raise IncompatibleError(f"judge: found no values of {text}, expected the measures that are compared")
+        raise IncompatibleError(
+            f"judge: found no values of {text}, expected the measures that are compared"
+        )
     return found

@@ -16,7 +16,13 @@ import numpy as np
 from idealrank.analysis.comparison.labels_needed import labels_needed
 from idealrank.analysis.comparison.places import Places
 from idealrank.analysis.comparison.sensitivity import Sensitivity, Side, sensitivity_of
-from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings, judgments_reach, tipping_point
+from idealrank.analysis.comparison.tipping import (
+    Question,
+    Tipping,
+    Tippings,
+    judgments_reach,
+    tipping_point,
+)
 from idealrank.data.label_kinds import LabelKind, Labels
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import OptionError
@@ -149,7 +155,9 @@ def labels_record(labels: Labels | None, labels_from: str | None) -> dict[str, A
     return record if labels_from is None else record | {"from": labels_from}
 
 
-def labels_of_runs(evaluations: Sequence[Evaluation], declared: DeclaredLabels = NOTHING_DECLARED) -> Labels | None:
+def labels_of_runs(
+    evaluations: Sequence[Evaluation], declared: DeclaredLabels = NOTHING_DECLARED
+) -> Labels | None:
     """Return the labels behind all evaluations, or what is declared; None if they are not known.
 
     Labels of different kinds, which only an explicit choice allows, count as pooled.
@@ -169,7 +177,9 @@ def labels_of_runs(evaluations: Sequence[Evaluation], declared: DeclaredLabels =
     return known[0]
 
 
-def sampled_negatives_of(evaluations: Sequence[Evaluation], declared: DeclaredLabels) -> float | None:
+def sampled_negatives_of(
+    evaluations: Sequence[Evaluation], declared: DeclaredLabels
+) -> float | None:
     """Return the declared share of the non-relevant documents with a label; None if there is
     none.
     """
@@ -182,7 +192,10 @@ def place_of_source(labels_from: str | None, names: Sequence[str]) -> int | None
     if labels_from is None:
         return None
     if labels_from not in names:
-        raise OptionError(f"labels_from={labels_from!r}: found no run of that name, expected one of {', '.join(names)}")
+        raise OptionError(
+            f"labels_from={labels_from!r}: found no run of that name, expected one of "
+            f"{', '.join(names)}"
+        )
     return names.index(labels_from)
 
 
@@ -207,7 +220,8 @@ class LabelRules:
         """Return the rules for these runs, under their names."""
         if declared.labels_from is not None and declared.labels_are in ("complete", "pooled"):
             raise OptionError(
-                f"labels_from={declared.labels_from!r}: found {declared.labels_are} labels, which favour no run, "
+                f"labels_from={declared.labels_from!r}: found {declared.labels_are} labels, "
+                f"which favour no run, "
                 "expected positive-only labels"
             )
         return cls(
@@ -265,9 +279,13 @@ class LabelRules:
             one_sided = self._one_sided(result.pair, self.measures[result.column], coverages)
             return one_sided is None or _is_behind(one_sided.run, result)
         reach = self.tippings.reach(result.pair, result.column, within=within)
-        return isinstance(reach, str) or judgments_reach(reach, result.differences, result.kept, result.design, result.question)
+        return isinstance(reach, str) or judgments_reach(
+            reach, result.differences, result.kept, result.design, result.question
+        )
 
-    def _coverages_within(self, result: Result, within: BoolArray) -> "tuple[Coverage, Coverage] | None":
+    def _coverages_within(
+        self, result: Result, within: BoolArray
+    ) -> "tuple[Coverage, Coverage] | None":
         """Coverage of both runs on a slice; None if every document returned there has a label. Of
         all queries if rankings are not known.
         """
@@ -299,7 +317,9 @@ class LabelRules:
             sensitivity=sensitivity_of(reach, result.differences, result.kept, result.design),
         )
 
-    def _one_sided(self, pair: tuple[int, int], measure: Measure, coverages: tuple[Coverage, Coverage]) -> OneSided | None:
+    def _one_sided(
+        self, pair: tuple[int, int], measure: Measure, coverages: tuple[Coverage, Coverage]
+    ) -> OneSided | None:
         if self.source is not None:
             if self.source not in pair:
                 return None  # labels of a third run favour neither
@@ -330,7 +350,9 @@ def _is_behind(favoured: Side, result: Result) -> bool:
     return lead > 0 if favoured == "a" else lead < 0
 
 
-def one_sided_labels(a: Coverage, b: Coverage, measure: Measure, *, held: float = _HELD) -> OneSided | None:
+def one_sided_labels(
+    a: Coverage, b: Coverage, measure: Measure, *, held: float = _HELD
+) -> OneSided | None:
     """Return the run that the labels seem to come from; None where neither stands out.
 
     One run returns at least 99 % of the labelled documents within one depth, and the other run does
@@ -348,7 +370,9 @@ def one_sided_labels(a: Coverage, b: Coverage, measure: Measure, *, held: float 
             if share is None or other_share is None:
                 continue
             if share >= held > other_share:
-                return OneSided(run=run, declared=False, depth=depth, share=share, other_share=other_share)
+                return OneSided(
+                    run=run, declared=False, depth=depth, share=share, other_share=other_share
+                )
     return None
 
 

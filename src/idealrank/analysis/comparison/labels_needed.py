@@ -70,11 +70,18 @@ class _Sheet:
         absent_a, absent_b = np.full(own_b.size, -1), np.full(own_a.size, -1)
         of_a = np.concatenate((own_a, absent_a, shared_a))
         of_b = np.concatenate((absent_b, own_b, shared_b))
-        change, rank = _expected_change(reach, differences, kept, of_a, of_b), _best_rank(reach, of_a, of_b)
+        change, rank = (
+            _expected_change(reach, differences, kept, of_a, of_b),
+            _best_rank(reach, of_a, of_b),
+        )
         order = np.lexsort((rank, -change))
         order = order[change[order] > 0]
         of_a, of_b = of_a[order], of_b[order]
-        return cls(of_a=of_a, of_b=of_b, relevant=_spread_evenly(_chances(reach, of_a, of_b), _kind(of_a, of_b)))
+        return cls(
+            of_a=of_a,
+            of_b=of_b,
+            relevant=_spread_evenly(_chances(reach, of_a, of_b), _kind(of_a, of_b)),
+        )
 
     def judged(self, n: int) -> tuple[IntArray, IntArray]:
         """Return the places of the first n documents in each run."""
@@ -82,11 +89,15 @@ class _Sheet:
         return first_a[first_a >= 0], first_b[first_b >= 0]
 
 
-def _expected_change(reach: Reach, differences: FloatArray, kept: BoolArray, of_a: IntArray, of_b: IntArray) -> FloatArray:
+def _expected_change(
+    reach: Reach, differences: FloatArray, kept: BoolArray, of_a: IntArray, of_b: IntArray
+) -> FloatArray:
     """Change of the difference of its query that the label of each document is expected to make, as
     in strategy `change`.
     """
-    added = _at(_contributions(reach.b, reach.gain), of_b) - _at(_contributions(reach.a, reach.gain), of_a)
+    added = _at(_contributions(reach.b, reach.gain), of_b) - _at(
+        _contributions(reach.a, reach.gain), of_a
+    )
     rank, row = _best_rank(reach, of_a, of_b), _rows_of(reach, of_a, of_b)
     as_judged = np.where(kept, differences, 0.0)[row]
     lost = (as_judged + added) * (1 - _factor_of_one(reach)[row])
@@ -119,7 +130,9 @@ def _at(values: FloatArray | IntArray, places: IntArray) -> FloatArray:
 
 def _best_rank(reach: Reach, of_a: IntArray, of_b: IntArray) -> IntArray:
     far = np.iinfo(np.int64).max
-    ranks = [np.append(side.rank, far)[places] for side, places in ((reach.a, of_a), (reach.b, of_b))]
+    ranks = [
+        np.append(side.rank, far)[places] for side, places in ((reach.a, of_a), (reach.b, of_b))
+    ]
     return np.asarray(np.minimum(*ranks), np.int64)
 
 
@@ -146,7 +159,10 @@ def _rates_alone(reach: Reach) -> FloatArray:
     if np.count_nonzero(alone) < _ENOUGH:
         return _share_by_rank(reach, rank, relevant)
     rates = _share_by_rank(reach, rank[alone], relevant[alone])
-    pooled = any(_is_pooled(reach, side.hit_rank[mask], side.rank[own]) for (side, own), mask in zip(sides, masks, strict=True))
+    pooled = any(
+        _is_pooled(reach, side.hit_rank[mask], side.rank[own])
+        for (side, own), mask in zip(sides, masks, strict=True)
+    )
     if pooled or np.count_nonzero(~alone) < _ENOUGH:
         return rates
     # Systems beside these two chose what was judged. One system fewer that returns a document
@@ -159,7 +175,9 @@ def _rates_alone(reach: Reach) -> FloatArray:
 
 def _is_pooled(reach: Reach, judged: IntArray, unjudged: IntArray) -> bool:
     """Return whether hardly any document that a run alone returns lacks a judgment at some rank."""
-    n_judged, n_unjudged = (np.bincount(rank, minlength=reach.gain.size) for rank in (judged, unjudged))
+    n_judged, n_unjudged = (
+        np.bincount(rank, minlength=reach.gain.size) for rank in (judged, unjudged)
+    )
     return bool(((n_judged > 0) & (n_judged >= _POOLED * (n_judged + n_unjudged))).any())
 
 
@@ -187,7 +205,10 @@ def _richness(reach: Reach) -> FloatArray:
     row = np.concatenate((reach.a.hit_row, reach.b.hit_row))
     rank = np.concatenate((reach.a.hit_rank, reach.b.hit_rank))
     relevant = np.concatenate((reach.a.hit_worth, reach.b.hit_worth)) > 0
-    found, expected = (np.bincount(row, weights=column, minlength=reach.n_queries) for column in (relevant, _rates_of_both(reach)[rank]))
+    found, expected = (
+        np.bincount(row, weights=column, minlength=reach.n_queries)
+        for column in (relevant, _rates_of_both(reach)[rank])
+    )
     return np.asarray((found + _PRIOR) / (expected + _PRIOR))
 
 
@@ -253,7 +274,9 @@ class _Outlook:
             return True
         question = self.question
         if question.observed is not None and error > 0:
-            question = question._replace(observed=question.critical * abs(mean) / error / self.critical)
+            question = question._replace(
+                observed=question.critical * abs(mean) / error / self.critical
+            )
         rest = self._rest(n, shrunk)
         return judgments_reach(rest, differences, self.kept, self.design, question)
 
@@ -273,8 +296,20 @@ class _Outlook:
         rest_a, rest_b = _others(judged_a, reach.a.rank.size), _others(judged_b, reach.b.rank.size)
         relevant_a = sheet.relevant[:n][sheet.of_a[:n] >= 0]
         relevant_b = sheet.relevant[:n][sheet.of_b[:n] >= 0]
-        a = _with_hits(reach.a, judged_a, relevant_a, np.where(reach.own_a[judged_a], _OF_A, _OF_BOTH), reach.gain)
-        b = _with_hits(reach.b, judged_b, relevant_b, np.where(reach.own_b[judged_b], _OF_B, _OF_BOTH), reach.gain)
+        a = _with_hits(
+            reach.a,
+            judged_a,
+            relevant_a,
+            np.where(reach.own_a[judged_a], _OF_A, _OF_BOTH),
+            reach.gain,
+        )
+        b = _with_hits(
+            reach.b,
+            judged_b,
+            relevant_b,
+            np.where(reach.own_b[judged_b], _OF_B, _OF_BOTH),
+            reach.gain,
+        )
         rest = _part(replace(reach, a=a, b=b), rest_a, rest_b)
         return replace(rest, a=_weighed(rest.a, shrunk), b=_weighed(rest.b, shrunk))
 
@@ -386,7 +421,9 @@ def _weighed(side: Places, shrunk: FloatArray) -> Places:
     return side if weight is None else side._replace(weight=weight)
 
 
-def _with_hits(side: Places, rows: IntArray, relevant: BoolArray, codes: IntArray, gain: FloatArray) -> Places:
+def _with_hits(
+    side: Places, rows: IntArray, relevant: BoolArray, codes: IntArray, gain: FloatArray
+) -> Places:
     """Return a run with some of its unjudged documents among the judged ones."""
     hit_row = np.concatenate((side.hit_row, side.document_rows[rows]))
     hit_rank = np.concatenate((side.hit_rank, side.rank[rows]))
@@ -409,7 +446,10 @@ def _judged_with(side: Places, rows: IntArray) -> Judged:
     if not side.linear:
         new = side.documents.part(rows)
         best = np.full(rows.size, judged.ideal.grade.max(initial=1.0))
-        query, rank, grade = (np.concatenate(pair) for pair in ((hits.query, new.query), (hits.rank, new.rank), (hits.grade, best)))
+        query, rank, grade = (
+            np.concatenate(pair)
+            for pair in ((hits.query, new.query), (hits.rank, new.rank), (hits.grade, best))
+        )
         order = np.lexsort((rank, query))
         hits = Hits(query=query[order], rank=rank[order], grade=grade[order])
     return Judged(

@@ -9,27 +9,40 @@ from idealrank.stats.applied_margins import AppliedMargin
 from idealrank.stats.effects import queries_for_skew
 
 
-def margin_cautions(margin: AppliedMargin, n: int, *, largest_loss: float | None, shown: bool) -> list[str]:
+def margin_cautions(
+    margin: AppliedMargin, n: int, *, largest_loss: float | None, shown: bool
+) -> list[str]:
     """Return what a reader must know of a margin: too few queries, another largest loss, no known
     error rate.
     """
     said = []
     seen = margin.largest_seen
     if largest_loss is not None and margin.largest_loss != largest_loss:
-        instead = "the gate cannot pass" if margin.largest_loss is None else f"the range of the measure, {margin.largest_loss:g}, is taken"
-        said.append(f"A query differs by {seen:.4g}, more than the largest loss given, {largest_loss:g}: {instead}.")
+        instead = (
+            "the gate cannot pass"
+            if margin.largest_loss is None
+            else f"the range of the measure, {margin.largest_loss:g}, is taken"
+        )
+        said.append(
+            f"A query differs by {seen:.4g}, more than the largest loss given, "
+            f"{largest_loss:g}: {instead}."
+        )
     elif margin.largest_loss is None and shown:
         said.append(
-            f"The error rate of a difference below {margin.margin:g} is not known: the measure has no finite range, so that rare queries "
+            f"The error rate of a difference below {margin.margin:g} is not known: the "
+            f"measure has no finite range, so that rare queries "
             "may lose more than these show. Give the largest loss that one query can have."
         )
     if not shown and (margin.queries_needed or 0) > n:
         share = margin.unseen_share(n)
         widest = _floor(margin.applied / share)
         said.append(
-            f"{n:,} {'query' if n == 1 else 'queries'} cannot show a difference below {margin.margin:g}, even if none differs: up to "
-            f"{100 * share:.2g}% of all queries may still lose {margin.largest_loss:g}, the largest possible loss. "
-            f"Use {margin.queries_needed:,} queries or more; or give a largest loss of at most {widest:g}, if no query can lose more."
+            f"{n:,} {'query' if n == 1 else 'queries'} cannot show a difference below "
+            f"{margin.margin:g}, even if none differs: up to "
+            f"{100 * share:.2g}% of all queries may still lose {margin.largest_loss:g}, the "
+            f"largest possible loss. "
+            f"Use {margin.queries_needed:,} queries or more; or give a largest loss of at "
+            f"most {widest:g}, if no query can lose more."
         )
     return said
 
@@ -40,13 +53,15 @@ def scale_note(margin: AppliedMargin, n: int, name: str = "margin") -> str:
     """
     if margin.answerable is None:
         return (
-            f"The queries that have a relevant document are not known: the {name} of {margin.margin:g} refers to all {_queries(n)}. "
+            f"The queries that have a relevant document are not known: the {name} of "
+            f"{margin.margin:g} refers to all {_queries(n)}. "
             "Evaluate the runs again to refer it to those."
         )
     if margin.applied == margin.margin:
         return ""
     return (
-        f"The {name} of {margin.margin:g} refers to the {margin.answerable:,} of {n:,} queries that have a relevant document: "
+        f"The {name} of {margin.margin:g} refers to the {margin.answerable:,} of {n:,} "
+        f"queries that have a relevant document: "
         f"{margin.applied:.4g} in the mean of all."
     )
 
@@ -60,19 +75,30 @@ def skew_caution(verdict: str, skew: float, n: int, *, clustered: bool = False) 
     if n < queries_for_skew(0.0, n) or clustered:
         why = _too_few(n, queries_for_skew(skew, 0), clustered=clustered)
     else:
-        why = f"the differences are skewed ({skew:.2g}); use {queries_for_skew(skew, n):,} queries or more"
+        why = (
+            f"the differences are skewed ({skew:.2g}); use {queries_for_skew(skew, n):,} queries "
+            f"or more"
+        )
     return f"The error rate of the verdict on {verdict} is not known, for {why}."
 
 
-def skew_cautions(verdicts: Mapping[str, tuple[float, int]], *, clustered: bool = False) -> list[str]:
+def skew_cautions(
+    verdicts: Mapping[str, tuple[float, int]], *, clustered: bool = False
+) -> list[str]:
     """Return the caution of the verdicts without a known error rate, one for all; none without such
     verdicts.
     """
     if len(verdicts) < 2:
-        return [skew_caution(verdict, skew, n, clustered=clustered) for verdict, (skew, n) in verdicts.items()]
+        return [
+            skew_caution(verdict, skew, n, clustered=clustered)
+            for verdict, (skew, n) in verdicts.items()
+        ]
     fewest = min(n for _, n in verdicts.values())
     needed = max(queries_for_skew(skew, 0) for skew, _ in verdicts.values())
-    return [f"The error rate of {len(verdicts):,} verdicts is not known, for {_too_few(fewest, needed, clustered=clustered)}."]
+    return [
+        f"The error rate of {len(verdicts):,} verdicts is not known, for "
+        f"{_too_few(fewest, needed, clustered=clustered)}."
+    ]
 
 
 def _too_few(n: int, needed: int, *, clustered: bool) -> str:
@@ -80,7 +106,9 @@ def _too_few(n: int, needed: int, *, clustered: bool) -> str:
     return f"{of}{_queries(n)} may lack rare large differences; use {needed:,}{unit} or more"
 
 
-def slice_skew_caution(verdicts: str, whole: tuple[float, int], sizes: list[int], units: str = "queries") -> str:
+def slice_skew_caution(
+    verdicts: str, whole: tuple[float, int], sizes: list[int], units: str = "queries"
+) -> str:
     """Return that verdicts on slices have no known error rate, by the skewness over all queries;
     else empty.
     """

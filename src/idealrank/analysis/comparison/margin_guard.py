@@ -52,7 +52,9 @@ class MarginRule(NamedTuple):
     alpha: float
 
 
-def guarded(one: MeasureTest, differences: FloatArray, design: Design, rule: MarginRule) -> MeasureTest:
+def guarded(
+    one: MeasureTest, differences: FloatArray, design: Design, rule: MarginRule
+) -> MeasureTest:
     """Return the test of a margin with p values that rare losses beyond the sample cannot undo.
 
     Equivalence is guarded on both sides.
@@ -103,11 +105,15 @@ def guarded_alone(
     scale = MarginScale.of(answerable, greatest - least, design)
     a, b = (side[:, None] for side in sides)
     if scale.share != 1.0:
-        one = one._replace(p_equivalence=compare_columns(a, b, design, scale.on(plan))[0].p_equivalence)
+        one = one._replace(
+            p_equivalence=compare_columns(a, b, design, scale.on(plan))[0].p_equivalence
+        )
     return guarded(one, subtracted(a, b)[:, 0], design, MarginRule(plan, scale, plan.alpha))
 
 
-def unseen_in_sums(one: MeasureTest, plan: Plan, scale: MarginScale, *, largest_seen: float) -> MeasureTest:
+def unseen_in_sums(
+    one: MeasureTest, plan: Plan, scale: MarginScale, *, largest_seen: float
+) -> MeasureTest:
     """Return a strict test from sums alone, guarded by the number of queries: with too few of them,
     rare losses may all be missed.
 
@@ -115,18 +121,34 @@ def unseen_in_sums(one: MeasureTest, plan: Plan, scale: MarginScale, *, largest_
     """
     margin = -plan.null
     limit = loss_limit(plan.largest_loss, scale.span, largest_seen)
-    asked = AppliedMargin(margin=margin / scale.share, applied=margin, answerable=scale.answerable, largest_seen=largest_seen)
+    asked = AppliedMargin(
+        margin=margin / scale.share,
+        applied=margin,
+        answerable=scale.answerable,
+        largest_seen=largest_seen,
+    )
     applied = _with_limit(asked, limit, plan.alpha)
     if limit is None or limit <= margin:
-        return one._replace(margin=applied, p=max(one.p, float(plan.largest_loss is not None and limit is None)))
+        return one._replace(
+            margin=applied, p=max(one.p, float(plan.largest_loss is not None and limit is None))
+        )
     p = math.exp(one.n * math.log1p(-margin / limit))
-    return one._replace(margin=applied, p=max(one.p, p), low=min(one.low, limit * math.expm1(math.log(plan.alpha) / one.n)))
+    return one._replace(
+        margin=applied,
+        p=max(one.p, p),
+        low=min(one.low, limit * math.expm1(math.log(plan.alpha) / one.n)),
+    )
 
 
 def _with_limit(margin: AppliedMargin, limit: float | None, alpha: float) -> AppliedMargin:
     """The margin with the largest loss and the queries that it takes."""
     if limit is None or limit <= margin.applied:
-        return replace(margin, largest_loss=limit, queries_needed=None if limit is None else 1, level=None if limit is None else alpha)
+        return replace(
+            margin,
+            largest_loss=limit,
+            queries_needed=None if limit is None else 1,
+            level=None if limit is None else alpha,
+        )
     from idealrank.stats.unseen_losses import queries_without_loss  # noqa: PLC0415  (few comparisons have a margin)
 
     needed = queries_without_loss(margin.applied, limit, alpha)

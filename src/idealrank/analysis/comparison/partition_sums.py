@@ -11,7 +11,12 @@ import numpy as np
 
 from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.families import Hypothesis
-from idealrank.analysis.comparison.query_table import QueryTable, chosen_measures, comparable, queries_of
+from idealrank.analysis.comparison.query_table import (
+    QueryTable,
+    chosen_measures,
+    comparable,
+    queries_of,
+)
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.conventions import Convention
 from idealrank.data.fingerprints import added
@@ -56,7 +61,9 @@ class MeasureDifference:
     Examples
     --------
     >>> import idealrank as ir
-    >>> a, b = (ir.evaluate({"q": {"x": 1}}, {"q": ranking}, "RR") for ranking in (["y", "x"], ["x"]))
+    >>> a, b = (
+    ...     ir.evaluate({"q": {"x": 1}}, {"q": ranking}, "RR") for ranking in (["y", "x"], ["x"])
+    ... )
     >>> found = ir.ComparisonSums.of(a, b, n_draws=10).differences()[0]
     >>> found.measure, found.wins, found.difference
     ('RR', 1, 0.5)
@@ -124,7 +131,9 @@ class ComparisonSums:
     >>> for names in (["q1", "q2", "q3"], ["q4", "q5", "q6"]):
     ...     qrels = {query: {"x": 1} for query in names}
     ...     a, b = ({query: ranking for query in names} for ranking in (["y", "x"], ["x", "y"]))
-    ...     parts.append(ir.ComparisonSums.of(ir.evaluate(qrels, a, "RR"), ir.evaluate(qrels, b, "RR")))
+    ...     parts.append(
+    ...         ir.ComparisonSums.of(ir.evaluate(qrels, a, "RR"), ir.evaluate(qrels, b, "RR"))
+    ...     )
     >>> found = parts[0].merge(parts[1]).differences()[0]
     >>> found.n, found.difference, found.low, found.p < 0.05
     (6, 0.5, 0.5, True)
@@ -178,13 +187,27 @@ class ComparisonSums:
         chosen = chosen_measures([a, b], measures)
         queries = queries_of([a, b])
         tables = [QueryTable.of(one, chosen, queries) for one in (a, b)]
-        sums = sums_of_columns(queries, tables[0].values, tables[1].values, n_draws=n_draws, seed=seed)
+        sums = sums_of_columns(
+            queries, tables[0].values, tables[1].values, n_draws=n_draws, seed=seed
+        )
         both = tables[0].counted & tables[1].counted
         worst, different = [], ~tables[0].equal(tables[1]) & both
         for column, measure in enumerate(chosen):
             places = different[:, column].nonzero()[0].tolist()
-            rows = ((queries[row], float(tables[0].values[row, column]), float(tables[1].values[row, column])) for row in places)
-            worst.append(_falls((query, before, after, (after - before) * measure.direction) for query, before, after in rows))
+            rows = (
+                (
+                    queries[row],
+                    float(tables[0].values[row, column]),
+                    float(tables[1].values[row, column]),
+                )
+                for row in places
+            )
+            worst.append(
+                _falls(
+                    (query, before, after, (after - before) * measure.direction)
+                    for query, before, after in rows
+                )
+            )
         return cls(
             a=names[0],
             b=names[1],
@@ -207,23 +230,38 @@ class ComparisonSums:
         IncompatibleError
             Conventions, measures, cuts, seeds or numbers of draws differ.
         """
-        if (self.convention.alignment, self.convention.rules) != (other.convention.alignment, other.convention.rules):
-            raise IncompatibleError(f"found conventions {self.convention} and {other.convention}; expected one for all parts")
+        if (self.convention.alignment, self.convention.rules) != (
+            other.convention.alignment,
+            other.convention.rules,
+        ):
+            raise IncompatibleError(
+                f"found conventions {self.convention} and {other.convention}; expected one "
+                f"for all parts"
+            )
         if self.measures != other.measures:
             ours, theirs = (", ".join(map(str, one.measures)) for one in (self, other))
-            raise IncompatibleError(f"found measures {ours} and {theirs}; expected the same for all parts")
+            raise IncompatibleError(
+                f"found measures {ours} and {theirs}; expected the same for all parts"
+            )
         if self.max_documents != other.max_documents:
             cuts = f"{self.max_documents} and {other.max_documents}"
-            raise IncompatibleError(f"found lists cut at {cuts} documents; expected one cut for all parts")
+            raise IncompatibleError(
+                f"found lists cut at {cuts} documents; expected one cut for all parts"
+            )
         return replace(
             self,
             sums=tuple(one.merge(two) for one, two in zip(self.sums, other.sums, strict=True)),
-            excluded=tuple(one + two for one, two in zip(self.excluded, other.excluded, strict=True)),
-            worst=tuple(_falls((*one, *two)) for one, two in zip(self.worst, other.worst, strict=True)),
+            excluded=tuple(
+                one + two for one, two in zip(self.excluded, other.excluded, strict=True)
+            ),
+            worst=tuple(
+                _falls((*one, *two)) for one, two in zip(self.worst, other.worst, strict=True)
+            ),
             missing=(self.missing[0] + other.missing[0], self.missing[1] + other.missing[1]),
             judgments=added(self.judgments, other.judgments),
             answerable=tuple(
-                None if one is None or two is None else one + two for one, two in zip(self.answerable, other.answerable, strict=True)
+                None if one is None or two is None else one + two
+                for one, two in zip(self.answerable, other.answerable, strict=True)
             ),
         )
 
@@ -249,7 +287,9 @@ class ComparisonSums:
         """
         open_share("level", level)
         self.require_queries()
-        corrected = [p for family in (self.sums[:1], self.sums[1:]) if family for p in max_t(family)]
+        corrected = [
+            p for family in (self.sums[:1], self.sums[1:]) if family for p in max_t(family)
+        ]
         return tuple(
             MeasureDifference(
                 measure=str(measure),
@@ -267,7 +307,9 @@ class ComparisonSums:
                 ties=one.n - one.wins - one.losses,
                 losses=one.losses,
             )
-            for measure, one, excluded, p in zip(self.measures, self.sums, self.excluded, corrected, strict=True)
+            for measure, one, excluded, p in zip(
+                self.measures, self.sums, self.excluded, corrected, strict=True
+            )
         )
 
     def require_queries(self) -> None:
@@ -280,7 +322,10 @@ class ComparisonSums:
         """
         for measure, one in zip(self.measures, self.sums, strict=True):
             if not one.n:
-                raise InputError(f"{measure}: no query counts in both {self.a!r} and {self.b!r}; do the query ids match?")
+                raise InputError(
+                    f"{measure}: no query counts in both {self.a!r} and {self.b!r}; do the "
+                    f"query ids match?"
+                )
 
     def packed(self) -> tuple[dict[str, Any], bytes]:
         """Numbers for JSON, and draws as bytes, for `unpacked` in another process; measures and
@@ -288,22 +333,40 @@ class ComparisonSums:
         """
         packed = [one.packed() for one in self.sums]
         numbers = {
-            "sums": [numbers for numbers, _ in packed], "excluded": self.excluded, "worst": self.worst, "missing": self.missing,
-            "judgments": self.judgments, "answerable": self.answerable,
-        }  # fmt: skip
+            "sums": [numbers for numbers, _ in packed],
+            "excluded": self.excluded,
+            "worst": self.worst,
+            "missing": self.missing,
+            "judgments": self.judgments,
+            "answerable": self.answerable,
+        }
         return numbers, b"".join(draws for _, draws in packed)
 
     @classmethod
     def unpacked(
-        cls, numbers: dict[str, Any], draws: bytes, *, names: tuple[str, str], measures: Sequence[Measure], convention: Convention,
+        cls,
+        numbers: dict[str, Any],
+        draws: bytes,
+        *,
+        names: tuple[str, str],
+        measures: Sequence[Measure],
+        convention: Convention,
         max_documents: int | None = None,
-    ) -> "ComparisonSums":  # fmt: skip
+    ) -> "ComparisonSums":
         """Sums that another process packed."""
         if len(numbers["sums"]) != len(measures):
-            raise OptionError(f"found sums of {len(numbers['sums'])} measures, expected {len(measures)}")
+            raise OptionError(
+                f"found sums of {len(numbers['sums'])} measures, expected {len(measures)}"
+            )
         size = len(draws) // len(measures)
-        sums = [DifferenceSums.unpacked(one, draws[size * at : size * (at + 1)]) for at, one in enumerate(numbers["sums"])]
-        worst = tuple(tuple((str(q), float(x), float(y), float(z)) for q, x, y, z in falls) for falls in numbers["worst"])
+        sums = [
+            DifferenceSums.unpacked(one, draws[size * at : size * (at + 1)])
+            for at, one in enumerate(numbers["sums"])
+        ]
+        worst = tuple(
+            tuple((str(q), float(x), float(y), float(z)) for q, x, y, z in falls)
+            for falls in numbers["worst"]
+        )
         missing = (int(numbers["missing"][0]), int(numbers["missing"][1]))
         return cls(
             a=names[0],
@@ -326,7 +389,8 @@ def _answerable(tables: Sequence[QueryTable], both: BoolArray) -> tuple[int | No
     everywhere = np.ones(len(both), np.bool_)
     tests = [Hypothesis(tables[0], tables[1], column, everywhere) for column in columns]
     return tuple(
-        test.scale(kept, Design.of(int(kept.sum()))).answerable if kept.any() else 0 for test, kept in zip(tests, both.T, strict=True)
+        test.scale(kept, Design.of(int(kept.sum()))).answerable if kept.any() else 0
+        for test, kept in zip(tests, both.T, strict=True)
     )
 
 

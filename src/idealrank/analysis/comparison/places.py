@@ -18,7 +18,10 @@ from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.measure import Measure
 
 FEWEST = 20  # judged documents of a rank; ranks with fewer are joined to their neighbours
-NO_RANKINGS = "evaluations do not keep rankings; evaluate with keep_unjudged=True, or give the files to `idealrank compare`"
+NO_RANKINGS = (
+    "evaluations do not keep rankings; evaluate with keep_unjudged=True, or give the files to "
+    "`idealrank compare`"
+)
 
 _UNORDERED: tuple[Ties, ...] = ("best", "worst")
 
@@ -57,7 +60,10 @@ class Places(NamedTuple):
         if weights is not None:
             within = np.flatnonzero(weights > 0)
         elif measure.expected(judged, documents) is None:
-            return f"{measure.name} is not linear in the grades, and its expected value has no closed form here"
+            return (
+                f"{measure.name} is not linear in the grades, and its expected value has no "
+                f"closed form here"
+            )
         else:
             within = np.flatnonzero(_within(measure, judged, documents))
             weights = measure.added_alone(judged, documents)
@@ -89,10 +95,15 @@ class Places(NamedTuple):
         """The documents of some of the queries compared, as if no other had any."""
         documents, hits = within[self.document_rows], within[self.hit_row]
         return self._replace(
-            documents=self.documents.part(documents), place=self.place[documents], rank=self.rank[documents],
-            weight=self.weight[documents], hit_row=self.hit_row[hits], hit_rank=self.hit_rank[hits],
-            hit_document=self.hit_document[hits], hit_worth=self.hit_worth[hits],
-        )  # fmt: skip
+            documents=self.documents.part(documents),
+            place=self.place[documents],
+            rank=self.rank[documents],
+            weight=self.weight[documents],
+            hit_row=self.hit_row[hits],
+            hit_rank=self.hit_rank[hits],
+            hit_document=self.hit_document[hits],
+            hit_worth=self.hit_worth[hits],
+        )
 
     @property
     def keys(self) -> KeyArray:
@@ -127,7 +138,9 @@ def _within(measure: Measure, judged: Judged, places: Hits) -> BoolArray:
     """Mark the places within the cutoff."""
     if measure.cutoff is None:
         return np.ones(places.query.size, np.bool_)
-    first = places.rank if places.tie_first is None or judged.ties != "expected" else places.tie_first
+    first = (
+        places.rank if places.tie_first is None or judged.ties != "expected" else places.tie_first
+    )
     return np.asarray(first <= limits_of(measure.cutoff, judged.lengths, places.query))
 
 
@@ -142,7 +155,9 @@ def _refusal(evaluation: Evaluation, measure: Measure) -> str:
         return NO_RANKINGS
     if judged.hits.document is None:
         return "the lists have no document ids"
-    if judged.unjudged_depth < (measure.cutoff if isinstance(measure.cutoff, int) else int(judged.lengths.max(initial=0))):
+    if judged.unjudged_depth < (
+        measure.cutoff if isinstance(measure.cutoff, int) else int(judged.lengths.max(initial=0))
+    ):
         known = f"rank {judged.unjudged_depth}, down to which unjudged documents are known"
         return f"{measure} looks deeper than {known}; expected a cutoff, as in {measure.name}@100"
     if judged.ties in _UNORDERED and judged.alignments.tied.any():
@@ -176,7 +191,10 @@ class ByRank:
         """Means of values by rank."""
         group = joined_ranks(np.bincount(rank, minlength=deepest + 1))
         n_groups = int(group.max(initial=0)) + 1
-        n, sums = (np.bincount(group[rank], weights=column, minlength=n_groups) for column in (None, values))
+        n, sums = (
+            np.bincount(group[rank], weights=column, minlength=n_groups)
+            for column in (None, values)
+        )
         overall = float(values.mean()) if values.size else np.nan
         mean = np.divide(sums, n, out=np.full(n_groups, overall), where=n > 0)
         return cls(mean[group], n[group].astype(np.int64))
@@ -221,24 +239,34 @@ def _told_apart(keys: KeyArray) -> tuple[KeyArray, IntArray]:
     again, at = np.append(False, rising[1:] == rising[:-1]), np.arange(keys.size)
     if not again.any():
         return rising, order
-    apart = rising + (at - np.maximum.accumulate(np.where(again, 0, at))).astype(np.uint64) * np.uint64(0xD1B54A32D192ED03)
+    apart = rising + (at - np.maximum.accumulate(np.where(again, 0, at))).astype(
+        np.uint64
+    ) * np.uint64(0xD1B54A32D192ED03)
     resorted = np.argsort(apart, kind="stable")
     return apart[resorted], order[resorted]
 
 
-def shared_documents(a: Places, b: Places, matched: tuple[IntArray, IntArray]) -> tuple[IntArray, IntArray]:
+def shared_documents(
+    a: Places, b: Places, matched: tuple[IntArray, IntArray]
+) -> tuple[IntArray, IntArray]:
     """Of the documents unjudged in both runs those that both show within the cutoff, as places
     among the documents of `a` and of `b`.
     """
     sides = tuple(zip((a, b), matched, strict=True))
-    sizes = [max(int(side.place.max(initial=-1)), int(places.max(initial=-1))) + 1 for side, places in sides]
+    sizes = [
+        max(int(side.place.max(initial=-1)), int(places.max(initial=-1))) + 1
+        for side, places in sides
+    ]
     both = np.arange(matched[0].size)
     for (side, places), size in zip(sides, sizes, strict=True):
         if side.place.size < size:  # else all are within the cutoff
             within = np.zeros(size, np.bool_)
             within[side.place] = True
             both = both[within[places[both]]]
-    first, second = (_positions(side.place, size)[places[both]] for (side, places), size in zip(sides, sizes, strict=True))
+    first, second = (
+        _positions(side.place, size)[places[both]]
+        for (side, places), size in zip(sides, sizes, strict=True)
+    )
     return first, second
 
 
@@ -254,7 +282,9 @@ def shown_by_both(side: Places, other: Places) -> BoolArray:
     documents of the judgments.
     """
     first, second = side.judged.qrels, other.judged.qrels
-    if first is second or _same_rows(first, second, np.union1d(side.hit_document, other.hit_document)):
+    if first is second or _same_rows(
+        first, second, np.union1d(side.hit_document, other.hit_document)
+    ):
         return np.isin(side.hit_document, other.hit_document)
     if first is None or second is None:
         return np.ones(side.hit_document.size, np.bool_)
@@ -276,4 +306,6 @@ def _pairs(qrels: Qrels, rows: IntArray) -> Iterator[tuple[bytes, bytes]]:
     """Query and document of rows."""
     queries = qrels.table.query_ids()
     of_rows = np.searchsorted(qrels.offsets, rows, side="right") - 1
-    return zip(map(queries.__getitem__, of_rows.tolist()), qrels.table.document_ids(rows), strict=True)
+    return zip(
+        map(queries.__getitem__, of_rows.tolist()), qrels.table.document_ids(rows), strict=True
+    )

@@ -51,7 +51,13 @@ from idealrank.analysis.comparison.query_table import (
     warn_of_weights,
 )
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping, Rankings, rankings_by_names
-from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_unscored, run_cautions
+from idealrank.analysis.comparison.requirements import (
+    JudgmentsOption,
+    judged_by,
+    mismatches,
+    refuse_unscored,
+    run_cautions,
+)
 from idealrank.analysis.comparison.standings import RunMean
 from idealrank.analysis.comparison.tipping import Question, Tippings, critical_t
 from idealrank.data.types import BoolArray
@@ -134,9 +140,13 @@ def compare(
         effect=effect,
         largest_loss=largest_loss,
     )
-    judgedness = tuple(Judgedness.of(evaluation, asked, queries, labels) for evaluation in evaluations)
+    judgedness = tuple(
+        Judgedness.of(evaluation, asked, queries, labels) for evaluation in evaluations
+    )
     sampled = sampled_negatives_of(evaluations, declared)
-    tippings = Tippings(evaluations, asked, queries, every_measure=not many, sampled_negatives=sampled)
+    tippings = Tippings(
+        evaluations, asked, queries, every_measure=not many, sampled_negatives=sampled
+    )
     rules = LabelRules.of(evaluations, names, tippings, declared)
     wanted = _pairs(names, baseline)
     case = _Case(
@@ -156,11 +166,20 @@ def compare(
         bounds = {pair: background.begin(partial(case.bounds, pair)) for pair in wanted}
         if rules.look_at_rates:
             background.begin(partial(tippings.prepare, wanted[0]))
-        alike = background.begin(partial(rankings_by_names, rankings, [evaluation.name for evaluation in evaluations], queries))
+        alike = background.begin(
+            partial(
+                rankings_by_names,
+                rankings,
+                [evaluation.name for evaluation in evaluations],
+                queries,
+            )
+        )
         found = case.tested(alone=not many or margin is not None)
         pairs = case.pairs(found, alike(), bounds, background, tell)
     method = replace(case.method(baseline, found), judgments=judged_by(evaluations, judgments))
-    covers = {name: evaluation.coverage for name, evaluation in zip(names, evaluations, strict=True)}
+    covers = {
+        name: evaluation.coverage for name, evaluation in zip(names, evaluations, strict=True)
+    }
     comparison = Comparison(
         names=names,
         pairs=pairs,
@@ -177,16 +196,29 @@ def compare(
         cautions=cautions,
     )
     compared = case.in_slices(comparison, membership, tell)
-    compared = replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs)) if apart else compared
-    return replace(compared, cautions=tuple(dict.fromkeys([*cautions, *_level_cautions(compared, design, membership)])))
+    compared = (
+        replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs))
+        if apart
+        else compared
+    )
+    return replace(
+        compared,
+        cautions=tuple(dict.fromkeys([*cautions, *_level_cautions(compared, design, membership)])),
+    )
 
 
-def _level_cautions(comparison: Comparison, design: Design, membership: "Membership | None") -> Iterator[str]:
+def _level_cautions(
+    comparison: Comparison, design: Design, membership: "Membership | None"
+) -> Iterator[str]:
     """Verdicts whose error rate is not known, or that these queries could not give: of margins, and
     of skewed differences.
     """
     clustered = design.clusters is not None
-    said = [caution for _, row in comparison.rows() for caution in row.level_cautions(comparison.method.largest_loss)]
+    said = [
+        caution
+        for _, row in comparison.rows()
+        for caution in row.level_cautions(comparison.method.largest_loss)
+    ]
     said += comparison.rate_cautions
     for pair in comparison.pairs:
         for row in pair.measures.values():
@@ -194,10 +226,21 @@ def _level_cautions(comparison: Comparison, design: Design, membership: "Members
             decided = [one for one in sliced if one.verdict in ("better", "worse")]
             if membership is None or not decided:
                 continue
-            verdicts, whole, sizes = f"{pair.b} against {pair.a} by {row.measure}", row.n, [one.n for one in decided]
+            verdicts, whole, sizes = (
+                f"{pair.b} against {pair.a} by {row.measure}",
+                row.n,
+                [one.n for one in decided],
+            )
             if clustered:
-                whole, sizes = design.n_units, [restricted(design, membership.within[one.name]).n_units for one in decided]
-            said.append(slice_skew_caution(verdicts, (row.skewness, whole), sizes, "clusters" if clustered else "queries"))
+                whole, sizes = (
+                    design.n_units,
+                    [restricted(design, membership.within[one.name]).n_units for one in decided],
+                )
+            said.append(
+                slice_skew_caution(
+                    verdicts, (row.skewness, whole), sizes, "clusters" if clustered else "queries"
+                )
+            )
     return filter(None, said)
 
 
@@ -207,12 +250,17 @@ def _unjoined(pair: Pair, apart: Mapping[str, str]) -> Pair:
     return pair if name is None else pair.without_verdict(f"{name} {apart[name]}")
 
 
-def _membership(queries: Sequence[str], categories: "Categories", n_runs: int, baseline: str | None) -> "Membership":
+def _membership(
+    queries: Sequence[str], categories: "Categories", n_runs: int, baseline: str | None
+) -> "Membership":
     """Assign queries to slices; refuse so many tests that none could be significant."""
     from idealrank.analysis.comparison.slice_differences import Membership  # noqa: PLC0415  (few comparisons have slices)
 
     if n_runs > MANY and baseline is None:
-        raise OptionError(f"slices: found {n_runs} runs to be compared with each other, expected at most {MANY}, or a baseline")
+        raise OptionError(
+            f"slices: found {n_runs} runs to be compared with each other, expected at most "
+            f"{MANY}, or a baseline"
+        )
     return Membership.of(queries, categories)
 
 
@@ -220,11 +268,16 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
     if baseline is None:
         pairs = math.comb(len(names), 2)
         if pairs > _MANY_PAIRS:
-            hints = [f"{option} compares each with one run instead" for option in ("baseline=", "--baseline")]
+            hints = [
+                f"{option} compares each with one run instead"
+                for option in ("baseline=", "--baseline")
+            ]
             warn(Advised(f"{len(names):,} runs make {pairs:,} pairs, which take long", *hints))
         return list(combinations(range(len(names)), 2))
     if baseline not in names:
-        raise OptionError(f"baseline {baseline!r}: found no run of that name, expected one of {', '.join(names)}")
+        raise OptionError(
+            f"baseline {baseline!r}: found no run of that name, expected one of {', '.join(names)}"
+        )
     first = names.index(baseline)
     return [(first, other) for other in range(len(names)) if other != first]
 
@@ -256,14 +309,19 @@ class _Case:
         plan = replace(self.plan, flips=SharedFlips(self.plan.seed))
         if alone:
             keep_sums([test for one in rows for test in one], self.design, plan)
-        primary, companions = (corrected(family, self.design, plan, self.correction, alone=alone) for family in families)
+        primary, companions = (
+            corrected(family, self.design, plan, self.correction, alone=alone)
+            for family in families
+        )
         rest = iter(companions)
         return [[first, *(next(rest) for _ in columns[1:])] for first in primary]
 
     def _test(self, pair: tuple[int, int], column: int) -> Hypothesis:
         first, second = (self.tables[run] for run in pair)
         test = Hypothesis(first, second, column, self._everywhere)
-        refuse_unscored(self.measures[column], (self.names[pair[0]], self.names[pair[1]]), test.counted)
+        refuse_unscored(
+            self.measures[column], (self.names[pair[0]], self.names[pair[1]]), test.counted
+        )
         return test
 
     @cached_property
@@ -273,17 +331,27 @@ class _Case:
     def _enough_draws(self, tests: int) -> None:
         """Refuse so many tests that no corrected p value could be small, whatever the values."""
         plan = self.plan
-        drawn = self.correction == "holm" and plan.test == "permutation" and self.design.n_units > MOST_UNITS
+        drawn = (
+            self.correction == "holm"
+            and plan.test == "permutation"
+            and self.design.n_units > MOST_UNITS
+        )
         if drawn and tests > plan.alpha * (plan.n_resamples + 1):
             raise OptionError(
-                f"found {tests:,} tests and {plan.n_resamples:,} draws: after Holm's correction no p could be as small as {plan.alpha:g}",
-                hint="compare fewer measures or runs, name a baseline, or set test='t', or n_resamples to more draws",
-                command_hint="compare fewer measures or runs, name one run with --baseline, or set --test t",
+                f"found {tests:,} tests and {plan.n_resamples:,} draws: after Holm's "
+                f"correction no p could be as small as {plan.alpha:g}",
+                hint="compare fewer measures or runs, name a baseline, or set test='t', or "
+                "n_resamples to more draws",
+                command_hint="compare fewer measures or runs, name one run with --baseline, or "
+                "set --test t",
             )
 
     def means(self) -> dict[str, dict[str, RunMean]]:
         """Of every run by every measure."""
-        return {str(measure): dict(zip(self.names, self._means_by(column), strict=True)) for column, measure in enumerate(self.measures)}
+        return {
+            str(measure): dict(zip(self.names, self._means_by(column), strict=True))
+            for column, measure in enumerate(self.measures)
+        }
 
     def _means_by(self, column: int) -> list[RunMean]:
         """Runs that are scored on the same queries have their means taken together."""
@@ -292,8 +360,18 @@ class _Case:
         found = [RunMean(math.nan, (math.nan, math.nan), 0)] * len(self.names)
         for kept, runs in alike_columns(counted):
             if n := int(kept.sum()):
-                of = mean_interval(values[np.ix_(kept, runs)], level=self.plan.level, design=restricted(self.design, kept))
-                for run, mean, low, high in zip(runs.tolist(), of.estimate.tolist(), of.low.tolist(), of.high.tolist(), strict=True):
+                of = mean_interval(
+                    values[np.ix_(kept, runs)],
+                    level=self.plan.level,
+                    design=restricted(self.design, kept),
+                )
+                for run, mean, low, high in zip(
+                    runs.tolist(),
+                    of.estimate.tolist(),
+                    of.low.tolist(),
+                    of.high.tolist(),
+                    strict=True,
+                ):
                     found[run] = RunMean(mean, (low, high), n)
         return found
 
@@ -321,12 +399,16 @@ class _Case:
             rows[0] = replace(rows[0], bounds=bounds[a, b]())
             first, second = self.names[a], self.names[b]
             by_measure = dict(zip(map(str, self.measures), rows, strict=True))
-            pairs.append(Pair(a=first, b=second, measures=by_measure, rankings=alike.get((first, second))))
+            pairs.append(
+                Pair(a=first, b=second, measures=by_measure, rankings=alike.get((first, second)))
+            )
             if tell is not None:
                 tell(len(pairs), len(self.wanted))
         return tuple(pairs)
 
-    def _rows(self, a: int, b: int, found: Sequence[Corrected], background: Background) -> list[Difference]:
+    def _rows(
+        self, a: int, b: int, found: Sequence[Corrected], background: Background
+    ) -> list[Difference]:
         """Each difference of two runs with its further results."""
         both = self.tables[a].counted & self.tables[b].counted
         same = int((self.tables[a].equal(self.tables[b]) & both).all(axis=1).sum())
@@ -334,7 +416,9 @@ class _Case:
         def row_of(column: int) -> Difference:
             measure, one, kept = self.measures[column], found[column], both[:, column]
             design = restricted(self.design, kept)
-            unjudged_a, unjudged_b, judged = self.judgedness[a].beside(self.judgedness[b], column, kept, design)
+            unjudged_a, unjudged_b, judged = self.judgedness[a].beside(
+                self.judgedness[b], column, kept, design
+            )
             row = replace(
                 difference_of(measure, one, self.plan),
                 excluded_queries=int((~kept).sum()),
@@ -342,16 +426,22 @@ class _Case:
                 unjudged_a=unjudged_a,
                 unjudged_b=unjudged_b,
                 difference_judged=judged,
-                judged_reason=self.judgedness[a].judged_reason(self.judgedness[b], column) if judged is None else None,
+                judged_reason=self.judgedness[a].judged_reason(self.judgedness[b], column)
+                if judged is None
+                else None,
                 family=COMPANIONS if column else PRIMARY,
             )
             supported_row = self._supported(row, (a, b), column, one, kept)
-            return replace(supported_row, error_rate_known=self._rate_known(supported_row, (a, b), column, one))
+            return replace(
+                supported_row, error_rate_known=self._rate_known(supported_row, (a, b), column, one)
+            )
 
         begun = [background.begin(partial(row_of, column)) for column in range(len(self.measures))]
         return [row() for row in begun]
 
-    def _rate_known(self, row: Difference, pair: tuple[int, int], column: int, test: Corrected) -> bool:
+    def _rate_known(
+        self, row: Difference, pair: tuple[int, int], column: int, test: Corrected
+    ) -> bool:
         """Return whether rare large differences that these queries lack cannot change a verdict
         better or worse.
         """
@@ -359,14 +449,22 @@ class _Case:
             return True
         first, second = (self.tables[run] for run in pair)
         kept = first.counted[:, column] & second.counted[:, column]
-        differences = (second.values[kept, column] - first.values[kept, column]) * math.copysign(1.0, test.found.lean)
+        differences = (second.values[kept, column] - first.values[kept, column]) * math.copysign(
+            1.0, test.found.lean
+        )
         span = first.spans[column] if first.spans else math.inf
-        return error_rate_known(differences, span, test.alpha / 2, design=restricted(self.design, kept))
+        return error_rate_known(
+            differences, span, test.alpha / 2, design=restricted(self.design, kept)
+        )
 
-    def _supported(self, row: Difference, pair: tuple[int, int], column: int, test: Corrected, kept: BoolArray) -> Difference:
+    def _supported(
+        self, row: Difference, pair: tuple[int, int], column: int, test: Corrected, kept: BoolArray
+    ) -> Difference:
         """The row with its basis, and without a verdict that the labels do not support."""
         if self.rules.look_at_rates and test.found.lean * test.found.difference < 0:
-            return replace(row, tipping_reason="the side of the test is not that of the mean difference")
+            return replace(
+                row, tipping_reason="the side of the test is not that of the mean difference"
+            )
         question = Question(test.critical, observed=test.observed)
         if row.verdict == "equivalent":
             critical = critical_t(self.plan.alpha / test.tests, test.found.df, 1)
@@ -390,14 +488,22 @@ class _Case:
     def method(self, baseline: str | None, found: Sequence[Sequence[Corrected]]) -> Method:
         """Method of the comparison."""
         plan, design, pairs = self.plan, self.design, len(self.wanted)
-        sizes = {PRIMARY: pairs} | ({COMPANIONS: pairs * (len(self.measures) - 1)} if len(self.measures) > 1 else {})
+        sizes = {PRIMARY: pairs} | (
+            {COMPANIONS: pairs * (len(self.measures) - 1)} if len(self.measures) > 1 else {}
+        )
         # Of fewer units every sign vector is looked at; of a family of tests, where there are no
         # more of them than draws.
-        drawn = plan.test == "permutation" and (design.n_units > MOST_UNITS or not all(one.found.exact for row in found for one in row))
+        drawn = plan.test == "permutation" and (
+            design.n_units > MOST_UNITS or not all(one.found.exact for row in found for one in row)
+        )
         correction = name_of(plan, max(sizes.values()), self.correction)
-        return method_of(plan, design, drawn=drawn, families=sizes, correction=correction, baseline=baseline)
+        return method_of(
+            plan, design, drawn=drawn, families=sizes, correction=correction, baseline=baseline
+        )
 
-    def in_slices(self, comparison: Comparison, membership: "Membership | None", tell: Tell | None) -> Comparison:
+    def in_slices(
+        self, comparison: Comparison, membership: "Membership | None", tell: Tell | None
+    ) -> Comparison:
         """The comparison with the slices of every difference, where there are some."""
         if membership is None:
             return comparison
@@ -417,21 +523,47 @@ class _Case:
             tell=tell,
         )
         pairs = tuple(
-            replace(pair, measures={text: replace(row, slices=one) for (text, row), one in zip(pair.measures.items(), rows, strict=True)})
+            replace(
+                pair,
+                measures={
+                    text: replace(row, slices=one)
+                    for (text, row), one in zip(pair.measures.items(), rows, strict=True)
+                },
+            )
             for pair, rows in zip(comparison.pairs, found, strict=True)
         )
-        sizes = {name: found[0][place].tests for place, name in enumerate((SLICES, COMPANION_SLICES)) if place < len(self.measures)}
+        sizes = {
+            name: found[0][place].tests
+            for place, name in enumerate((SLICES, COMPANION_SLICES))
+            if place < len(self.measures)
+        }
         families = {**comparison.method.families, **sizes}
-        correction = comparison.method.correction if comparison.method.correction != "none" else found[0][0].correction
+        correction = (
+            comparison.method.correction
+            if comparison.method.correction != "none"
+            else found[0][0].correction
+        )
         return replace(
-            comparison, pairs=pairs, method=replace(comparison.method, families=families, correction=correction, slices=membership.counts())
-        )  # fmt: skip
+            comparison,
+            pairs=pairs,
+            method=replace(
+                comparison.method,
+                families=families,
+                correction=correction,
+                slices=membership.counts(),
+            ),
+        )
 
-    def _carries(self, membership: "Membership", place: int, column: int, name: str, one: Corrected) -> bool:
+    def _carries(
+        self, membership: "Membership", place: int, column: int, name: str, one: Corrected
+    ) -> bool:
         """Return whether the judgments of a slice's own queries support its result."""
         if self.rules.look_at_rates and one.found.lean * one.found.difference < 0:
             return True
-        (first, second), within = (self.tables[run] for run in self.wanted[place]), membership.within[name]
+        (first, second), within = (
+            (self.tables[run] for run in self.wanted[place]),
+            membership.within[name],
+        )
         kept = first.counted[:, column] & second.counted[:, column] & within
         result = Result(
             pair=self.wanted[place],
@@ -445,7 +577,13 @@ class _Case:
 
 
 def method_of(
-    plan: Plan, design: Design, *, drawn: bool, families: Mapping[str, int], correction: str = "none", baseline: str | None = None
+    plan: Plan,
+    design: Design,
+    *,
+    drawn: bool,
+    families: Mapping[str, int],
+    correction: str = "none",
+    baseline: str | None = None,
 ) -> Method:
     """Method of a comparison by a plan; `drawn` tells whether its sign vectors were drawn, so that
     their number and seed matter.

@@ -81,9 +81,13 @@ def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Me
     --------
     >>> [str(measure) for measure in with_companions(["nDCG@10", "P@10"])]
     ['nDCG@10', 'P@10', 'Judged@10', 'NumRet@10', 'nDCG(judged_only=True)@10', 'P(judged_only=True)@10']
-    """
+    """  # noqa: E501
     asked = parse_measures(measures)
-    return tuple(dict.fromkeys((*asked, *(companion for measure in asked for companion in judgedness_of(measure)))))
+    return tuple(
+        dict.fromkeys(
+            (*asked, *(companion for measure in asked for companion in judgedness_of(measure)))
+        )
+    )
 
 
 class QueryTable(NamedTuple):
@@ -95,7 +99,9 @@ class QueryTable(NamedTuple):
     spans: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "QueryTable":
+    def of(
+        cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]
+    ) -> "QueryTable":
         """The columns of some measures, a row for each query."""
         columns = [evaluation.measures.index(measure) for measure in measures]
         values = np.full((len(queries), len(columns)), np.nan)
@@ -111,7 +117,9 @@ class QueryTable(NamedTuple):
             return np.asarray(np.abs(self.values - other.values) <= ROUNDING * scale)
 
 
-def _answerable(evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> BoolArray | None:
+def _answerable(
+    evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]
+) -> BoolArray | None:
     """Queries with a relevant document, shape (n_queries, n_measures); None if the evaluation does
     not know them.
     """
@@ -123,7 +131,9 @@ def _answerable(evaluation: Evaluation, measures: Sequence[Measure], queries: Se
     if any(one.unanswerable for one in known):
         row_of = {query: row for row, query in enumerate(queries)}
         for column, one in enumerate(known):
-            answerable[[row_of[query] for query in one.unanswerable if query in row_of], column] = False
+            answerable[[row_of[query] for query in one.unanswerable if query in row_of], column] = (
+                False
+            )
     return answerable
 
 
@@ -150,7 +160,9 @@ def rows_in(evaluation: Evaluation, queries: Sequence[str]) -> IntArray:
     """Row of each query of an evaluation among those compared."""
     if isinstance(queries, ComparedQueries):
         return queries.rows(evaluation)
-    if len(evaluation.queries) == len(queries) and all(map(str.__eq__, evaluation.queries, queries)):
+    if len(evaluation.queries) == len(queries) and all(
+        map(str.__eq__, evaluation.queries, queries)
+    ):
         return np.arange(len(queries))
     place = {query: row for row, query in enumerate(queries)}
     return np.array([place[query] for query in evaluation.queries], np.int64)
@@ -164,17 +176,23 @@ def same_values(one: Evaluation, other: Evaluation) -> bool:
         return False
     place = {query: row for row, query in enumerate(one.queries)}
     rows = [place[query] for query in other.queries]
-    return np.array_equal(one.values[rows], other.values, equal_nan=True) and np.array_equal(one.scored[rows], other.scored)
+    return np.array_equal(one.values[rows], other.values, equal_nan=True) and np.array_equal(
+        one.scored[rows], other.scored
+    )
 
 
 def queries_of(evaluations: Sequence[Evaluation]) -> list[str]:
     """The union of the queries, by id: random signs go to queries in this order, and the order of
     lines in a file must not move them.
     """
-    return ComparedQueries(sorted({query for evaluation in evaluations for query in evaluation.queries}))
+    return ComparedQueries(
+        sorted({query for evaluation in evaluations for query in evaluation.queries})
+    )
 
 
-def comparable(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same") -> Sequence[Evaluation]:
+def comparable(
+    evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same"
+) -> Sequence[Evaluation]:
     """The evaluations, refused where their numbers mean different things; "different" judgments are
     meant.
     """
@@ -183,7 +201,9 @@ def comparable(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "
     for other in evaluations[1:]:
         if first.provenance.max_documents != other.provenance.max_documents:
             cuts = f"{first.provenance.max_documents} and {other.provenance.max_documents}"
-            raise IncompatibleError(f"found lists cut at {cuts} documents; expected one cut for all runs")
+            raise IncompatibleError(
+                f"found lists cut at {cuts} documents; expected one cut for all runs"
+            )
     require_same(evaluations, judgments)
     return evaluations
 
@@ -214,7 +234,9 @@ def chosen_measures(
         for evaluation in evaluations:
             if measure not in evaluation.measures:
                 have = ", ".join(map(str, evaluation.measures))
-                raise IncompatibleError(f"{measure}: run {evaluation.name!r} was not evaluated by it, only by {have}")
+                raise IncompatibleError(
+                    f"{measure}: run {evaluation.name!r} was not evaluated by it, only by {have}"
+                )
         if reason := unfit(measure):
             raise OptionError(f"{measure}: {reason}")
     if unreadable_ones := [measure for measure in wanted if _alike(evaluations, measure, labels)]:
@@ -228,7 +250,9 @@ def _every_measure(evaluations: Sequence[Evaluation], labels: Labels | None) -> 
     beside = judgedness_among(first)
     wanted = [measure for measure in first if measure not in beside and not unfit(measure)]
     if not wanted:
-        raise OptionError(f"found {', '.join(map(str, first))}, expected a measure of quality, such as nDCG@10")
+        raise OptionError(
+            f"found {', '.join(map(str, first))}, expected a measure of quality, such as nDCG@10"
+        )
     readable = tuple(measure for measure in wanted if not _alike(evaluations, measure, labels))
     if not readable:
         raise _unreadable(wanted)
@@ -237,7 +261,9 @@ def _every_measure(evaluations: Sequence[Evaluation], labels: Labels | None) -> 
 
 def _alike(evaluations: Sequence[Evaluation], measure: Measure, labels: Labels | None) -> bool:
     """Return whether the judged documents of some run are all alike to the measure."""
-    return any(unreadable(measure, labels or one.provenance.labels, one.coverage) for one in evaluations)
+    return any(
+        unreadable(measure, labels or one.provenance.labels, one.coverage) for one in evaluations
+    )
 
 
 def _unreadable(measures: Sequence[Measure]) -> OptionError:
@@ -254,13 +280,20 @@ def unfit(measure: Measure) -> str:
     if measure.aggregate == "text":
         return "found a measure with text values, expected numbers"
     if measure.aggregate == "geometric":
-        return "its mean is geometric, and differences are of arithmetic means; compare the measure whose values it averages, as AP"
+        return (
+            "its mean is geometric, and differences are of arithmetic means; compare the measure "
+            "whose values it averages, as AP"
+        )
     if measure.direction == 0:
-        return "more of it is neither better nor worse; expected a measure of quality such as nDCG@10"
+        return (
+            "more of it is neither better nor worse; expected a measure of quality such as nDCG@10"
+        )
     return ""
 
 
-def unjudged_counts(evaluation: Evaluation, cutoff: Cutoff | None, queries: Sequence[str]) -> "FloatArray | None":
+def unjudged_counts(
+    evaluation: Evaluation, cutoff: Cutoff | None, queries: Sequence[str]
+) -> "FloatArray | None":
     """Documents without a judgment, and documents returned, down to the cutoff; a query that the
     run does not answer has none.
     """
@@ -304,7 +337,9 @@ class Judgedness:
         """Extract the columns of an evaluation; `labels` are declared for a comparison."""
         alone = [[one for one in judgedness_of(measure) if one.judged_only] for measure in measures]
         return cls(
-            counts=tuple(unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures),
+            counts=tuple(
+                unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures
+            ),
             judged=tuple(_column(evaluation, one[0], queries) if one else None for one in alone),
             short=tuple(_too_short(evaluation, measure) for measure in measures),
             alike=tuple(bool(one) and _alike([evaluation], one[0], labels) for one in alone),
@@ -315,18 +350,31 @@ class Judgedness:
         """Unjudged shares over all queries, for the run alone or for each pair."""
         return tuple(None if counts is None else unjudged_share(counts) for counts in self.counts)
 
-    def beside(self, other: "Judgedness", column: int, kept: BoolArray, design: Design) -> tuple[float | None, float | None, float | None]:
+    def beside(
+        self, other: "Judgedness", column: int, kept: BoolArray, design: Design
+    ) -> tuple[float | None, float | None, float | None]:
         """Unjudged shares of both sides, and the difference of judged documents, over some
         queries.
         """
         if kept.all():
             shares = [self.shares[column], other.shares[column]]
         else:
-            shares = [None if side is None else unjudged_share(side[kept]) for side in (self.counts[column], other.counts[column])]
+            shares = [
+                None if side is None else unjudged_share(side[kept])
+                for side in (self.counts[column], other.counts[column])
+            ]
         ours, theirs = self.judged[column], other.judged[column]
         unknown = any(shares) and self.judged_reason(other, column) is not None
-        difference = None if ours is None or theirs is None or unknown else float(design.mean((theirs - ours)[kept]))
-        return shares[0], shares[1], None if difference is None or not np.isfinite(difference) else difference
+        difference = (
+            None
+            if ours is None or theirs is None or unknown
+            else float(design.mean((theirs - ours)[kept]))
+        )
+        return (
+            shares[0],
+            shares[1],
+            None if difference is None or not np.isfinite(difference) else difference,
+        )
 
     def judged_reason(self, other: "Judgedness", column: int) -> str | None:
         """Return why judged documents alone say nothing of a difference; None if they do."""
@@ -345,8 +393,14 @@ def _too_short(evaluation: Evaluation, measure: Measure) -> bool:
     return bool(lengths.size) and 2 * int((lengths > measure.cutoff).sum()) < lengths.size
 
 
-def _column(evaluation: Evaluation, measure: Measure, queries: Sequence[str]) -> "FloatArray | None":
-    return QueryTable.of(evaluation, [measure], queries).values[:, 0] if measure in evaluation.measures else None
+def _column(
+    evaluation: Evaluation, measure: Measure, queries: Sequence[str]
+) -> "FloatArray | None":
+    return (
+        QueryTable.of(evaluation, [measure], queries).values[:, 0]
+        if measure in evaluation.measures
+        else None
+    )
 
 
 def seed_of(tables: Sequence[QueryTable]) -> int:
@@ -371,7 +425,10 @@ def seed_from(rng: RandomLike, tables: Sequence[QueryTable]) -> int:
 
 
 def design_by_query(
-    queries: Sequence[str], weights: Mapping[str, float] | None, clusters: Mapping[str, object] | None, test: str = "permutation"
+    queries: Sequence[str],
+    weights: Mapping[str, float] | None,
+    clusters: Mapping[str, object] | None,
+    test: str = "permutation",
 ) -> Design:
     """The design of these queries, for a test."""
 
@@ -382,19 +439,30 @@ def design_by_query(
         missing = [query for query in queries if query not in given]
         if missing:
             raise InputError(
-                f"{name}: found no value for query {missing[0]!r} ({len(missing)} of {len(queries)} queries); "
+                f"{name}: found no value for query {missing[0]!r} ({len(missing)} of "
+                f"{len(queries)} queries); "
                 "expected a value for each query"
             )
         return [given[query] for query in queries]
 
     labels = of_each("clusters", clusters)
-    design = Design.of(len(queries), weights=of_each("weights", weights), clusters=None if labels is None else list(map(str, labels)))
+    design = Design.of(
+        len(queries),
+        weights=of_each("weights", weights),
+        clusters=None if labels is None else list(map(str, labels)),
+    )
     if test in ("wilcoxon", "sign") and not design.plain:
-        given = " and ".join(name for name, values in (("weights", design.weights), ("clusters", design.clusters)) if values is not None)
+        given = " and ".join(
+            name
+            for name, values in (("weights", design.weights), ("clusters", design.clusters))
+            if values is not None
+        )
         raise OptionError(
-            f"test {test!r}: found {given} of queries, which it cannot take, expected a test that can",
-            hint='use test="t" or test="permutation"', command_hint="use --test t or --test permutation",
-        )  # fmt: skip
+            f"test {test!r}: found {given} of queries, which it cannot take, expected a test "
+            f"that can",
+            hint='use test="t" or test="permutation"',
+            command_hint="use --test t or --test permutation",
+        )
     return design
 
 
@@ -410,7 +478,9 @@ def weights_cautions(design: Design, test: str = "permutation") -> tuple[str, ..
     if test == "t":
         # As many degrees of freedom as few queries have; experiments/which_test.py shows the loss
         # of power.
-        return (f"{counted}; Student's t accounts for it, and has less power than the permutation test",)
+        return (
+            f"{counted}; Student's t accounts for it, and has less power than the permutation test",
+        )
     return (f"{counted}; intervals by Student's t and detectable differences account for it",)
 
 

@@ -11,7 +11,9 @@ from idealrank.analysis.comparison.relevance_rates import Gaps, Limits, RunRates
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 
 
-def shrinking(side: Places, own: BoolArray, gain: FloatArray, n_queries: int) -> "Callable[[float], FloatArray] | None":
+def shrinking(
+    side: Places, own: BoolArray, gain: FloatArray, n_queries: int
+) -> "Callable[[float], FloatArray] | None":
     """Ideal as judged over the ideal that a share of a run's own unjudged documents would raise,
     query by query.
     """
@@ -58,14 +60,26 @@ class Reach:
 
     @classmethod
     def of(
-        cls, a: Places, b: Places, n_queries: int, matched: tuple[IntArray, IntArray], *, sampled_negatives: float | None = None
+        cls,
+        a: Places,
+        b: Places,
+        n_queries: int,
+        matched: tuple[IntArray, IntArray],
+        *,
+        sampled_negatives: float | None = None,
     ) -> "Reach":
         """Join both runs, given what `matches` says of them."""
         shared = shared_documents(a, b, matched)
         own_a, own_b = (np.ones(side.place.size, np.bool_) for side in (a, b))
         own_a[shared[0]], own_b[shared[1]] = False, False
-        deepest = max((int(ranks.max(initial=0)) for side in (a, b) for ranks in (side.hit_rank, side.rank)), default=0)
-        rank, worth = (np.concatenate((getattr(a, name), getattr(b, name))) for name in ("hit_rank", "hit_worth"))
+        deepest = max(
+            (int(ranks.max(initial=0)) for side in (a, b) for ranks in (side.hit_rank, side.rank)),
+            default=0,
+        )
+        rank, worth = (
+            np.concatenate((getattr(a, name), getattr(b, name)))
+            for name in ("hit_rank", "hit_worth")
+        )
         gain = ByRank.of(rank[worth > 0], worth[worth > 0], deepest).mean
         return cls(
             a=a,
@@ -93,7 +107,9 @@ class Reach:
             total = share_b * added_b - share_a * added_a
             return total + share_b * self._added_by_shared if both else total
         change = np.zeros(self.n_queries)
-        for run, (side, share, sign) in enumerate(((self.a, share_a, -1.0), (self.b, share_b, 1.0))):
+        for run, (side, share, sign) in enumerate(
+            ((self.a, share_a, -1.0), (self.b, share_b, 1.0))
+        ):
             if share:
                 curve, as_judged = self._curves[run, both]
                 change[side.row] += sign * (np.nan_to_num(curve(share)) - as_judged)
@@ -107,7 +123,9 @@ class Reach:
         found = {}
         for run, (side, own) in enumerate(((self.a, self.own_a), (self.b, self.own_b))):
             for both in (False, True):
-                curve = side.measure.expected(side.judged, side.documents if both else side.documents.part(own))
+                curve = side.measure.expected(
+                    side.judged, side.documents if both else side.documents.part(own)
+                )
                 assert curve is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
                 found[run, both] = curve, np.nan_to_num(curve(0.0))
         return found
@@ -118,7 +136,9 @@ class Reach:
         relevant.
         """
         first, second = (
-            np.bincount(side.document_rows[own], weights=self.worth(side, own), minlength=self.n_queries).astype(np.float64, copy=False)
+            np.bincount(
+                side.document_rows[own], weights=self.worth(side, own), minlength=self.n_queries
+            ).astype(np.float64, copy=False)
             for side, own in ((self.a, self.own_a), (self.b, self.own_b))
         )
         return first, second
@@ -128,7 +148,9 @@ class Reach:
         first, second = self.shared
         gain = (self.gain[self.a.rank[first]] + self.gain[self.b.rank[second]]) / 2
         terms = gain * (self.b.weight[second] - self.a.weight[first])
-        return np.bincount(self.a.document_rows[first], weights=terms, minlength=self.n_queries).astype(np.float64, copy=False)
+        return np.bincount(
+            self.a.document_rows[first], weights=terms, minlength=self.n_queries
+        ).astype(np.float64, copy=False)
 
     @cached_property
     def limits(self) -> tuple[Limits, Limits]:
@@ -138,7 +160,9 @@ class Reach:
         alone_a, alone_b = self.judged_alone
         a, b = self._rates(self.a, alone_a, self.own_a), self._rates(self.b, alone_b, self.own_b)
         shared = Gaps(self.shared[0].size, int(np.count_nonzero(~a.alone)))
-        return a.limits(shared, b.gaps, self.sampled_negatives), b.limits(shared, a.gaps, self.sampled_negatives)
+        return a.limits(shared, b.gaps, self.sampled_negatives), b.limits(
+            shared, a.gaps, self.sampled_negatives
+        )
 
     @cached_property
     def judged_alone(self) -> tuple[BoolArray, BoolArray]:
@@ -153,5 +177,14 @@ class Reach:
             # count where ranks differ.
             at, ranks = np.ones(own.size, np.bool_), side.rank
             worth = self.worth(side, at) if side.linear else side.weight
-        worth_by_rank = np.bincount(ranks, weights=worth, minlength=self.gain.size).astype(np.float64, copy=False)
-        return RunRates(side=side, alone=alone, own=own, at=at, worth_by_rank=worth_by_rank, n_queries=self.n_queries)
+        worth_by_rank = np.bincount(ranks, weights=worth, minlength=self.gain.size).astype(
+            np.float64, copy=False
+        )
+        return RunRates(
+            side=side,
+            alone=alone,
+            own=own,
+            at=at,
+            worth_by_rank=worth_by_rank,
+            n_queries=self.n_queries,
+        )

@@ -35,7 +35,9 @@ class RelevanceRate(NamedTuple):
         if not judged.any():
             return cls(None, 0.0)
         group = joined_ranks(judged)
-        n, n_relevant, weight = (np.bincount(group, weights=by_rank) for by_rank in (judged, relevant, weights))
+        n, n_relevant, weight = (
+            np.bincount(group, weights=by_rank) for by_rank in (judged, relevant, weights)
+        )
         part = weight / weight.sum() if weight.sum() > 0 else n / n.sum()
         share = np.divide(n_relevant, n, out=np.zeros_like(n), where=n > 0)
         return cls(float((part * share).sum()), float(1 / (part**2 / np.maximum(n, 1)).sum()))
@@ -163,7 +165,9 @@ class RunRates:
         n_ranks = self.worth_by_rank.size
         concerned = np.bincount(self.side.document_rows[self.at], minlength=self.n_queries) > 0
         kind = 4 * concerned[self.side.hit_row] + 2 * (self.side.hit_worth > 0) + self.alone
-        return np.bincount(self.side.hit_rank + n_ranks * kind, minlength=8 * n_ranks).reshape(2, 2, 2, n_ranks)
+        return np.bincount(self.side.hit_rank + n_ranks * kind, minlength=8 * n_ranks).reshape(
+            2, 2, 2, n_ranks
+        )
 
     def _pair(self, counts: IntArray) -> tuple[RelevanceRate, RelevanceRate]:
         """Rates of all judged documents counted by relevance, being alone and rank, and of those
@@ -188,7 +192,9 @@ class RunRates:
         if not worth.any():
             return 0.0
         new = more * self._counts.sum(axis=(0, 1))[1]
-        part = np.divide(new, self._own_by_rank, out=np.zeros_like(worth), where=self._own_by_rank > 0)
+        part = np.divide(
+            new, self._own_by_rank, out=np.zeros_like(worth), where=self._own_by_rank > 0
+        )
         return float((np.minimum(part, 1.0) * worth).sum() / worth.sum())
 
     @cached_property
@@ -204,10 +210,21 @@ class RunRates:
         if not self.own.any() or not self.worth_by_rank.any():
             return 1.0
         group = joined_ranks(alone.sum(axis=0))
-        zeros, unlabelled, worth = (np.bincount(group, weights=by_rank) for by_rank in (alone[0], self._own_by_rank, self.worth_by_rank))
+        zeros, unlabelled, worth = (
+            np.bincount(group, weights=by_rank)
+            for by_rank in (alone[0], self._own_by_rank, self.worth_by_rank)
+        )
         # Of z labelled zeros, z (1 - f) / f others have no label, with a binomial error.
-        most = zeros * (1 - sampled) / sampled + QUANTILE * np.sqrt(np.maximum(zeros, 1) * (1 - sampled)) / sampled
-        part = np.divide(np.maximum(unlabelled - most, 0.0), unlabelled, out=np.zeros_like(worth), where=unlabelled > 0)
+        most = (
+            zeros * (1 - sampled) / sampled
+            + QUANTILE * np.sqrt(np.maximum(zeros, 1) * (1 - sampled)) / sampled
+        )
+        part = np.divide(
+            np.maximum(unlabelled - most, 0.0),
+            unlabelled,
+            out=np.zeros_like(worth),
+            where=unlabelled > 0,
+        )
         return float((part * worth).sum() / worth.sum())
 
 

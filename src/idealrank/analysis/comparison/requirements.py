@@ -41,10 +41,16 @@ def require_same(evaluations: Sequence[Evaluation], judgments: JudgmentsOption =
     for other in known[1:]:
         if other.provenance.judgments != known[0].provenance.judgments:
             n = known[0].coverage.queries_in_qrels
-            raise _refusal(known[0], other, _seen(known[0], other) or f"other documents or grades for the same number of queries, {n:,}")
+            raise _refusal(
+                known[0],
+                other,
+                _seen(known[0], other)
+                or f"other documents or grades for the same number of queries, {n:,}",
+            )
     if unsure := _unsure(evaluations):
         warn(
-            f"{', '.join(unsure)}: the judgments have no fingerprint, since the result comes from an earlier version or your own code; "
+            f"{', '.join(unsure)}: the judgments have no fingerprint, since the result comes "
+            f"from an earlier version or your own code; "
             "they are assumed to equal the other judgments"
         )
 
@@ -64,14 +70,20 @@ def _refuse_scales(evaluations: Sequence[Evaluation]) -> None:
     each scale.
     """
     kept = [(one, one.sources[0]) for one in evaluations if one.sources is not None]
-    highest = [(one, float(table_columns(qrels.table)[2].max())) for one, qrels in kept if isinstance(qrels, Qrels) and qrels.n_judgments]
+    highest = [
+        (one, float(table_columns(qrels.table)[2].max()))
+        for one, qrels in kept
+        if isinstance(qrels, Qrels) and qrels.n_judgments
+    ]
     for other, grade in highest[1:]:
         first, top = highest[0]
         if grade != top:
             raise IncompatibleError(
-                f"{first.name} and {other.name}: found grades to {top:g} and to {grade:g}, which are two scales: a gain means something "
+                f"{first.name} and {other.name}: found grades to {top:g} and to {grade:g}, "
+                f"which are two scales: a gain means something "
                 "else on each; expected one scale",
-                hint="map the grades of one source by a judging.ScaleTable, or allow it with judgments='different scales'",
+                hint="map the grades of one source by a judging.ScaleTable, or allow it with "
+                "judgments='different scales'",
                 command_hint="bring the grades of both to one scale, and evaluate again",
             )
 
@@ -94,7 +106,8 @@ def _unsure(evaluations: Sequence[Evaluation]) -> list[str]:
 
 def _refusal(first: Evaluation, other: Evaluation, found: str) -> IncompatibleError:
     return IncompatibleError(
-        f"{first.name} and {other.name}: found {found}; expected both runs evaluated against the same judgments",
+        f"{first.name} and {other.name}: found {found}; expected both runs evaluated against "
+        f"the same judgments",
         hint="evaluate one run again, or allow the difference with judgments='different'",
         command_hint="evaluate one run again, or allow the difference with --different-judgments",
     )
@@ -107,9 +120,19 @@ def _seen(first: Evaluation, other: Evaluation) -> str:
     ours, theirs = first.coverage, other.coverage
     if ours.queries_in_qrels != theirs.queries_in_qrels:
         return f"judgments of {ours.queries_in_qrels:,} and of {theirs.queries_in_qrels:,} queries"
-    if ours.scored == theirs.scored and ours.no_relevant != theirs.no_relevant and set(first.queries) == set(other.queries):
-        return f"{ours.no_relevant:,} and {theirs.no_relevant:,} queries without a relevant document among the same queries"
-    if first.convention.alignment.missing == "zero" and first.convention.alignment.without_judgments == "left-out":
+    if (
+        ours.scored == theirs.scored
+        and ours.no_relevant != theirs.no_relevant
+        and set(first.queries) == set(other.queries)
+    ):
+        return (
+            f"{ours.no_relevant:,} and {theirs.no_relevant:,} queries without a relevant document "
+            f"among the same queries"
+        )
+    if (
+        first.convention.alignment.missing == "zero"
+        and first.convention.alignment.without_judgments == "left-out"
+    ):
         strange = set(first.queries) ^ set(other.queries)
         if strange:
             return f"query {min(strange)!r} judged for one run only"
@@ -162,7 +185,9 @@ class WithWarnings:
 
     Examples
     --------
-    >>> WithWarnings(mismatches={"new": "has no judged document; do the document ids of both match?"}).warnings
+    >>> WithWarnings(
+    ...     mismatches={"new": "has no judged document; do the document ids of both match?"}
+    ... ).warnings
     ('run new has no judged document; do the document ids of both match?',)
     """
 
@@ -180,16 +205,26 @@ class WithWarnings:
         return (*self.unjoined, *self.cautions)
 
 
-def mismatches(evaluations: Sequence[Evaluation], names: Sequence[str], measure: Measure) -> dict[str, str]:
+def mismatches(
+    evaluations: Sequence[Evaluation], names: Sequence[str], measure: Measure
+) -> dict[str, str]:
     """Refuse evaluations that say nothing about any run; name the runs that say nothing where
     others do.
     """
-    values = [one.values[one.scored[:, column], column] for one in evaluations for column in [one.measures.index(measure)]]
+    values = [
+        one.values[one.scored[:, column], column]
+        for one in evaluations
+        for column in [one.measures.index(measure)]
+    ]
     resolved = measure.under(evaluations[0].convention)
-    return mismatches_of(dict(zip(names, (one.coverage for one in evaluations), strict=True)), resolved, values)
+    return mismatches_of(
+        dict(zip(names, (one.coverage for one in evaluations), strict=True)), resolved, values
+    )
 
 
-def run_cautions(evaluations: Sequence[Evaluation], names: Sequence[str], measures: Sequence[Measure]) -> tuple[str, ...]:
+def run_cautions(
+    evaluations: Sequence[Evaluation], names: Sequence[str], measures: Sequence[Measure]
+) -> tuple[str, ...]:
     """Repeat the warnings of evaluations that limit a verdict: it outlives what was on stderr.
 
     Mismatches are left out, which `mismatches` has. Grades are known where evaluations keep their
@@ -206,7 +241,9 @@ def run_cautions(evaluations: Sequence[Evaluation], names: Sequence[str], measur
     return tuple(dict.fromkeys(filter(None, cautions)))
 
 
-def mismatches_of(coverages: Mapping[str, Coverage], measure: Measure, values: Sequence[FloatArray]) -> dict[str, str]:
+def mismatches_of(
+    coverages: Mapping[str, Coverage], measure: Measure, values: Sequence[FloatArray]
+) -> dict[str, str]:
     """Decide `mismatches` from coverages by run, the measure with every option set, and its values
     over the queries that count.
     """
@@ -219,7 +256,9 @@ def mismatches_of(coverages: Mapping[str, Coverage], measure: Measure, values: S
     return found
 
 
-def _refuse_without_relevant(coverages: Sequence[Coverage], measure: Measure, values: Sequence[FloatArray]) -> None:
+def _refuse_without_relevant(
+    coverages: Sequence[Coverage], measure: Measure, values: Sequence[FloatArray]
+) -> None:
     """Refuse judgments without a grade that the measure counts.
 
     A value other than that of a query without a relevant document shows that something counted:
@@ -240,9 +279,13 @@ def _refuse_without_relevant(coverages: Sequence[Coverage], measure: Measure, va
     scored = max(coverage.scored for coverage in coverages)
     if threshold is not None and 0 < best < threshold:
         raise InputError(
-            f"judgments: found no grade above {best:g}, expected one of {threshold:g} or more, the threshold of {measure.name}"
+            f"judgments: found no grade above {best:g}, expected one of {threshold:g} or "
+            f"more, the threshold of {measure.name}"
         )
-    raise InputError(f"judgments: {without_relevant_words(scored, scored)}; expected a grade that {measure.name} counts")
+    raise InputError(
+        f"judgments: {without_relevant_words(scored, scored)}; expected a grade that "
+        f"{measure.name} counts"
+    )
 
 
 def refuse_baselines(baselines: Sequence[Evaluation]) -> None:
@@ -263,7 +306,8 @@ def refuse_baselines(baselines: Sequence[Evaluation]) -> None:
         else:
             found = f"an answer to none of the {cover.missing:,} judged queries"
         raise InputError(
-            f"baseline {one.name}: found {found}, expected a run with judged documents; do its {kind} ids match the ids of the judgments?"
+            f"baseline {one.name}: found {found}, expected a run with judged documents; do "
+            f"its {kind} ids match the ids of the judgments?"
         )
 
 
@@ -272,7 +316,8 @@ def refuse_unscored(measure: Measure, names: tuple[str, str], counted: BoolArray
     if not counted.any():
         raise InputError(
             f"{unscored(measure, names)}; leave the measure out, "
-            "or use a convention under which such queries count, as missing=zero and no_relevant=zero do",
+            "or use a convention under which such queries count, as missing=zero and "
+            "no_relevant=zero do",
             switch="missing=zero",
         )
 

@@ -53,7 +53,9 @@ class Sensitivity:
         return replace(self, difference=0.0 - self.difference)
 
 
-def sensitivity_of(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design) -> tuple[Sensitivity, ...]:
+def sensitivity_of(
+    reach: Reach, differences: FloatArray, kept: BoolArray, design: Design
+) -> tuple[Sensitivity, ...]:
     """Return how a difference stands if unlabelled documents were relevant; empty without a
     difference.
     """
@@ -209,7 +211,9 @@ class _Factor:
         chances = binomial(numbers[:, None], numbers, share)[self.n_own]
         weighted = np.multiply(chances, self.by_number)
         keeps[self.side.row] = weighted.sum(axis=1)
-        gains[self.side.row] = np.multiply(weighted, numbers).sum(axis=1) / np.maximum(self.n_own, 1)
+        gains[self.side.row] = np.multiply(weighted, numbers).sum(axis=1) / np.maximum(
+            self.n_own, 1
+        )
         return keeps, gains
 
 

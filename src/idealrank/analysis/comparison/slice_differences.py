@@ -26,7 +26,12 @@ from idealrank.analysis.comparison.families import (
     corrected,
     name_of,
 )
-from idealrank.analysis.comparison.query_table import QueryTable, design_by_query, restricted, seed_from
+from idealrank.analysis.comparison.query_table import (
+    QueryTable,
+    design_by_query,
+    restricted,
+    seed_from,
+)
 from idealrank.data.interchange import by_query
 from idealrank.data.types import BoolArray, IntArray
 from idealrank.errors import InputError
@@ -151,11 +156,17 @@ class Slices:
 
     def without_verdicts(self) -> "Slices":
         """Return the slices without verdicts, for a run whose values mean nothing."""
-        return replace(self, rows=tuple(replace(row, verdict="too few judgments") for row in self.rows))
+        return replace(
+            self, rows=tuple(replace(row, verdict="too few judgments") for row in self.rows)
+        )
 
     def reversed(self) -> "Slices":
         """Return the differences as a - b, the largest loss first."""
-        return replace(self, difference=0.0 - self.difference, rows=tuple(row.reversed() for row in reversed(self.rows)))
+        return replace(
+            self,
+            difference=0.0 - self.difference,
+            rows=tuple(row.reversed() for row in reversed(self.rows)),
+        )
 
     def by_name(self) -> dict[str, dict[str, Any]]:
         """Return the slices alone, as dicts."""
@@ -173,15 +184,27 @@ class Slices:
         Examples
         --------
         >>> from idealrank.analysis.comparison.slice_differences import slices
-        >>> whole = {"a": "old", "b": "new", "measure": "RR", "level": 0.95, "n": 1, "unjudged_a": 0.0}
-        >>> [list(record.values()) for record in slices({"q": 0.5}, {"q": 0.75}, {"q": "news"}).records(whole)]
+        >>> whole = {
+        ...     "a": "old",
+        ...     "b": "new",
+        ...     "measure": "RR",
+        ...     "level": 0.95,
+        ...     "n": 1,
+        ...     "unjudged_a": 0.0,
+        ... }
+        >>> [
+        ...     list(record.values())
+        ...     for record in slices({"q": 0.5}, {"q": 0.75}, {"q": "news"}).records(whole)
+        ... ]
         [['old', 'new', 'RR', None, 0.95, 1, 0.0, None], ['old', 'new', 'RR', 'news', 0.95, 1, None, 0.25]]
-        """
+        """  # noqa: E501
         names = [*_FIRST, "slice", *(name for name in whole if name not in _FIRST), "part"]
         yield {name: whole.get(name) for name in names}
         same = {name: value for name, value in whole.items() if name in _SAME}
         for row in self.rows:
-            own = row.as_dict() | dict(zip(("interval_low", "interval_high"), row.as_dict()["interval"], strict=True))
+            own = row.as_dict() | dict(
+                zip(("interval_low", "interval_high"), row.as_dict()["interval"], strict=True)
+            )
             yield {name: (own | same | {"slice": row.name}).get(name) for name in names}
 
 
@@ -252,9 +275,10 @@ def slices(
 
     Notes
     -----
-    The slices form one family of tests, since looking at many slices makes a small p likely by chance. They are corrected in a single step,
-    by max-T for the permutation test, even if they overlap. Intervals hold simultaneously for all slices.
-    A slice with too few queries for an interval alone has none beside others, and its `detectable` is infinite.
+    The slices form one family of tests, since looking at many slices makes a small p likely by
+    chance. They are corrected in a single step, by max-T for the permutation test, even if they
+    overlap. Intervals hold simultaneously for all slices. A slice with too few queries for an
+    interval alone has none beside others, and its `detectable` is infinite.
 
     References
     ----------
@@ -262,18 +286,42 @@ def slices(
 
     Examples
     --------
-    >>> [row.name for row in slices({"q1": 1.0, "q2": 0.0}, {"q1": 0.5, "q2": 0.5}, {"q1": ["news", "short"], "q2": "short"})]
+    >>> [
+    ...     row.name
+    ...     for row in slices(
+    ...         {"q1": 1.0, "q2": 0.0},
+    ...         {"q1": 0.5, "q2": 0.5},
+    ...         {"q1": ["news", "short"], "q2": "short"},
+    ...     )
+    ... ]
     ['news', 'short']
     """
     values_a, values_b = by_query(values_a, "values_a"), by_query(values_b, "values_b")
-    queries = [query for query in sorted(values_a) if _is_value(values_a[query]) and _is_value(values_b.get(query))]
+    queries = [
+        query
+        for query in sorted(values_a)
+        if _is_value(values_a[query]) and _is_value(values_b.get(query))
+    ]
     if not queries:
-        raise InputError(f"no query has a value in both runs ({len(values_a)} and {len(values_b)} queries); do the query ids match?")
-    first, second = (_table([values[query] for query in queries]) for values in (values_a, values_b))
+        raise InputError(
+            f"no query has a value in both runs ({len(values_a)} and {len(values_b)} "
+            f"queries); do the query ids match?"
+        )
+    first, second = (
+        _table([values[query] for query in queries]) for values in (values_a, values_b)
+    )
     seed = seed_from(rng, [first, second])
-    plan = Plan(test=test, level=level, margin=None, n_resamples=n_resamples, seed=seed, threads=threads)
+    plan = Plan(
+        test=test, level=level, margin=None, n_resamples=n_resamples, seed=seed, threads=threads
+    )
     membership = Membership.of(queries, categories)
-    return sliced([(first, second)], [direction], membership, design_by_query(queries, weights, clusters, test), plan)[0][0]
+    return sliced(
+        [(first, second)],
+        [direction],
+        membership,
+        design_by_query(queries, weights, clusters, test),
+        plan,
+    )[0][0]
 
 
 def _is_value(value: float | None) -> bool:
@@ -300,20 +348,35 @@ class Membership(NamedTuple):
         for place, query in enumerate(queries):
             given = categories.get(query, ())
             if not isinstance(given, (Iterable, Integral)):
-                raise InputError(f"categories: found {given!r} for query {query!r}, expected a name, or several")
+                raise InputError(
+                    f"categories: found {given!r} for query {query!r}, expected a name, or several"
+                )
             for label in (str(given),) if isinstance(given, (str, Integral)) else map(str, given):
                 found.setdefault(label, np.zeros(len(queries), np.bool_))[place] = True
         if not found:
-            some = f"categories of {', '.join(map(repr, list(categories)[:3]))}" if categories else "no categories"
-            raise InputError(f"found {some}, expected some of the {len(queries)} evaluated queries, as {queries[0]!r}")
+            some = (
+                f"categories of {', '.join(map(repr, list(categories)[:3]))}"
+                if categories
+                else "no categories"
+            )
+            raise InputError(
+                f"found {some}, expected some of the {len(queries)} evaluated queries, as "
+                f"{queries[0]!r}"
+            )
         known = set(queries)
-        return cls(queries, dict(sorted(found.items())), sum(query not in known for query in categories))
+        return cls(
+            queries, dict(sorted(found.items())), sum(query not in known for query in categories)
+        )
 
     def counts(self) -> dict[str, int]:
         """Count queries in no slice, queries in several, and categories of queries that are not
         compared.
         """
-        return {"in_none": int((self.times == 0).sum()), "in_several": int((self.times > 1).sum()), "unknown": self.unknown}
+        return {
+            "in_none": int((self.times == 0).sum()),
+            "in_several": int((self.times > 1).sum()),
+            "unknown": self.unknown,
+        }
 
     @property
     def times(self) -> IntArray:
@@ -341,18 +404,31 @@ def sliced(
     families = [members for members in ([0], list(columns[1:])) if members]
     for done, members in enumerate(families):
         wanted = [(place, column) for place in range(len(pairs)) for column in members]
-        for (place, column), rows in zip(wanted, case.tested([(*pairs[place], column) for place, column in wanted]), strict=True):
+        for (place, column), rows in zip(
+            wanted, case.tested([(*pairs[place], column) for place, column in wanted]), strict=True
+        ):
             of_measure = case.slices(pairs[place], (column, directions[column]), rows)
-            found[place][column] = of_measure if carries is None else _carried(of_measure, rows, partial(carries, place, column))
+            found[place][column] = (
+                of_measure
+                if carries is None
+                else _carried(of_measure, rows, partial(carries, place, column))
+            )
         if tell is not None:
             tell(done + 1, len(families))
     return [[of_pair[column] for column in columns] for of_pair in found]
 
 
-def _carried(found: Slices, tests: Mapping[str, Corrected], carries: Callable[[str, Corrected], bool]) -> Slices:
+def _carried(
+    found: Slices, tests: Mapping[str, Corrected], carries: Callable[[str, Corrected], bool]
+) -> Slices:
     """The slices without verdicts that the judgments do not carry."""
-    stands = (row.verdict == "undecided" or carries(row.name, tests[row.name]) for row in found.rows)
-    rows = (row if one else replace(row, verdict="too few judgments") for row, one in zip(found.rows, stands, strict=True))
+    stands = (
+        row.verdict == "undecided" or carries(row.name, tests[row.name]) for row in found.rows
+    )
+    rows = (
+        row if one else replace(row, verdict="too few judgments")
+        for row, one in zip(found.rows, stands, strict=True)
+    )
     return replace(found, rows=tuple(rows))
 
 
@@ -364,29 +440,59 @@ class _Case(NamedTuple):
     plan: Plan
     correction: Correction
 
-    def tested(self, wanted: Sequence[tuple[QueryTable, QueryTable, int]]) -> list[dict[str, Corrected]]:
+    def tested(
+        self, wanted: Sequence[tuple[QueryTable, QueryTable, int]]
+    ) -> list[dict[str, Corrected]]:
         """One family: the slices that have a query, by name, of some pairs and measures."""
         tests = [
-            {name: test for name, within in self.membership.within.items() if (test := Hypothesis(*one, within)).counted.any()}
+            {
+                name: test
+                for name, within in self.membership.within.items()
+                if (test := Hypothesis(*one, within)).counted.any()
+            }
             for one in wanted
         ]
-        family = iter(corrected([test for of_one in tests for test in of_one.values()], self.design, self.plan, self.correction))
+        family = iter(
+            corrected(
+                [test for of_one in tests for test in of_one.values()],
+                self.design,
+                self.plan,
+                self.correction,
+            )
+        )
         return [{name: next(family) for name in of_one} for of_one in tests]
 
-    def slices(self, pair: tuple[QueryTable, QueryTable], measure: tuple[int, int], found: Mapping[str, Corrected]) -> Slices:
+    def slices(
+        self,
+        pair: tuple[QueryTable, QueryTable],
+        measure: tuple[int, int],
+        found: Mapping[str, Corrected],
+    ) -> Slices:
         """Assemble the slices of one measure, given as column and direction."""
         (first, second), (column, direction), members = pair, measure, self.membership
         kept = first.counted[:, column] & second.counted[:, column]
         weights = np.where(kept, 1.0 if self.design.weights is None else self.design.weights, 0.0)
-        shares = {name: float(weights[members.within[name]].sum() / weights.sum()) for name in found}
+        shares = {
+            name: float(weights[members.within[name]].sum() / weights.sum()) for name in found
+        }
         family = COMPANION_SLICES if column else SLICES
-        rows = [self._row(name, of, direction=1 if direction >= 0 else -1, share=shares[name], family=family) for name, of in found.items()]
+        rows = [
+            self._row(
+                name, of, direction=1 if direction >= 0 else -1, share=shares[name], family=family
+            )
+            for name, of in found.items()
+        ]
         tests = next((of.tests for of in found.values()), 0)
         return Slices(
             rows=tuple(sorted(rows, key=lambda row: row.difference * (-1 if direction < 0 else 1))),
             n=int(kept.sum()),
-            difference=float(restricted(self.design, kept).mean((second.values - first.values)[kept, column])),
-            uncategorised=tuple(members.queries[place] for place in np.flatnonzero(kept & (members.times == 0)).tolist()),
+            difference=float(
+                restricted(self.design, kept).mean((second.values - first.values)[kept, column])
+            ),
+            uncategorised=tuple(
+                members.queries[place]
+                for place in np.flatnonzero(kept & (members.times == 0)).tolist()
+            ),
             unknown=members.unknown,
             overlapping=bool((members.times[kept] > 1).any()),
             level=self.plan.level,
@@ -397,8 +503,16 @@ class _Case(NamedTuple):
         )
 
     def _row(self, name: str, of: Corrected, *, direction: int, share: float, family: str) -> Slice:
-        row = Slice.of(of, self.plan, direction, name=name, part=share * of.found.difference, family=family)
-        return row if of.found.df else replace(row, detectable=math.inf, detectable_reason="too few queries for this test alone")
+        row = Slice.of(
+            of, self.plan, direction, name=name, part=share * of.found.difference, family=family
+        )
+        return (
+            row
+            if of.found.df
+            else replace(
+                row, detectable=math.inf, detectable_reason="too few queries for this test alone"
+            )
+        )
 
 
 # Thirds of the traffic are rounded sums.
@@ -436,7 +550,9 @@ def traffic_thirds(traffic: Mapping[str, float]) -> dict[str, str]:
     traffic = by_query(traffic, "traffic")
     for query, count in traffic.items():
         if not (math.isfinite(count) and count >= 0):
-            raise InputError(f"traffic {count!r} of query {query!r}: expected a finite number from 0 on")
+            raise InputError(
+                f"traffic {count!r} of query {query!r}: expected a finite number from 0 on"
+            )
     total = math.fsum(traffic.values())
     if not total > 0:
         raise InputError(f"found no traffic in {len(traffic)} queries, expected some above 0")

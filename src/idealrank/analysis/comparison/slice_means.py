@@ -34,7 +34,9 @@ class SliceMeans:
     Examples
     --------
     >>> import idealrank as ir
-    >>> run = ir.evaluate({q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR")
+    >>> run = ir.evaluate(
+    ...     {q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR"
+    ... )
     >>> found = run.by({"a": "short", "b": "short", "c": "long"})
     >>> found["short"]["RR"].mean, found.queries
     (0.75, {'long': 1, 'short': 2})
@@ -56,9 +58,17 @@ class SliceMeans:
         """Return the JSON record; None for what has no number."""
 
         def record(one: RunMean) -> dict[str, Any]:
-            return {"mean": _known(one.mean), "low": _known(one.interval[0]), "high": _known(one.interval[1]), "n": one.n}
+            return {
+                "mean": _known(one.mean),
+                "low": _known(one.interval[0]),
+                "high": _known(one.interval[1]),
+                "n": one.n,
+            }
 
-        rows = {name: {measure: record(one) for measure, one in means.items()} for name, means in self.slices.items()}
+        rows = {
+            name: {measure: record(one) for measure, one in means.items()}
+            for name, means in self.slices.items()
+        }
         slices = {name: {"queries": self.queries[name], "means": row} for name, row in rows.items()}
         return {"run": self.run, "level": self.level, "slices": slices, **self.counts}
 
@@ -71,9 +81,19 @@ class SliceMeans:
         backend : {"pandas", "polars", "pyarrow", ...}
             Any eager dataframe library that narwhals supports and that is installed.
         """
-        rows = [(name, measure, one) for name, means in self.slices.items() for measure, one in means.items()]
-        columns: dict[str, Any] = {"slice": [name for name, _, _ in rows], "measure": [measure for _, measure, _ in rows]}
-        columns |= {"mean": [one.mean for *_, one in rows], "low": [one.interval[0] for *_, one in rows]}
+        rows = [
+            (name, measure, one)
+            for name, means in self.slices.items()
+            for measure, one in means.items()
+        ]
+        columns: dict[str, Any] = {
+            "slice": [name for name, _, _ in rows],
+            "measure": [measure for _, measure, _ in rows],
+        }
+        columns |= {
+            "mean": [one.mean for *_, one in rows],
+            "low": [one.interval[0] for *_, one in rows],
+        }
         columns |= {"high": [one.interval[1] for *_, one in rows], "n": [one.n for *_, one in rows]}
         return frame_of(columns, backend)
 
@@ -98,9 +118,21 @@ def slice_means(
     membership = Membership.of(queries, categories)
     slices, sizes = {}, {}
     for name, within in membership.within.items():
-        part = evaluation.on([query for query, is_in in zip(queries, within.tolist(), strict=True) if is_in])
-        averaged = intervals_under(design_by_query(list(part.queries), weights, clusters), part, level)
+        part = evaluation.on(
+            [query for query, is_in in zip(queries, within.tolist(), strict=True) if is_in]
+        )
+        averaged = intervals_under(
+            design_by_query(list(part.queries), weights, clusters), part, level
+        )
         means, scored = part.mean(), part.scored.sum(axis=0).tolist()
-        others = {text: RunMean(means[text], (math.nan, math.nan), n) for text, n in zip(means, scored, strict=True)}
-        slices[name], sizes[name] = {text: averaged.get(text, other) for text, other in others.items()}, len(part.queries)
-    return SliceMeans(run=evaluation.name, slices=slices, queries=sizes, counts=membership.counts(), level=level)
+        others = {
+            text: RunMean(means[text], (math.nan, math.nan), n)
+            for text, n in zip(means, scored, strict=True)
+        }
+        slices[name], sizes[name] = (
+            {text: averaged.get(text, other) for text, other in others.items()},
+            len(part.queries),
+        )
+    return SliceMeans(
+        run=evaluation.name, slices=slices, queries=sizes, counts=membership.counts(), level=level
+    )

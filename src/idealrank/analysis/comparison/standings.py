@@ -9,7 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from idealrank.analysis.comparison.query_table import QueryTable, design_by_query, restricted, warn_of_weights
+from idealrank.analysis.comparison.query_table import (
+    QueryTable,
+    design_by_query,
+    restricted,
+    warn_of_weights,
+)
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.stats.design import Design
 from idealrank.stats.intervals import mean_interval
@@ -66,7 +71,10 @@ class Groups:
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> bad, good = (
+    ...     ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR")
+    ...     for ranking in (["y", "x"], ["x", "y"])
+    ... )
     >>> print(ir.compare(bad, good, good, bad).groups("RR"))
     RR, top group: run (2), run (3)
     a: run (2), run (3)
@@ -82,7 +90,9 @@ class Groups:
     def __str__(self) -> str:
         from idealrank.stats.compact_letters import sign_of  # noqa: PLC0415  (two runs have no letters)
 
-        groups = (f"{sign_of(number)}: {', '.join(group)}" for number, group in enumerate(self.members))
+        groups = (
+            f"{sign_of(number)}: {', '.join(group)}" for number, group in enumerate(self.members)
+        )
         return "\n".join([f"{self.measure}, top group: {', '.join(self.top)}", *groups])
 
     def as_dict(self) -> dict[str, Any]:
@@ -109,13 +119,19 @@ def groups_of(
     good = np.array([means[name] for name in names]) * direction
     found = letters(differs, good)
     order = [names[number] for number in np.argsort(-good, kind="stable").tolist()]
-    better = {(b, a) if verdict == "better" else (a, b) for a, b, verdict in verdicts if verdict in ("better", "worse")}
+    better = {
+        (b, a) if verdict == "better" else (a, b)
+        for a, b, verdict in verdicts
+        if verdict in ("better", "worse")
+    }
     return Groups(
         measure=measure,
         letters={run: found.texts[place[run]] for run in order},
         members=tuple(tuple(names[number] for number in group) for group in found.groups),
         top=tuple(names[number] for number in found.top),
-        better_than={run: tuple(other for other in order if (run, other) in better) for run in order},
+        better_than={
+            run: tuple(other for other in order if (run, other) in better) for run in order
+        },
     )
 
 
@@ -154,13 +170,17 @@ def intervals(
 
     Notes
     -----
-    `stats.mean_interval` documents the method and its coverage on values like nDCG. Overlapping intervals of two runs do not show that the
-    runs are equal; `compare` tests the differences on the same queries.
+    `stats.mean_interval` documents the method and its coverage on values like nDCG. Overlapping
+    intervals of two runs do not show that the runs are equal; `compare` tests the differences on
+    the same queries.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> qrels, run = {q: {"x": 1} for q in "abcd"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"], "d": ["y", "z", "x"]}
+    >>> qrels, run = (
+    ...     {q: {"x": 1} for q in "abcd"},
+    ...     {"a": ["x"], "b": ["y", "x"], "c": ["x"], "d": ["y", "z", "x"]},
+    ... )
     >>> found = intervals(ir.evaluate(qrels, run, "RR"))["RR"]
     >>> round(found.mean, 4), [round(end, 4) for end in found.interval], found.n
     (0.7083, [0.1616, 1.2551], 4)
@@ -180,7 +200,9 @@ def intervals_under(design: Design, evaluation: Evaluation, level: float) -> dic
         if not kept.any():
             found[str(measure)] = RunMean(math.nan, (math.nan, math.nan), 0)
             continue
-        one = mean_interval(table.values[kept, column], level=level, design=restricted(design, np.asarray(kept)))
+        one = mean_interval(
+            table.values[kept, column], level=level, design=restricted(design, np.asarray(kept))
+        )
         # Without weights the mean is that of the evaluation, to the last bit.
         mean = float(one.estimate) if design.weights is not None else float(means[str(measure)])
         found[str(measure)] = RunMean(mean, (float(one.low), float(one.high)), int(kept.sum()))

@@ -108,7 +108,9 @@ def critical_t(alpha: float, df: float, sides: int) -> float:
     return float(stdtrit(df, 1 - alpha / sides)) if df > 0 else math.inf
 
 
-def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> Tipping:
+def tipping_point(
+    reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question
+) -> Tipping:
     """Where a difference tips, and whether the judgments carry it."""
     path = partial(_Path.of, differences[kept], design=design, question=question)
     side = _behind(differences[kept], design, question)
@@ -124,7 +126,10 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
     linear = reach.a.linear
     own_moves = bool((reach.own_a if side == "a" else reach.own_b).any())
     any_moves = bool(reach.own_a.any() or reach.own_b.any() or reach.shared[0].size)
-    one, two = path(alone, linear=linear, moves=own_moves), path(both, linear=linear, moves=any_moves)
+    one, two = (
+        path(alone, linear=linear, moves=own_moves),
+        path(both, linear=linear, moves=any_moves),
+    )
     outer = _outer(reach, side, differences, kept, path)
     return Tipping(
         side=side,
@@ -148,7 +153,9 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
     )
 
 
-def judgments_reach(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> bool:
+def judgments_reach(
+    reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question
+) -> bool:
     """Return whether the judgments carry a difference: `Tipping.reaches` alone, for a part of the
     work of `tipping_point`.
 
@@ -158,15 +165,21 @@ def judgments_reach(reach: Reach, differences: FloatArray, kept: BoolArray, desi
     of_a, of_b = reach.limits
     behind, ahead = (of_a, of_b) if side == "a" else (of_b, of_a)
     both = max(of_a.high, of_b.high)
-    own = reach.moved(behind.high, ahead.low) if side == "a" else reach.moved(ahead.low, behind.high)
+    own = (
+        reach.moved(behind.high, ahead.low) if side == "a" else reach.moved(ahead.low, behind.high)
+    )
     extremes = [own[kept], reach.moved(both, both, both=True)[kept]]
     if question.margin is None:
         return _stays_significant(extremes, differences[kept], design, question)
-    other = reach.moved(behind.low, ahead.high) if side == "a" else reach.moved(ahead.high, behind.low)
+    other = (
+        reach.moved(behind.low, ahead.high) if side == "a" else reach.moved(ahead.high, behind.low)
+    )
     return _stays_within([*extremes, other[kept]], differences[kept], design, question)
 
 
-def _behind(differences: FloatArray, design: Design, question: Question) -> Literal["a", "b"] | None:
+def _behind(
+    differences: FloatArray, design: Design, question: Question
+) -> Literal["a", "b"] | None:
     """Return the run that is behind; None without a difference."""
     mean = float(design.mean(differences)) - question.null
     if mean < 0:
@@ -174,7 +187,13 @@ def _behind(differences: FloatArray, design: Design, question: Question) -> Lite
     return "a" if mean > 0 else None
 
 
-def _outer(reach: Reach, side: Literal["a", "b"] | None, differences: FloatArray, kept: BoolArray, path: "Callable[..., _Path]") -> "_Path":
+def _outer(
+    reach: Reach,
+    side: Literal["a", "b"] | None,
+    differences: FloatArray,
+    kept: BoolArray,
+    path: "Callable[..., _Path]",
+) -> "_Path":
     """Where the difference tips if the ideal moves with the documents of the run that is behind."""
     places, own = (reach.a, reach.own_a) if side == "a" else (reach.b, reach.own_b)
     factor = shrinking(places, own, reach.gain, reach.n_queries)
@@ -188,7 +207,9 @@ def _outer(reach: Reach, side: Literal["a", "b"] | None, differences: FloatArray
     return path(moved, linear=False, moves=bool(own.any()))
 
 
-def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question) -> bool:
+def _stays_significant(
+    extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question
+) -> bool:
     """Return whether a difference stays significant, with its sign, for every extreme position of
     the unjudged documents.
     """
@@ -205,14 +226,20 @@ def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, 
     if error[0] > 0 and mean[0] <= critical * error[0]:
         # The test of the comparison finds what the t test does not. Its p value says how far beyond
         # its critical value its own statistic is; the t statistic may fall by the same share.
-        spare = critical / question.observed if question.observed and question.observed > critical else 1 - 1e-9
+        spare = (
+            critical / question.observed
+            if question.observed and question.observed > critical
+            else 1 - 1e-9
+        )
         critical = mean[0] / error[0] * spare
     if math.isinf(critical):  # of two queries, say: no statistic is beyond it
         return False
     return bool((mean[1:] > critical * error[1:]).all())
 
 
-def _stays_within(extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question) -> bool:
+def _stays_within(
+    extremes: Sequence[FloatArray], differences: FloatArray, design: Design, question: Question
+) -> bool:
     """Return whether two runs stay equivalent for every extreme position of the unjudged
     documents.
     """
@@ -222,7 +249,9 @@ def _stays_within(extremes: Sequence[FloatArray], differences: FloatArray, desig
     found = student_mean(np.column_stack([differences + one for one in moved]), design)
     if not np.isfinite(found.se).all():
         return False
-    return bool((np.abs(found.mean) + question.critical * found.se < (question.margin or 0.0)).all())
+    return bool(
+        (np.abs(found.mean) + question.critical * found.se < (question.margin or 0.0)).all()
+    )
 
 
 class _Path(NamedTuple):
@@ -235,7 +264,14 @@ class _Path(NamedTuple):
 
     @classmethod
     def of(
-        cls, differences: FloatArray, moved: Callable[[float], FloatArray], *, design: Design, question: Question, linear: bool, moves: bool
+        cls,
+        differences: FloatArray,
+        moved: Callable[[float], FloatArray],
+        *,
+        design: Design,
+        question: Question,
+        linear: bool,
+        moves: bool,
     ) -> "_Path":
         """`linear`: in the share; `moves`: there is a document to be relevant, else it is looked at
         once.
@@ -246,12 +282,16 @@ class _Path(NamedTuple):
             found = student_mean(np.column_stack((start, whole, start + whole)), design)
             return cls._of_line(found.mean, found.se**2, question.critical)
         shares = np.linspace(0.0, 1.0, _STEPS + 1) if moves else np.zeros(1)
-        found = student_mean(np.column_stack([start + moved(share) for share in shares.tolist()]), design)
+        found = student_mean(
+            np.column_stack([start + moved(share) for share in shares.tolist()]), design
+        )
         # significant with the other sign is not significant still
         lead = found.mean * np.sign(found.mean[0])
         if math.isinf(question.critical):  # nothing is significant, even without a variance
             return cls(0.0, _first_fall(shares, lead))
-        return cls(_first_fall(shares, lead - question.critical * found.se), _first_fall(shares, lead))
+        return cls(
+            _first_fall(shares, lead - question.critical * found.se), _first_fall(shares, lead)
+        )
 
     @classmethod
     def _of_line(cls, mean: FloatArray, variance: FloatArray, critical: float) -> "_Path":
@@ -299,14 +339,21 @@ class Tippings:
         every_measure: bool,
         sampled_negatives: float | None = None,
     ) -> None:
-        self._evaluations, self.measures, self._queries, self._every = evaluations, measures, queries, every_measure
+        self._evaluations, self.measures, self._queries, self._every = (
+            evaluations,
+            measures,
+            queries,
+            every_measure,
+        )
         self._sampled_negatives = sampled_negatives
         self._places: dict[tuple[int, int], Places | str] = {}
         self._keys: dict[int, KeyArray] = {}
         self._matches: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
         self._matching = Lock()  # measures come on several threads
 
-    def reach(self, pair: tuple[int, int], column: int, *, within: BoolArray | None = None) -> Reach | str:
+    def reach(
+        self, pair: tuple[int, int], column: int, *, within: BoolArray | None = None
+    ) -> Reach | str:
         """Return what the unjudged documents of a pair could add by a measure, or why it is
         unknown.
 
@@ -318,9 +365,17 @@ class Tippings:
         first, second = sides
         if within is not None:
             first, second = first.only(within), second.only(within)
-        return Reach.of(first, second, len(self._queries), self.match(pair), sampled_negatives=self._sampled_negatives)
+        return Reach.of(
+            first,
+            second,
+            len(self._queries),
+            self.match(pair),
+            sampled_negatives=self._sampled_negatives,
+        )
 
-    def bounds(self, pair: tuple[int, int], column: int, kept: BoolArray, design: Design) -> GradeBounds | None:
+    def bounds(
+        self, pair: tuple[int, int], column: int, kept: BoolArray, design: Design
+    ) -> GradeBounds | None:
         """Bounds of the difference of one pair by the primary measure; None if there are none, or
         many runs are compared.
         """
@@ -329,7 +384,13 @@ class Tippings:
         a, b = (self._evaluations[run] for run in pair)
         if a.provenance.judgments != b.provenance.judgments:
             return None  # a document may be judged for one run alone
-        return GradeBounds.of(a, b, self.measures[column], [self._queries[row] for row in np.flatnonzero(kept).tolist()], design)
+        return GradeBounds.of(
+            a,
+            b,
+            self.measures[column],
+            [self._queries[row] for row in np.flatnonzero(kept).tolist()],
+            design,
+        )
 
     def prepare(self, pair: tuple[int, int]) -> None:
         """Work out what the tipping points of a pair need beside its tests."""
@@ -341,8 +402,15 @@ class Tippings:
         """Return where the documents of both runs stand, or why there is no tipping point."""
         if column and not self._every:
             return "computed only for the primary measure if many runs are compared"
-        if column and not isinstance(self.measures[column].cutoff, int) and max(map(self._unjudged, pair)) > _MANY:
-            return "for such long lists, computed only for the primary measure; name this measure first, or with a cutoff"
+        if (
+            column
+            and not isinstance(self.measures[column].cutoff, int)
+            and max(map(self._unjudged, pair)) > _MANY
+        ):
+            return (
+                "for such long lists, computed only for the primary measure; name this measure "
+                "first, or with a cutoff"
+            )
         first, second = (self._of(run, column) for run in pair)
         if isinstance(first, str) or isinstance(second, str):
             return first if isinstance(first, str) else str(second)
@@ -364,14 +432,18 @@ class Tippings:
         first, second = sides
         at_first, at_second = matches(first.keys, second.keys)
         matched = first.place[at_first], second.place[at_second]
-        return Reach.of(first, second, len(self._queries), matched, sampled_negatives=self._sampled_negatives)
+        return Reach.of(
+            first, second, len(self._queries), matched, sampled_negatives=self._sampled_negatives
+        )
 
     def match(self, pair: tuple[int, int]) -> tuple[IntArray, IntArray]:
         """Documents unjudged in both runs, see `matches`; kept until another pair is asked for."""
         with self._matching:
             for run in pair:
                 if run not in self._keys:
-                    self._keys[run] = unjudged_keys(self._evaluations[run], rows_in(self._evaluations[run], self._queries))
+                    self._keys[run] = unjudged_keys(
+                        self._evaluations[run], rows_in(self._evaluations[run], self._queries)
+                    )
             if pair not in self._matches:
                 # measures of a pair follow one another
                 self._matches = {pair: matches(self._keys[pair[0]], self._keys[pair[1]])}

@@ -2,7 +2,14 @@
 raise it most.
 """
 
-from idealrank.analysis.explanation.explanation import Explanation, IdealDocument, Missing, RankedDocument, Swap, explain
+from idealrank.analysis.explanation.explanation import (
+    Explanation,
+    IdealDocument,
+    Missing,
+    RankedDocument,
+    Swap,
+    explain,
+)
 
 __all__ = [
     "Explanation",

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from idealrank.analysis.explanation.query_list import QueryList
-from idealrank.analysis.explanation.swaps import Pair, Term, best_swap_of_gains, best_swap_of_relevant
+from idealrank.analysis.explanation.swaps import (
+    Pair,
+    Term,
+    best_swap_of_gains,
+    best_swap_of_relevant,
+)
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError, shown
@@ -61,9 +66,13 @@ def unexplained(measure: Measure) -> OptionError:
     here.
     """
     return OptionError(
-        f"{shown(measure)}: found a measure without contributions of single documents, expected nDCG, DCG, AP, RR, P or R",
-        hint=f"its docstring has the formula, and `idealrank.evaluate(qrels, run, '{shown(measure)}')` its values",
-        command_hint=f"`idealrank measures {measure.name}` has its formula, and `idealrank evaluate --per-query -m '{shown(measure)}'` its "
+        f"{shown(measure)}: found a measure without contributions of single documents, "
+        f"expected nDCG, DCG, AP, RR, P or R",
+        hint=f"its docstring has the formula, and `idealrank.evaluate(qrels, run, "
+        f"'{shown(measure)}')` its values",
+        command_hint=f"`idealrank measures {measure.name}` has its formula, and `idealrank "
+        f"evaluate "
+        f"--per-query -m '{shown(measure)}'` its "
         "values",
     )
 
@@ -75,7 +84,10 @@ def account_of(measure: Measure, listed: QueryList) -> Account:
         raise unexplained(measure)
     row_gains = _by_row(listed, worth)
     listed, gains = _settled(listed, listed.by_row(row_gains))
-    n_relevant, limit = int(np.count_nonzero(row_gains > 0)), int(resolve_cutoff(measure.cutoff, listed.judged.lengths)[0])
+    n_relevant, limit = (
+        int(np.count_nonzero(row_gains > 0)),
+        int(resolve_cutoff(measure.cutoff, listed.judged.lengths)[0]),
+    )
     terms = measure.terms(listed.judged, listed.hits(), gains)
     if terms is None:
         return _ranked_account(measure, listed, gains, n_relevant, limit)
@@ -104,17 +116,27 @@ def contributions_of_hits(measure: Measure, judged: Judged) -> FloatArray | None
     hits = judged.hits
     gains = measure.worth(hits.grade)
     terms = None if gains is None else measure.terms(judged, hits, gains)
-    return None if gains is None or terms is None else _shares(measure, terms, measure.quotient(judged), gains, hits.query)
+    return (
+        None
+        if gains is None or terms is None
+        else _shares(measure, terms, measure.quotient(judged), gains, hits.query)
+    )
 
 
-def _shares(measure: Measure, terms: Terms, whole: Quotient | None, gains: FloatArray, query: IntArray) -> FloatArray:
+def _shares(
+    measure: Measure, terms: Terms, whole: Quotient | None, gains: FloatArray, query: IntArray
+) -> FloatArray:
     """Compute what each document adds to the value of its query; 0 if the query lacks the
     denominator of the measure.
     """
     added = _term_of(measure)(gains, terms.weights)
-    defined, divisor = (terms.defined, terms.ideal) if whole is None else (whole.defined, whole.ideal)
+    defined, divisor = (
+        (terms.defined, terms.ideal) if whole is None else (whole.defined, whole.ideal)
+    )
     counts = np.ones(query.size, bool) if defined is None else defined[query]
-    return np.divide(added, 1.0 if divisor is None else divisor[query], out=np.zeros(query.size), where=counts)
+    return np.divide(
+        added, 1.0 if divisor is None else divisor[query], out=np.zeros(query.size), where=counts
+    )
 
 
 def _by_row(listed: QueryList, worth: FloatArray) -> FloatArray:
@@ -137,12 +159,18 @@ def _settled(listed: QueryList, gains: FloatArray) -> tuple[QueryList, FloatArra
     return listed.reordered(order), gains[order]
 
 
-def _ranked_account(measure: Measure, listed: QueryList, gains: FloatArray, n_relevant: int, limit: int) -> Account:
+def _ranked_account(
+    measure: Measure, listed: QueryList, gains: FloatArray, n_relevant: int, limit: int
+) -> Account:
     """The account of a measure whose relevant documents add by the documents above them."""
     relevant = gains > 0
     rank = np.arange(1, relevant.size + 1)
     is_averaged = listed.alignment.ties == "expected"
-    groups = RelevantGroups.of(listed.first, listed.last, relevant) if is_averaged else RelevantGroups.of(rank, rank, relevant)
+    groups = (
+        RelevantGroups.of(listed.first, listed.last, relevant)
+        if is_averaged
+        else RelevantGroups.of(rank, rank, relevant)
+    )
 
     def worth(changed: RelevantGroups) -> FloatArray:
         added = measure.group_terms(changed, n_relevant, limit)
@@ -170,7 +198,11 @@ def ideal_of(measure: Measure, listed: QueryList) -> Ideal | None:
     worth = measure.worth(listed.graded.grades[listed.is_kept])
     if worth is None:
         return None
-    rows = listed.row[listed.is_judged] if getattr(measure, "ideal", None) == "returned" else np.flatnonzero(listed.is_kept)
+    rows = (
+        listed.row[listed.is_judged]
+        if getattr(measure, "ideal", None) == "returned"
+        else np.flatnonzero(listed.is_kept)
+    )
     gains = _by_row(listed, worth)[rows]
     order = np.argsort(-gains, kind="stable")
     rows, gains = rows[order], gains[order]

@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 
 from idealrank._lazy import printed, repr_html
-from idealrank.analysis.explanation.contributions import Account, Ideal, account_of, ideal_of, unexplained, value_of
+from idealrank.analysis.explanation.contributions import (
+    Account,
+    Ideal,
+    account_of,
+    ideal_of,
+    unexplained,
+    value_of,
+)
 from idealrank.analysis.explanation.query_list import QueryList, list_query
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
@@ -135,11 +142,19 @@ class Explanation:
 
         Examples
         --------
-        >>> explain(Qrels({"q": {"a": 3}}), Run({"q": ["a"]}), "q", "RR").as_dict()["rows"][0]["contribution"]
+        >>> explain(Qrels({"q": {"a": 3}}), Run({"q": ["a"]}), "q", "RR").as_dict()["rows"][0][
+        ...     "contribution"
+        ... ]
         1.0
         """
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in _NESTED}
-        convention = {"name": self.convention.name, "fingerprint": self.convention.fingerprint, **self.convention.switches()}
+        plain = {
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in _NESTED
+        }
+        convention = {
+            "name": self.convention.name,
+            "fingerprint": self.convention.fingerprint,
+            **self.convention.switches(),
+        }
         return {
             **plain,
             "convention": convention,
@@ -154,7 +169,11 @@ _NESTED = ("convention", "rows", "ideal", "best_swap", "best_missing")
 
 
 def explain(
-    qrels: Qrels, run: Run, query_id: str, measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
+    qrels: Qrels,
+    run: Run,
+    query_id: str,
+    measure: MeasureLike = "nDCG@10",
+    convention: "Convention | str" = "standard",
 ) -> Explanation:
     """Take the value of one query apart."""
     asked, convention = parse_run_measure(measure), Convention.of(convention)
@@ -179,7 +198,9 @@ def explain(
         n_judged=int(np.count_nonzero(listed.is_kept)),
         n_relevant=account.n_relevant,
         cutoff=account.limit if account.limit < np.iinfo(np.int64).max else None,
-        adjustment=value - float(account.contributions.sum()) if note and value is not None else 0.0,
+        adjustment=value - float(account.contributions.sum())
+        if note and value is not None
+        else 0.0,
         note=note,
         rows=_rows(account),
         ideal=_ideal_rows(ideal_of(resolved, listed)),
@@ -191,7 +212,11 @@ def explain(
 def _note(measure: Measure, account: Account, value: float | None) -> str:
     """Why the contributions do not simply sum to the value; empty where they do."""
     if not account.listed.is_counted:
-        return "left out: " + ("the query has no judgments" if account.listed.is_answered else "the run does not answer the query")
+        return "left out: " + (
+            "the query has no judgments"
+            if account.listed.is_answered
+            else "the run does not answer the query"
+        )
     if not account.is_defined:
         return "no relevant document: " + ("left out" if value is None else f"counted {value:g}")
     rounding = getattr(measure, "rounding", None)
@@ -210,9 +235,17 @@ def _rows(account: Account) -> tuple[RankedDocument, ...]:
     grades = listed.by_row(listed.qrels.grades).tolist()
     weights = [None] * len(grades) if account.weights is None else account.weights.tolist()
     columns = zip(
-        listed.documents, listed.scores.tolist(), grades, listed.is_judged.tolist(), listed.first.tolist(), listed.last.tolist(),
-        account.gains.tolist(), weights, account.contributions.tolist(), strict=True,
-    )  # fmt: skip
+        listed.documents,
+        listed.scores.tolist(),
+        grades,
+        listed.is_judged.tolist(),
+        listed.first.tolist(),
+        listed.last.tolist(),
+        account.gains.tolist(),
+        weights,
+        account.contributions.tolist(),
+        strict=True,
+    )
     return tuple(
         RankedDocument(
             rank=rank,
@@ -224,7 +257,17 @@ def _rows(account: Account) -> tuple[RankedDocument, ...]:
             discount=weight,
             contribution=contribution,
         )
-        for rank, (document, score, grade, is_judged, first, last, gain, weight, contribution) in enumerate(columns, 1)
+        for rank, (
+            document,
+            score,
+            grade,
+            is_judged,
+            first,
+            last,
+            gain,
+            weight,
+            contribution,
+        ) in enumerate(columns, 1)
     )
 
 
@@ -233,8 +276,17 @@ def _ideal_rows(ideal: Ideal | None) -> tuple[IdealDocument, ...]:
         return ()
     columns = (ideal.rank, ideal.grades, ideal.gains, ideal.weights, ideal.contributions)
     return tuple(
-        IdealDocument(rank=rank, document=document, grade=grade, gain=gain, discount=weight, contribution=share)
-        for document, rank, grade, gain, weight, share in zip(ideal.documents, *(column.tolist() for column in columns), strict=True)
+        IdealDocument(
+            rank=rank,
+            document=document,
+            grade=grade,
+            gain=gain,
+            discount=weight,
+            contribution=share,
+        )
+        for document, rank, grade, gain, weight, share in zip(
+            ideal.documents, *(column.tolist() for column in columns), strict=True
+        )
     )
 
 
@@ -248,7 +300,14 @@ def _best_swap(measure: Measure, account: Account, value: float | None) -> Swap 
     after = value_of(measure, account.listed.again(documents))
     if after is None or not after > value:
         return None
-    return Swap(upper_rank=upper + 1, lower_rank=lower + 1, upper=documents[lower], lower=documents[upper], value=after, gain=after - value)
+    return Swap(
+        upper_rank=upper + 1,
+        lower_rank=lower + 1,
+        upper=documents[lower],
+        lower=documents[upper],
+        value=after,
+        gain=after - value,
+    )
 
 
 # Judged documents of one gain change a value alike, so one of each is tried, those of the highest
@@ -263,7 +322,11 @@ def _best_missing(measure: Measure, account: Account, value: float | None) -> Mi
     place = min(account.limit, len(listed.documents) + 1) - 1
     found: Missing | None = None
     for row in _missing_rows(listed):
-        documents = [*listed.documents[:place], listed.qrel_documents[row], *listed.documents[place + 1 :]]
+        documents = [
+            *listed.documents[:place],
+            listed.qrel_documents[row],
+            *listed.documents[place + 1 :],
+        ]
         after = value_of(measure, listed.again(documents))
         if after is not None and after > max(value, found.value if found else value):
             found = Missing(

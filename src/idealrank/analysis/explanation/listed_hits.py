@@ -61,7 +61,9 @@ class ListedHits:
             return None
         here, hits = slice(self._ends[code], self._ends[code + 1]), self.judged.hits
         row = np.asarray(hits.document)[here]
-        added: list[float | None] = [None] * row.size if self.added is None else self.added[here].tolist()
+        added: list[float | None] = (
+            [None] * row.size if self.added is None else self.added[here].tolist()
+        )
         columns = (hits.rank[here].tolist(), row.tolist(), self.qrels.grades[row].tolist(), added)
         return HitsOfQuery(int(self.judged.lengths[code]), top.documents, top.tied, columns)
 
@@ -71,7 +73,11 @@ def list_hits(judged: Judged, measure: Measure, alignment: Alignment) -> ListedH
     qrels, top = judged.qrels, judged.top
     if qrels is None or top is None or not top.is_whole or judged.depth:
         return None
-    if alignment.ties in ("best", "worst") or alignment.unjudged == "skipped" or alignment.duplicates == "twice":
+    if (
+        alignment.ties in ("best", "worst")
+        or alignment.unjudged == "skipped"
+        or alignment.duplicates == "twice"
+    ):
         return None
     if not measure.is_explained:
         return ListedHits(judged=judged, qrels=qrels, top=top, added=None)

@@ -89,10 +89,16 @@ class QueryList:
         """The query judged anew with other documents at the places of this list; one more document
         goes below all.
         """
-        places = self.first if self.alignment.ties == "expected" else np.arange(1, len(self.documents) + 1)
+        places = (
+            self.first
+            if self.alignment.ties == "expected"
+            else np.arange(1, len(self.documents) + 1)
+        )
         scores = -np.append(places, len(self.documents) + 1)[: len(documents)].astype(np.float64)
         ids = [encode_id(document) for document in documents]
-        run = Run.from_columns([encode_id(self.query_id)] * len(ids), ids, scores, name=self.run_name)
+        run = Run.from_columns(
+            [encode_id(self.query_id)] * len(ids), ids, scores, name=self.run_name
+        )
         return align(self.qrels, run, _counting(self.alignment))
 
 
@@ -101,11 +107,15 @@ def list_query(qrels: Qrels, run: Run, query_id: str, alignment: Alignment) -> Q
     own_qrels, answer = qrels_of_query(qrels, query_id), run_of_query(run, query_id)
     if answer is None and not own_qrels.n_judgments:
         raise _unknown(qrels, query_id)
-    graded = apply_grade_policies(own_qrels.grades, alignment, lambda row: _place(own_qrels, query_id, row))
+    graded = apply_grade_policies(
+        own_qrels.grades, alignment, lambda row: _place(own_qrels, query_id, row)
+    )
     own_run = answer or Run({}, name=run.name)
     judged = align(own_qrels, own_run, _counting(alignment))
     documents, scores, row = (
-        _ranked(own_qrels, own_run, query_id, alignment, graded) if answer else ([], np.zeros(0), np.zeros(0, np.int64))
+        _ranked(own_qrels, own_run, query_id, alignment, graded)
+        if answer
+        else ([], np.zeros(0), np.zeros(0, np.int64))
     )
     first, last = _tie_groups(scores.astype(np.float32) if alignment.score == "float32" else scores)
     return QueryList(
@@ -128,15 +138,24 @@ def _counting(alignment: Alignment) -> Alignment:
     """The alignment with no query left out: also the list of a query that does not count can be
     looked at.
     """
-    return replace(alignment, missing="error" if alignment.missing == "error" else "zero", without_judgments="evaluated")
+    return replace(
+        alignment,
+        missing="error" if alignment.missing == "error" else "zero",
+        without_judgments="evaluated",
+    )
 
 
 def _unknown(qrels: Qrels, query_id: str) -> InputError:
     near = near_ids(query_id, qrels.queries)
     some = near or list(qrels.queries[:3])
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the judgments have {', '.join(map(repr, some))}, ..."
+    hint = (
+        f"did you mean {' or '.join(map(repr, near))}?"
+        if near
+        else f"the judgments have {', '.join(map(repr, some))}, ..."
+    )
     return InputError(
-        f"query {query_id!r}: found in neither the judgments nor the run, expected one of {qrels.n_queries:,} judged queries; {hint}"
+        f"query {query_id!r}: found in neither the judgments nor the run, expected one of "
+        f"{qrels.n_queries:,} judged queries; {hint}"
     )
 
 
@@ -144,7 +163,9 @@ def _place(qrels: Qrels, query_id: str, row: int) -> str:
     return f"{qrels.name}: query {query_id!r}, document {decode_id(qrels.table.document_id(row))!r}"
 
 
-def _ranked(qrels: Qrels, run: Run, query_id: str, alignment: Alignment, graded: Graded) -> tuple[list[str], FloatArray, IntArray]:
+def _ranked(
+    qrels: Qrels, run: Run, query_id: str, alignment: Alignment, graded: Graded
+) -> tuple[list[str], FloatArray, IntArray]:
     """Documents, scores and qrels rows of the list, without the documents that the alignment takes
     out.
     """
@@ -156,7 +177,11 @@ def _ranked(qrels: Qrels, run: Run, query_id: str, alignment: Alignment, graded:
         kept &= row >= 0
     if graded.removed is not None:
         kept &= (row < 0) | ~graded.removed[row]
-    return [ranking.documents[index] for index in np.flatnonzero(kept)], ranking.scores[kept], row[kept]
+    return (
+        [ranking.documents[index] for index in np.flatnonzero(kept)],
+        ranking.scores[kept],
+        row[kept],
+    )
 
 
 def documents_of(qrels: Qrels) -> list[str]:
@@ -166,6 +191,10 @@ def documents_of(qrels: Qrels) -> list[str]:
 
 def _tie_groups(scores: FloatArray | NDArray[np.float32]) -> tuple[IntArray, IntArray]:
     """First and last rank of each document's group of equal scores."""
-    heads = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1]))) if scores.size else np.zeros(0, np.int64)
+    heads = (
+        np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
+        if scores.size
+        else np.zeros(0, np.int64)
+    )
     sizes = sizes_of(heads, scores.size)
     return np.repeat(heads + 1, sizes), np.repeat(heads + sizes, sizes)

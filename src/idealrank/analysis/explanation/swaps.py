@@ -41,8 +41,14 @@ def best_swap_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pa
         if sums[other] > best + 1e-15:
             best = float(sums[other])
             members = slice(int(starts[other]), int(ends[other]))
-            change = term(np.full(ends[other] - starts[other], gain[start]), weight[members]) - now[members]
-            pair = int(kept[start + int(np.argmax(given[:, other]))]), int(kept[members.start + int(np.argmax(change))])
+            change = (
+                term(np.full(ends[other] - starts[other], gain[start]), weight[members])
+                - now[members]
+            )
+            pair = (
+                int(kept[start + int(np.argmax(given[:, other]))]),
+                int(kept[members.start + int(np.argmax(change))]),
+            )
     return None if pair is None else (min(pair), max(pair))
 
 
@@ -66,7 +72,9 @@ def best_swap_of_relevant(groups: RelevantGroups, relevant: BoolArray, worth: Wo
         return None
     now = worth(groups)
     up = np.where(groups.relevant < groups.size, worth(groups.changed(relevant=1)) - now, -np.inf)
-    down = np.where(groups.relevant > 0, worth(groups.changed(relevant=-1, before=1)) - now, -np.inf)
+    down = np.where(
+        groups.relevant > 0, worth(groups.changed(relevant=-1, before=1)) - now, -np.inf
+    )
     between = np.cumsum(worth(groups.changed(before=1)) - now)
     reach = up - between
     total = np.maximum.accumulate(reach)[:-1] + between[:-1] + down[1:]
@@ -75,4 +83,6 @@ def best_swap_of_relevant(groups: RelevantGroups, relevant: BoolArray, worth: Wo
         return None
     upper = int(np.argmax(reach[:lower]))
     owner = groups.owner
-    return int(np.flatnonzero((owner == upper) & ~relevant)[0]), int(np.flatnonzero((owner == lower) & relevant)[0])
+    return int(np.flatnonzero((owner == upper) & ~relevant)[0]), int(
+        np.flatnonzero((owner == lower) & relevant)[0]
+    )

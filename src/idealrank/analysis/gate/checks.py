@@ -11,7 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from idealrank.analysis.comparison.comparisons import distinct
-from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY, Corrected, Hypothesis, corrected
+from idealrank.analysis.comparison.families import (
+    COMPANIONS,
+    PRIMARY,
+    Corrected,
+    Hypothesis,
+    corrected,
+)
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.label_basis import (
     NOTHING_DECLARED,
@@ -56,7 +62,14 @@ from idealrank.analysis.gate.outcome import (
     WhenUnjudged,
 )
 from idealrank.analysis.gate.series import Series
-from idealrank.analysis.gate.sides import Opponents, Opposed, evaluations_of, missing_of, names_of_every, opponents_of
+from idealrank.analysis.gate.sides import (
+    Opponents,
+    Opposed,
+    evaluations_of,
+    missing_of,
+    names_of_every,
+    opponents_of,
+)
 from idealrank.data.label_kinds import Labels
 from idealrank.data.types import BoolArray
 from idealrank.errors import OptionError
@@ -105,11 +118,19 @@ def gate(
     With `sides`, the checks are of these instead of the evaluation and each baseline.
     """
     asked = policy_of(
-        policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged, largest_loss=largest_loss
+        policy,
+        tolerance=tolerance,
+        strict=strict,
+        margin=margin,
+        alpha=alpha,
+        when_unjudged=when_unjudged,
+        largest_loss=largest_loss,
     )
     asked = _of_look(asked, series)
     given = (evaluation, baseline, *more_baselines)
-    sides = sides or [Opposed(now=(evaluation,), before=(other,), name=other.name) for other in given[1:]]
+    sides = sides or [
+        Opposed(now=(evaluation,), before=(other,), name=other.name) for other in given[1:]
+    ]
     evaluations = list(comparable(evaluations_of(given, sides), judgments))
     names = distinct([evaluation.name, *(side.name for side in sides)])
     labels = labels_of_runs(evaluations, declared)
@@ -119,9 +140,15 @@ def gate(
     apart, queries = mismatches(evaluations, of_every, chosen[0]), queries_of(evaluations)
     refuse_baselines(evaluations[1:])
     plain = [QueryTable.of(one, chosen, queries) for one in evaluations]
-    seed, draws = seed_from(rng, plain), RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples)
+    seed, draws = (
+        seed_from(rng, plain),
+        RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples),
+    )
     judgedness = [Judgedness.of(one, chosen, queries, labels) for one in evaluations]
-    design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
+    design, tables = (
+        design_by_query(queries, weights, clusters),
+        [_upwards(table, chosen) for table in plain],
+    )
     cautions = (*run_cautions(evaluations, of_every, chosen), *warn_of_weights(design))
     opponents = opponents_of(sides, names[1:], evaluations, tables)
     sampled = sampled_negatives_of(evaluations, declared)
@@ -142,19 +169,37 @@ def gate(
     )
     checks, exact = case.checks()
     held_to = [one for one, decides in zip(chosen, deciding, strict=True) if decides]
-    looked = contracts_kept(contracts, [evaluation, *(side.before[0] for side in sides)], names, held_to)
+    looked = contracts_kept(
+        contracts, [evaluation, *(side.before[0] for side in sides)], names, held_to
+    )
     drawn = design.n_units > MOST_UNITS or not exact
     # its values say nothing, so that no test of them passes anything
     checks = _none_passes(checks) if apart else checks
     outcome = outcome_of(checks, looked)
     return Gated(
-        run=names[0], baselines=names[1:], passed=outcome == "passed", outcome=outcome, checks=checks, contracts=looked, policy=asked,
-        correction=_correction(asked, len(sides), len(chosen)), n_resamples=draws if drawn else None,
-        seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
-        missing=missing_of(evaluation, sides, names), mismatches=apart,
-        judgments=judged_by(evaluations, judgments), labels=rules.labels, labels_from=declared.labels_from, series=series,
-        cautions=with_level_cautions(cautions, checks, asked, names[0], clustered=clusters is not None),
-    )  # fmt: skip
+        run=names[0],
+        baselines=names[1:],
+        passed=outcome == "passed",
+        outcome=outcome,
+        checks=checks,
+        contracts=looked,
+        policy=asked,
+        correction=_correction(asked, len(sides), len(chosen)),
+        n_resamples=draws if drawn else None,
+        seed=seed if drawn else None,
+        convention=evaluations[0].convention,
+        weighted=weights is not None,
+        clustered=clusters is not None,
+        missing=missing_of(evaluation, sides, names),
+        mismatches=apart,
+        judgments=judged_by(evaluations, judgments),
+        labels=rules.labels,
+        labels_from=declared.labels_from,
+        series=series,
+        cautions=with_level_cautions(
+            cautions, checks, asked, names[0], clustered=clusters is not None
+        ),
+    )
 
 
 def _of_look(policy: Policy, series: Series | None) -> Policy:
@@ -163,7 +208,12 @@ def _of_look(policy: Policy, series: Series | None) -> Policy:
 
 
 def with_level_cautions(
-    cautions: Iterable[str], checks: Iterable[Check], policy: Policy, run: str, *, clustered: bool = False
+    cautions: Iterable[str],
+    checks: Iterable[Check],
+    policy: Policy,
+    run: str,
+    *,
+    clustered: bool = False,
 ) -> tuple[str, ...]:
     """Add what must be known of answers whose error rate is not known, or that these queries could
     not give.
@@ -171,15 +221,23 @@ def with_level_cautions(
     deciding = [check for check in checks if check.decides]
     of_margins = [caution for check in deciding for caution in check.margin_cautions(policy)]
     unknown = {
-        f"{check.subject(run)} against {check.baseline} by {check.measure}": (check.skewness, check.n)
+        f"{check.subject(run)} against {check.baseline} by {check.measure}": (
+            check.skewness,
+            check.n,
+        )
         for check in deciding
         if not check.error_rate_known
     }
-    return tuple(dict.fromkeys([*cautions, *of_margins, *skew_cautions(unknown, clustered=clustered)]))
+    return tuple(
+        dict.fromkeys([*cautions, *of_margins, *skew_cautions(unknown, clustered=clustered)])
+    )
 
 
 def _none_passes(checks: Iterable[Check]) -> tuple[Check, ...]:
-    return tuple(replace(check, outcome="failed", passed=False) if check.decides else check for check in checks)
+    return tuple(
+        replace(check, outcome="failed", passed=False) if check.decides else check
+        for check in checks
+    )
 
 
 def _correction(policy: Policy, baselines: int, measures: int) -> str:
@@ -206,7 +264,9 @@ def chosen_of_gate(
     return every, tuple(not place or measure in named for place, measure in enumerate(every))
 
 
-def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) -> tuple[Measure, ...]:
+def measures_of_gate(
+    gated: Sequence[Measure], contracts: Iterable[Contract]
+) -> tuple[Measure, ...]:
     """List the measures to evaluate for a gate: its measures, the measures of contracts, and the
     count of unjudged documents.
     """
@@ -223,15 +283,22 @@ def gate_beside(gated: Gated, judged: Sequence[Evaluation], people: Sequence[Eva
     of = dict(zip(gated.baselines, baselines, strict=True))
     queries = frozenset(queries_of(people))
     checks = tuple(
-        check.beside(JudgeDifference.of(of[check.baseline], run, check.measure, check.difference, queries), gated.policy)
+        check.beside(
+            JudgeDifference.of(of[check.baseline], run, check.measure, check.difference, queries),
+            gated.policy,
+        )
         for check in gated.checks
     )
     outcome = outcome_of(checks, gated.contracts)
-    said_of = partial(with_level_cautions, policy=gated.policy, run=gated.run, clustered=gated.clustered)
+    said_of = partial(
+        with_level_cautions, policy=gated.policy, run=gated.run, clustered=gated.clustered
+    )
     former = said_of((), gated.checks)
     others = [caution for caution in gated.cautions if caution not in former]
     cautions = said_of(others, checks)
-    return replace(gated, checks=checks, outcome=outcome, passed=outcome == "passed", cautions=cautions)
+    return replace(
+        gated, checks=checks, outcome=outcome, passed=outcome == "passed", cautions=cautions
+    )
 
 
 def first_run(
@@ -253,28 +320,41 @@ def first_run(
     looked = contracts_kept(contracts, [evaluation], [evaluation.name], held_to)
     outcome = outcome_of((), looked)
     return Gated(
-        run=evaluation.name, baselines=(), passed=outcome == "passed", outcome=outcome, checks=(), contracts=looked,
-        policy=_of_look(policy, series), series=series,
-        correction="none", n_resamples=None, seed=None, convention=evaluation.convention,
+        run=evaluation.name,
+        baselines=(),
+        passed=outcome == "passed",
+        outcome=outcome,
+        checks=(),
+        contracts=looked,
+        policy=_of_look(policy, series),
+        series=series,
+        correction="none",
+        n_resamples=None,
+        seed=None,
+        convention=evaluation.convention,
         missing={evaluation.name: evaluation.coverage.missing},
-    )  # fmt: skip
+    )
 
 
 def refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
     """Refuse a drop as large as the whole range of a measure: a slip, such as percent for shares,
     which nothing could ever exceed.
     """
-    name, drop = ("margin", policy.margin or 0.0) if policy.strict else ("tolerance", policy.tolerance)
+    name, drop = (
+        ("margin", policy.margin or 0.0) if policy.strict else ("tolerance", policy.tolerance)
+    )
     for measure in measures:
         least, greatest = measure.bounds
         if policy.largest_loss is not None and policy.largest_loss > greatest - least:
             loss = f"largest_loss={policy.largest_loss:g}"
             raise OptionError(
-                f"{loss}: found more than the range of {measure}, {least:g} to {greatest:g}; expected at most {greatest - least:g}"
+                f"{loss}: found more than the range of {measure}, {least:g} to {greatest:g}; "
+                f"expected at most {greatest - least:g}"
             )
         if drop >= greatest - least:
             raise OptionError(
-                f"{name}={drop:g}: found the full range of {measure}, {least:g} to {greatest:g}, or more; "
+                f"{name}={drop:g}: found the full range of {measure}, {least:g} to "
+                f"{greatest:g}, or more; "
                 "expected a small part of the range, such as 0.01"
             )
 
@@ -283,22 +363,38 @@ def policy_of(policy: Policy | None, **parts: Any) -> Policy:
     """The policy that was given, or one of its fields."""
     given = {name: value for name, value in parts.items() if value is not None}
     if policy is not None and given:
-        raise OptionError(f"found a policy and {', '.join(given)}; expected only one of them: these are fields of Policy(...)")
+        raise OptionError(
+            f"found a policy and {', '.join(given)}; expected only one of them: these are "
+            f"fields of Policy(...)"
+        )
     return Policy(**given) if policy is None else policy
 
 
 def plan_of(policy: Policy, draws: int, seed: int, threads: int | None) -> Plan:
     """The test of differences whose sign is turned so that a drop is below 0."""
     level = 1 - policy.alpha
-    common = {"level": level, "n_resamples": draws, "seed": seed, "power": POWER, "threads": threads}
+    common = {
+        "level": level,
+        "n_resamples": draws,
+        "seed": seed,
+        "power": POWER,
+        "threads": threads,
+    }
     if policy.strict:
-        return Plan(**common, alternative="greater", null=-(policy.margin or 0.0), largest_loss=policy.largest_loss)  # type: ignore[arg-type]
+        return Plan(
+            **common,  # type: ignore[arg-type]
+            alternative="greater",
+            null=-(policy.margin or 0.0),
+            largest_loss=policy.largest_loss,
+        )
     return Plan(**common, alternative="less", null=-policy.tolerance)  # type: ignore[arg-type]
 
 
 def _upwards(table: QueryTable, measures: Sequence[Measure]) -> QueryTable:
     """Values turned so that more is better: to negate a number loses no bit."""
-    return table._replace(values=table.values * np.array([float(measure.direction) for measure in measures]))
+    return table._replace(
+        values=table.values * np.array([float(measure.direction) for measure in measures])
+    )
 
 
 class _Place(NamedTuple):
@@ -326,7 +422,11 @@ class _Case:
 
     def checks(self) -> tuple[tuple[Check, ...], bool]:
         """Baseline by baseline, measure by measure; and whether every sign vector was looked at."""
-        places = [_Place(number, column) for number in range(len(self.opponents)) for column in range(len(self.measures))]
+        places = [
+            _Place(number, column)
+            for number in range(len(self.opponents))
+            for column in range(len(self.measures))
+        ]
         two_sided = replace(self.plan, alternative="two-sided", null=0.0)
         held, beside = self._by_place(places, self.plan), self._by_place(places, two_sided)
         exact = all(one.found.exact for family in (held, beside) for one in family.values())
@@ -337,13 +437,21 @@ class _Case:
         checks need no correction.
         """
         found: dict[_Place, Corrected] = {}
-        for family in ([one for one in places if not one.column], [one for one in places if one.column]):
+        for family in (
+            [one for one in places if not one.column],
+            [one for one in places if one.column],
+        ):
             sides = [self.opponents[one.baseline] for one in family]
-            tests = [Hypothesis(side.before, side.now, one.column, self.within) for one, side in zip(family, sides, strict=True)]
+            tests = [
+                Hypothesis(side.before, side.now, one.column, self.within)
+                for one, side in zip(family, sides, strict=True)
+            ]
             for one, side, test in zip(family, sides, tests, strict=True):
                 refuse_unscored(self.measures[one.column], (side.name, self.run), test.counted)
             if self.policy.strict and plan is self.plan:
-                of_family = [single for test in tests for single in corrected([test], self.design, plan)]
+                of_family = [
+                    single for test in tests for single in corrected([test], self.design, plan)
+                ]
             else:
                 of_family = corrected(tests, self.design, plan)
             found |= dict(zip(family, of_family, strict=True))
@@ -351,13 +459,19 @@ class _Case:
 
     def _check(self, place: _Place, of: Corrected, two_sided: float) -> Check:
         """One check, with the measure's own signs."""
-        measure, sign, one = self.measures[place.column], float(self.measures[place.column].direction), of.found
+        measure, sign, one = (
+            self.measures[place.column],
+            float(self.measures[place.column].direction),
+            of.found,
+        )
         p, single, bound = of.p, one.p, one.low if self.policy.strict else one.high
         if _is_same(one) and not self.policy.strict:
             p, single, bound = 1.0, 1.0, 0.0
         side = self.opponents[place.baseline]
         before, now = side.places
-        both = side.now.counted[:, place.column] & side.before.counted[:, place.column] & self.within
+        both = (
+            side.now.counted[:, place.column] & side.before.counted[:, place.column] & self.within
+        )
         design = restricted(self.design, both)
         beside = self.judgedness[before].beside(self.judgedness[now], place.column, both, design)
         nothing_shown = p > self.policy.alpha
@@ -368,18 +482,44 @@ class _Case:
         outcome = self._outcome(p <= self.policy.alpha, carried)
         drop = detectable_drop(one, self.plan, self.policy, of.alpha)
         return Check(
-            baseline=side.name, measure=str(measure), direction=measure.direction,
-            mean_baseline=one.mean_a * sign + 0.0, mean_run=one.mean_b * sign + 0.0, difference=one.difference * sign + 0.0,
-            bound=bound * sign + 0.0, p=single, p_corrected=p, p_two_sided=two_sided, decides=self.deciding[place.column],
-            family=COMPANIONS if place.column else PRIMARY, passed=outcome == "passed", outcome=outcome, carried=carried,
-            reason=reason_of(one, p, two_sided, self.policy, measure.direction) + ("" if carried else f"{NOT_CARRIED}: {_MAY}"),
-            n=one.n, excluded_queries=int((self.within & ~both).sum()),
-            identical_queries=one.ties, wins=one.wins, ties=one.ties, losses=one.losses,
-            detectable=drop.size, detectable_reason=drop.reason, worst=self._worst(place, sign),
-            unjudged_baseline=beside[0], unjudged_run=beside[1], difference_judged=beside[2],
-            tipping=support.tipping, tipping_reason=support.reason, basis=support.basis, margin=one.margin, skewness=one.skewness,
-            error_rate_known=nothing_shown or not carried or self._rate_known(place, of, both, design),
-        )  # fmt: skip
+            baseline=side.name,
+            measure=str(measure),
+            direction=measure.direction,
+            mean_baseline=one.mean_a * sign + 0.0,
+            mean_run=one.mean_b * sign + 0.0,
+            difference=one.difference * sign + 0.0,
+            bound=bound * sign + 0.0,
+            p=single,
+            p_corrected=p,
+            p_two_sided=two_sided,
+            decides=self.deciding[place.column],
+            family=COMPANIONS if place.column else PRIMARY,
+            passed=outcome == "passed",
+            outcome=outcome,
+            carried=carried,
+            reason=reason_of(one, p, two_sided, self.policy, measure.direction)
+            + ("" if carried else f"{NOT_CARRIED}: {_MAY}"),
+            n=one.n,
+            excluded_queries=int((self.within & ~both).sum()),
+            identical_queries=one.ties,
+            wins=one.wins,
+            ties=one.ties,
+            losses=one.losses,
+            detectable=drop.size,
+            detectable_reason=drop.reason,
+            worst=self._worst(place, sign),
+            unjudged_baseline=beside[0],
+            unjudged_run=beside[1],
+            difference_judged=beside[2],
+            tipping=support.tipping,
+            tipping_reason=support.reason,
+            basis=support.basis,
+            margin=one.margin,
+            skewness=one.skewness,
+            error_rate_known=nothing_shown
+            or not carried
+            or self._rate_known(place, of, both, design),
+        )
 
     def _rate_known(self, place: _Place, of: Corrected, both: BoolArray, design: Design) -> bool:
         """Return whether rare large gains that these queries lack cannot undo a significant
@@ -424,9 +564,17 @@ class _Case:
         ours, theirs = run.values[:, place.column], baseline.values[:, place.column]
         with np.errstate(invalid="ignore"):
             fallen = np.flatnonzero((ours < theirs) & ~equal & self.within)
-        order: list[int] = fallen[np.argsort((ours - theirs)[fallen], kind="stable")][:_WORST].tolist()
-        found = ((self.queries[row], float(theirs[row]) * sign + 0.0, float(ours[row]) * sign + 0.0) for row in order)
-        return tuple(QueryDrop(query=query, baseline=before, run=now, difference=now - before) for query, before, now in found)
+        order: list[int] = fallen[np.argsort((ours - theirs)[fallen], kind="stable")][
+            :_WORST
+        ].tolist()
+        found = (
+            (self.queries[row], float(theirs[row]) * sign + 0.0, float(ours[row]) * sign + 0.0)
+            for row in order
+        )
+        return tuple(
+            QueryDrop(query=query, baseline=before, run=now, difference=now - before)
+            for query, before, now in found
+        )
 
 
 def _null_of(one: MeasureTest, plan: Plan) -> float:
@@ -446,7 +594,10 @@ def reason_of(one: MeasureTest, p: float, two_sided: float, policy: Policy, dire
     of_none = " of no difference" if policy.strict or policy.tolerance else ""
     said = f"(one-sided p {_p(p)}, two-sided p{of_none} {_p(two_sided)})"
     if policy.strict:
-        return f"a {drop} of {policy.margin:g} or more {'is ruled out' if rejected else 'may hide'} {said}"
+        return (
+            f"a {drop} of {policy.margin:g} or more {'is ruled out' if rejected else 'may hide'} "
+            f"{said}"
+        )
     beyond = f" beyond {policy.tolerance:g}" if policy.tolerance else ""
     if rejected:
         return f"a {drop} of {-one.difference:.4f}{beyond and f',{beyond},'} is significant {said}"
@@ -454,7 +605,11 @@ def reason_of(one: MeasureTest, p: float, two_sided: float, policy: Policy, dire
 
 
 def _p(p: float) -> str:
-    return np.format_float_positional(p, precision=2, fractional=False, trim="-") if p >= 1e-6 else "< 0.000001"
+    return (
+        np.format_float_positional(p, precision=2, fractional=False, trim="-")
+        if p >= 1e-6
+        else "< 0.000001"
+    )
 
 
 def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) -> Detectable:
@@ -468,7 +623,10 @@ def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) 
         if (one.margin.queries_needed or 0) > one.n:
             return Detectable(-math.inf, "too few queries to rule out rare losses")
         # The query that the test adds, with the largest loss, moves the mean by so much.
-        margin = one.margin.applied - max(0.0, (one.margin.largest_loss or 0.0) - one.margin.applied) / one.n
+        margin = (
+            one.margin.applied
+            - max(0.0, (one.margin.largest_loss or 0.0) - one.margin.applied) / one.n
+        )
     # A drop closes the gate with a chance of 0.8 where it passes with one of 0.2.
     passing = visible_by(one, plan, policy.alpha, 1 - plan.power)
     return passing._replace(size=margin - passing.size)

@@ -30,13 +30,23 @@ class _Values:
         if measure not in found.measures:
             place = f"{contract.place}: " if contract.place else ""
             have = ", ".join(map(str, found.measures))
-            raise IncompatibleError(f"{place}contract of query {contract.query!r}: {self.name} was not evaluated by {measure}, only {have}")
+            raise IncompatibleError(
+                f"{place}contract of query {contract.query!r}: {self.name} was not evaluated "
+                f"by {measure}, only {have}"
+            )
         row, column = self.rows.get(contract.query), found.measures.index(measure)
-        return math.nan if row is None or not found.scored[row, column] else float(found.values[row, column])
+        return (
+            math.nan
+            if row is None or not found.scored[row, column]
+            else float(found.values[row, column])
+        )
 
 
 def contracts_kept(
-    contracts: Iterable[Contract], evaluations: Sequence[Evaluation], names: Sequence[str], chosen: Sequence[Measure]
+    contracts: Iterable[Contract],
+    evaluations: Sequence[Evaluation],
+    names: Sequence[str],
+    chosen: Sequence[Measure],
 ) -> tuple[KeptContract, ...]:
     """Each contract, looked at for its measures, and for every baseline where it has no number of
     its own; the run stands first.
@@ -50,11 +60,14 @@ def _refuse_out_of_range(contract: Contract, measure: Measure) -> None:
     if contract.at_least is not None and not least <= contract.at_least <= greatest:
         place = contract.place or f"contract of query {contract.query!r}"
         raise OptionError(
-            f"{place}: found at_least {contract.at_least:g}, which {measure} cannot have; expected a value from {least:g} to {greatest:g}"
+            f"{place}: found at_least {contract.at_least:g}, which {measure} cannot have; "
+            f"expected a value from {least:g} to {greatest:g}"
         )
 
 
-def _kept(contract: Contract, sides: Sequence[_Values], chosen: Sequence[Measure]) -> Iterator[KeptContract]:
+def _kept(
+    contract: Contract, sides: Sequence[_Values], chosen: Sequence[Measure]
+) -> Iterator[KeptContract]:
     """A contract, looked at for its measures and, without a number of its own, for every
     baseline.
     """
@@ -72,15 +85,27 @@ def _kept(contract: Contract, sides: Sequence[_Values], chosen: Sequence[Measure
 def _of_contract(contract: Contract) -> Measure:
     measure = parse_measure(contract.measure or "")
     if not measure.direction:
-        raise OptionError(f"{contract.place or 'contract'}: {measure}: more of it is neither better nor worse; expected another measure")
+        raise OptionError(
+            f"{contract.place or 'contract'}: {measure}: more of it is neither better nor "
+            f"worse; expected another measure"
+        )
     return measure
 
 
-def _held(contract: Contract, measure: Measure, baseline: str | None, demanded: float, found: float) -> KeptContract:
+def _held(
+    contract: Contract, measure: Measure, baseline: str | None, demanded: float, found: float
+) -> KeptContract:
     rounding = ROUNDING * max(abs(demanded), abs(found)) if math.isfinite(demanded) else 0.0
     # Where the baseline has no value, any value will do.
     reached = not math.isnan(found) and not measure.direction * (found - demanded) < -rounding
-    return KeptContract(contract=contract, measure=str(measure), baseline=baseline, demanded=demanded, found=found, passed=reached)
+    return KeptContract(
+        contract=contract,
+        measure=str(measure),
+        baseline=baseline,
+        demanded=demanded,
+        found=found,
+        passed=reached,
+    )
 
 
 def outcome_of(checks: Iterable[Check], contracts: Iterable[KeptContract]) -> Outcome:

@@ -85,23 +85,44 @@ class Policy:
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "margin", "alpha"):
-            if not isinstance(value := getattr(self, name), (int, float)) and (value is not None or name != "margin"):
+            if not isinstance(value := getattr(self, name), (int, float)) and (
+                value is not None or name != "margin"
+            ):
                 raise OptionError(f"{name}={value!r}: expected a number")
         refuse_horizon(self.horizon)
         if self.when_unjudged not in get_args(WhenUnjudged):
-            raise OptionError(f"when_unjudged={self.when_unjudged!r}: expected one of {', '.join(get_args(WhenUnjudged))}")
+            raise OptionError(
+                f"when_unjudged={self.when_unjudged!r}: expected one of "
+                f"{', '.join(get_args(WhenUnjudged))}"
+            )
         if not 0 <= self.tolerance < math.inf:
-            raise OptionError(f"tolerance={self.tolerance!r}: expected a drop from 0 on, in units of the measures")
+            raise OptionError(
+                f"tolerance={self.tolerance!r}: expected a drop from 0 on, in units of the measures"
+            )
         if not _LEAST_ALPHA <= self.alpha < 0.5:
-            raise OptionError(f"alpha={self.alpha!r}: expected a probability from {_LEAST_ALPHA:g} to below 0.5, such as 0.05")
+            raise OptionError(
+                f"alpha={self.alpha!r}: expected a probability from {_LEAST_ALPHA:g} to below "
+                f"0.5, such as 0.05"
+            )
         if self.strict and self.margin is None:
-            raise OptionError("strict: found no margin, expected the smallest unacceptable drop, in units of the measures")
+            raise OptionError(
+                "strict: found no margin, expected the smallest unacceptable drop, in units "
+                "of the measures"
+            )
         if self.strict and self.tolerance:
-            raise OptionError(f"tolerance={self.tolerance!r}: found a tolerance for a strict gate; expected only a margin")
+            raise OptionError(
+                f"tolerance={self.tolerance!r}: found a tolerance for a strict gate; expected "
+                f"only a margin"
+            )
         if self.margin is not None and not self.strict:
-            raise OptionError(f"margin={self.margin!r}: found a gate that is not strict; expected strict, too, or a tolerance instead")
+            raise OptionError(
+                f"margin={self.margin!r}: found a gate that is not strict; expected strict, "
+                f"too, or a tolerance instead"
+            )
         if self.margin is not None and not 0 < self.margin < math.inf:
-            raise OptionError(f"margin={self.margin!r}: expected a drop above 0, in units of the measures")
+            raise OptionError(
+                f"margin={self.margin!r}: expected a drop above 0, in units of the measures"
+            )
         _check_largest_loss(self.largest_loss, self.margin)
 
     @property
@@ -116,17 +137,25 @@ class Policy:
         level = f"(one-sided, alpha {self.alpha:g})"
         if self.strict:
             return f"a drop of {self.margin:g} or more is ruled out {level}"
-        return f"no drop beyond {self.tolerance:g} is significant {level}" if self.tolerance else f"no drop is significant {level}"
+        return (
+            f"no drop beyond {self.tolerance:g} is significant {level}"
+            if self.tolerance
+            else f"no drop is significant {level}"
+        )
 
 
 def _check_largest_loss(largest_loss: Any, margin: float | None) -> None:
     if largest_loss is None:
         return
     if margin is None:
-        raise OptionError(f"largest_loss={largest_loss!r}: found a gate that is not strict; expected strict, too, and a margin")
+        raise OptionError(
+            f"largest_loss={largest_loss!r}: found a gate that is not strict; expected "
+            f"strict, too, and a margin"
+        )
     if not isinstance(largest_loss, (int, float)) or not margin < largest_loss < math.inf:
         raise OptionError(
-            f"largest_loss={largest_loss!r}: expected the greatest loss that one query can have, a number above the margin, {margin:g}"
+            f"largest_loss={largest_loss!r}: expected the greatest loss that one query can "
+            f"have, a number above the margin, {margin:g}"
         )
 
 
@@ -280,7 +309,11 @@ class Check:
         """Name what is tested: the run, or against an anchor its mean with the last accepted
         runs.
         """
-        return f"the mean of {run} and the last accepted runs" if self.baseline.endswith(ANCHOR) else run
+        return (
+            f"the mean of {run} and the last accepted runs"
+            if self.baseline.endswith(ANCHOR)
+            else run
+        )
 
     def margin_cautions(self, policy: "Policy") -> list[str]:
         """Return what a reader must know of the margin of a strict gate."""
@@ -317,10 +350,18 @@ class Check:
             return beside
         outcome = policy.unsupported
         why = (
-            f"{self.reason}, but undecided: people find {self.difference:+.4f} and the judge {judge.difference:+.4f} on {judge.n:,} queries"
+            f"{self.reason}, but undecided: people find {self.difference:+.4f} and the judge "
+            f"{judge.difference:+.4f} on {judge.n:,} queries"
         )
         reason = f"{why}, which disagree on the sign"
-        return replace(self, judge=judge, outcome=outcome, passed=outcome == "passed", reason=reason, error_rate_known=True)
+        return replace(
+            self,
+            judge=judge,
+            outcome=outcome,
+            passed=outcome == "passed",
+            reason=reason,
+            error_rate_known=True,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -361,7 +402,10 @@ class Contract:
             # a measure is as good as its text
             object.__setattr__(self, "measure", str(self.measure))
         if self.at_least is not None and not math.isfinite(self.at_least):
-            raise OptionError(f"contract of query {self.query!r}: at_least={self.at_least!r}: expected a finite number")
+            raise OptionError(
+                f"contract of query {self.query!r}: at_least={self.at_least!r}: expected a "
+                f"finite number"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -485,8 +529,16 @@ class Gated(WithWarnings):
         """Reasons for a closed gate, one phrase each: a run without a judged document, checks that
         did not pass, broken contracts.
         """
-        checks = [f"{check.measure} against {check.baseline}: {check.reason}" for check in self.deciding if not check.passed]
-        return (*self.unjoined, *checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
+        checks = [
+            f"{check.measure} against {check.baseline}: {check.reason}"
+            for check in self.deciding
+            if not check.passed
+        ]
+        return (
+            *self.unjoined,
+            *checks,
+            *(_broken(kept) for kept in self.contracts if not kept.passed),
+        )
 
     @property
     def margin_scales(self) -> tuple[str, ...]:
@@ -505,7 +557,10 @@ class Gated(WithWarnings):
         --------
         >>> import idealrank as ir
         >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-        >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x"], ["y", "x"]))
+        >>> good, bad = (
+        ...     ir.evaluate(qrels, {q: ranking for q in qrels}, "RR")
+        ...     for ranking in (["x"], ["y", "x"])
+        ... )
         >>> ir.gate(bad, good).closing_queries[:2], ir.gate(good, bad).closing_queries
         (('q0', 'q1'), ())
         """
@@ -527,7 +582,10 @@ class Gated(WithWarnings):
         --------
         >>> import idealrank as ir
         >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-        >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x"], ["y", "x"]))
+        >>> good, bad = (
+        ...     ir.evaluate(qrels, {q: ranking for q in qrels}, "RR")
+        ...     for ranking in (["x"], ["y", "x"])
+        ... )
         >>> ir.gate(bad, good).with_texts({"q0": "sort a list"}).checks[0].worst[0].text
         'sort a list'
         """
@@ -538,16 +596,28 @@ class Gated(WithWarnings):
         return replace(self, checks=tuple(checks))
 
     def __str__(self) -> str:
-        state = {"passed": "is open", "failed": "is closed", TOO_FEW: "has too few judgments to open or close"}[self.outcome]
+        state = {
+            "passed": "is open",
+            "failed": "is closed",
+            TOO_FEW: "has too few judgments to open or close",
+        }[self.outcome]
         checks = [
-            f"{one.measure}: {self.run} against {one.baseline}, {one.mean_run:.4f} against {one.mean_baseline:.4f}: {one.reason}"
+            f"{one.measure}: {self.run} against {one.baseline}, {one.mean_run:.4f} against "
+            f"{one.mean_baseline:.4f}: {one.reason}"
             for one in self.deciding
         ]
         broken = [_broken(kept) for kept in self.contracts if not kept.passed]
         matters = not self.mismatches and any(check.basis is not None for check in self.checks)
         note = found_kind(self.labels) if matters else ""
         accepted = [self.acceptance.headline] if self.acceptance is not None else []
-        lines = [*accepted, f"The gate {state}.", *self.warnings, *checks, *broken, *self.margin_scales]
+        lines = [
+            *accepted,
+            f"The gate {state}.",
+            *self.warnings,
+            *checks,
+            *broken,
+            *self.margin_scales,
+        ]
         return "\n".join([*lines, *([note] if note else [])])
 
     def as_dict(self) -> dict[str, Any]:
@@ -565,7 +635,11 @@ class Gated(WithWarnings):
         found["labels"] = labels_record(self.labels, self.labels_from)
         found["warnings"] = list(self.warnings)
         found["reasons"] = list(self.reasons)
-        found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
+        found["convention"] = {
+            "name": convention.name,
+            "fingerprint": convention.fingerprint,
+            **convention.switches(),
+        }
         # An acceptance comes first, as in every other form: it explains a failed gate that stopped
         # nothing.
         ordered = sorted(found, key=lambda name: name != "acceptance")
@@ -576,8 +650,15 @@ def _check_record(check: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON record of a check; a judge and texts of queries are in it only if they are
     known.
     """
-    worst = [{name: value for name, value in drop.items() if name != "text" or value is not None} for drop in check["worst"]]
-    known = {name: value for name, value in check.items() if name not in ("judge", "margin") or value is not None}
+    worst = [
+        {name: value for name, value in drop.items() if name != "text" or value is not None}
+        for drop in check["worst"]
+    ]
+    known = {
+        name: value
+        for name, value in check.items()
+        if name not in ("judge", "margin") or value is not None
+    }
     return known | {"worst": worst, "p_sides": 1}
 
 
@@ -585,6 +666,8 @@ def _broken(kept: KeptContract) -> str:
     if math.isnan(kept.demanded):
         demand = f"is one, as in {kept.baseline} or better"
     else:
-        demand = f"{kept.demanded:.4f}" + (f", its value in {kept.baseline}" if kept.baseline else "")
+        demand = f"{kept.demanded:.4f}" + (
+            f", its value in {kept.baseline}" if kept.baseline else ""
+        )
     found = "has no value" if math.isnan(kept.found) else f"{kept.found:.4f}"
     return f"query {kept.contract.query}: {kept.measure} {found}, demanded {demand}"

@@ -73,37 +73,75 @@ def gate_sums(
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> gate_sums(ir.ComparisonSums.of(good, bad)).passed, gate_sums(ir.ComparisonSums.of(bad, good)).passed
+    >>> good, bad = (
+    ...     ir.evaluate(qrels, {q: ranking for q in qrels}, "RR")
+    ...     for ranking in (["x", "y"], ["y", "x"])
+    ... )
+    >>> (
+    ...     gate_sums(ir.ComparisonSums.of(good, bad)).passed,
+    ...     gate_sums(ir.ComparisonSums.of(bad, good)).passed,
+    ... )
     (False, True)
     """
-    asked = policy_of(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, largest_loss=largest_loss)
+    asked = policy_of(
+        policy,
+        tolerance=tolerance,
+        strict=strict,
+        margin=margin,
+        alpha=alpha,
+        largest_loss=largest_loss,
+    )
     refuse_beyond_range(asked, sums.measures)
     sums.require_queries()
-    upwards = [_turned(one, measure.direction) for one, measure in zip(sums.sums, sums.measures, strict=True)]
+    upwards = [
+        _turned(one, measure.direction)
+        for one, measure in zip(sums.sums, sums.measures, strict=True)
+    ]
     n_draws = upwards[0].flipped.size
     plan = plan_of(asked, n_draws, upwards[0].seed, None)
-    scales = [_scale(one, answerable) for one, answerable in zip(upwards, sums.answerable, strict=True)]
+    scales = [
+        _scale(one, answerable) for one, answerable in zip(upwards, sums.answerable, strict=True)
+    ]
     plans = [scale.on(plan) for scale in scales]
     every = list(range(len(upwards)))
     one_sided, levels = [], []
     for family in [[column] for column in every] if asked.strict else [every[:1], every[1:]]:
         if family:
-            members, nulls = [upwards[column] for column in family], [plans[column].null for column in family]
+            members, nulls = (
+                [upwards[column] for column in family],
+                [plans[column].null for column in family],
+            )
             one_sided += max_t(members, plan.alternative, nulls)
             levels += levels_of_max_t(members, asked.alpha, plan.alternative, nulls)
     two_sided = [p for family in (upwards[:1], upwards[1:]) if family for p in max_t(family)]
     checks = tuple(
-        _check(sums=sums, column=column, one=upwards[column], policy=asked, rule=(plans[column], scales[column]), p=found)
+        _check(
+            sums=sums,
+            column=column,
+            one=upwards[column],
+            policy=asked,
+            rule=(plans[column], scales[column]),
+            p=found,
+        )
         for column, found in enumerate(zip(one_sided, two_sided, levels, strict=True))
     )
     outcome = outcome_of(checks, ())
     return Gated(
-        run=sums.b, baselines=(sums.a,), passed=outcome == "passed", outcome=outcome, checks=checks, contracts=(), policy=asked,
-        correction="none" if asked.strict or len(sums.measures) < 3 else "max-T", n_resamples=n_draws, seed=upwards[0].seed,
-        convention=sums.convention, missing={sums.b: sums.missing[1], sums.a: sums.missing[0]},
-        judgments="same" if sums.judgments is not None else "unknown", cautions=with_level_cautions((), checks, asked, sums.b),
-    )  # fmt: skip
+        run=sums.b,
+        baselines=(sums.a,),
+        passed=outcome == "passed",
+        outcome=outcome,
+        checks=checks,
+        contracts=(),
+        policy=asked,
+        correction="none" if asked.strict or len(sums.measures) < 3 else "max-T",
+        n_resamples=n_draws,
+        seed=upwards[0].seed,
+        convention=sums.convention,
+        missing={sums.b: sums.missing[1], sums.a: sums.missing[0]},
+        judgments="same" if sums.judgments is not None else "unknown",
+        cautions=with_level_cautions((), checks, asked, sums.b),
+    )
 
 
 def _scale(sums: DifferenceSums, answerable: int | None) -> MarginScale:
@@ -115,7 +153,10 @@ def _turned(sums: DifferenceSums, direction: int) -> DifferenceSums:
     """Sums of values turned so that more is better."""
     if direction > 0:
         return sums
-    turned = {name: -getattr(sums, name) if name in ("flipped", "weighted") else getattr(sums, name) for name in DRAWS}
+    turned = {
+        name: -getattr(sums, name) if name in ("flipped", "weighted") else getattr(sums, name)
+        for name in DRAWS
+    }
     return DifferenceSums(
         n=sums.n,
         total_a=-sums.total_a,
@@ -153,21 +194,47 @@ def _check(
         corrected, single, bound = max(corrected, tested.p), tested.p, min(bound, tested.low)
     elif policy.tolerance:
         tested = tested._replace(
-            margin=AppliedMargin(margin=policy.tolerance, applied=policy.tolerance * scale.share, answerable=scale.answerable)
+            margin=AppliedMargin(
+                margin=policy.tolerance,
+                applied=policy.tolerance * scale.share,
+                answerable=scale.answerable,
+            )
         )
     passed = (corrected <= policy.alpha) == policy.strict
-    worst = tuple(QueryDrop(query=query, baseline=a, run=b, difference=b - a) for query, a, b, _ in sums.worst[column])
+    worst = tuple(
+        QueryDrop(query=query, baseline=a, run=b, difference=b - a)
+        for query, a, b, _ in sums.worst[column]
+    )
     drop = _detectable(one, detectable_drop(tested, plan, policy, p[2]), measure.bounds)
     return Check(
-        baseline=sums.a, measure=str(measure), direction=measure.direction, mean_baseline=tested.mean_a * sign + 0.0,
-        mean_run=tested.mean_b * sign + 0.0, difference=one.difference * sign + 0.0, bound=bound * sign + 0.0, p=single,
-        p_corrected=corrected, p_two_sided=1.0 if same else p[1], decides=not column, family=COMPANIONS if column else PRIMARY,
-        passed=passed, outcome="passed" if passed else "failed",
-        reason=reason_of(tested, corrected, p[1], policy, measure.direction), n=one.n,
-        excluded_queries=sums.excluded[column], identical_queries=tested.ties, wins=one.wins, ties=tested.ties, losses=one.losses,
-        detectable=drop.size, detectable_reason=drop.reason, worst=worst, tipping_reason=_NO_LISTS,
-        margin=tested.margin, error_rate_known=passed or policy.strict or one.n >= queries_for_skew(0.0, one.n),
-    )  # fmt: skip
+        baseline=sums.a,
+        measure=str(measure),
+        direction=measure.direction,
+        mean_baseline=tested.mean_a * sign + 0.0,
+        mean_run=tested.mean_b * sign + 0.0,
+        difference=one.difference * sign + 0.0,
+        bound=bound * sign + 0.0,
+        p=single,
+        p_corrected=corrected,
+        p_two_sided=1.0 if same else p[1],
+        decides=not column,
+        family=COMPANIONS if column else PRIMARY,
+        passed=passed,
+        outcome="passed" if passed else "failed",
+        reason=reason_of(tested, corrected, p[1], policy, measure.direction),
+        n=one.n,
+        excluded_queries=sums.excluded[column],
+        identical_queries=tested.ties,
+        wins=one.wins,
+        ties=tested.ties,
+        losses=one.losses,
+        detectable=drop.size,
+        detectable_reason=drop.reason,
+        worst=worst,
+        tipping_reason=_NO_LISTS,
+        margin=tested.margin,
+        error_rate_known=passed or policy.strict or one.n >= queries_for_skew(0.0, one.n),
+    )
 
 
 def _detectable(one: DifferenceSums, drop: Detectable, bounds: tuple[float, float]) -> Detectable:
@@ -177,7 +244,9 @@ def _detectable(one: DifferenceSums, drop: Detectable, bounds: tuple[float, floa
     squares = one.squares + one.total**2 / one.n if one.n else 0.0
     if not math.isfinite(drop.size) or squares >= _MANY_CHANGES * (bounds[1] - bounds[0]) ** 2:
         return drop
-    return Detectable(math.nan, "sums of so few partitioned queries hold too little about single differences")
+    return Detectable(
+        math.nan, "sums of so few partitioned queries hold too little about single differences"
+    )
 
 
 def _tested(one: DifferenceSums, low: float, high: float, p: float) -> MeasureTest:
@@ -189,8 +258,24 @@ def _tested(one: DifferenceSums, low: float, high: float, p: float) -> MeasureTe
     size = math.sqrt(max(one.squares + one.total**2 / one.n, 0.0) / differ) if differ else 0.0
     changes = SeenChanges(sizes=np.full(min(differ, 1), size), differ=differ, units=one.n)
     return MeasureTest(
-        mean_a=one.total_a / one.n, mean_b=one.total_b / one.n, difference=one.difference, low=low, high=high, about="mean difference",
-        lean=one.difference, p=p, p_equivalence=math.nan, exact=False, effect=effect, sd=sd, spread=sd,
-        df=one.n - 1, wins=one.wins, ties=one.n - one.wins - one.losses, losses=one.losses, n=one.n, units=one.n,
+        mean_a=one.total_a / one.n,
+        mean_b=one.total_b / one.n,
+        difference=one.difference,
+        low=low,
+        high=high,
+        about="mean difference",
+        lean=one.difference,
+        p=p,
+        p_equivalence=math.nan,
+        exact=False,
+        effect=effect,
+        sd=sd,
+        spread=sd,
+        df=one.n - 1,
+        wins=one.wins,
+        ties=one.n - one.wins - one.losses,
+        losses=one.losses,
+        n=one.n,
+        units=one.n,
         changes=changes,
-    )  # fmt: skip
+    )

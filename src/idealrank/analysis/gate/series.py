@@ -20,7 +20,9 @@ _REACHED = f"at least {_LEAST:.2g}, the smallest p of {RESAMPLES:,} sign flips"
 def refuse_horizon(horizon: object) -> None:
     """Refuse a horizon that is no number of commits."""
     if isinstance(horizon, bool) or not isinstance(horizon, int) or horizon < 1:
-        raise OptionError(f"horizon={horizon!r}: expected a number of commits from 1 on, such as {HORIZON}")
+        raise OptionError(
+            f"horizon={horizon!r}: expected a number of commits from 1 on, such as {HORIZON}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +53,21 @@ class Acceptance:
     @property
     def sentence(self) -> str:
         """Person, values and reason, in a sentence."""
-        before, now = ("no value" if value is None else f"{value:.4f}" for value in (self.before, self.now))
+        before, now = (
+            "no value" if value is None else f"{value:.4f}" for value in (self.before, self.now)
+        )
         in_baseline = f" in {self.baseline}" if self.baseline else ""
         if self.contract:
-            means = f"the broken contract of query {self.contract}: {self.measure} {now}, demanded {before}{in_baseline}"
+            means = (
+                f"the broken contract of query {self.contract}: {self.measure} {now}, demanded "
+                f"{before}{in_baseline}"
+            )
         else:
-            whose = "the mean of this run and the last accepted ones, " if self.baseline.endswith(ANCHOR) else ""
+            whose = (
+                "the mean of this run and the last accepted ones, "
+                if self.baseline.endswith(ANCHOR)
+                else ""
+            )
             means = f"{whose}{self.measure} {now} after {before}{in_baseline}"
         return f"{self.by} accepted {means} (run {self.run}, {self.time}): {self.reason}"
 
@@ -80,7 +91,10 @@ class Series:
         # Written so that NaN is refused, too.
         if not (0 <= self.spent < 1 and self.looks >= 0 and self.number >= 1):
             state = f"spent {self.spent!r}, looks {self.looks!r}, number {self.number!r}"
-            raise OptionError(f"series: found {state}, expected spent from 0 to below 1, looks from 0 on and a number from 1 on")
+            raise OptionError(
+                f"series: found {state}, expected spent from 0 to below 1, looks from 0 on "
+                f"and a number from 1 on"
+            )
 
     @property
     def left(self) -> int:
@@ -99,16 +113,21 @@ class Series:
         is_over = self.looks >= self.horizon
         if self.looks >= horizon and not is_over:
             raise OptionError(
-                f"horizon={horizon}: found a series with {self.looks:,} of {_commits(self.horizon)} looked at, "
+                f"horizon={horizon}: found a series with {self.looks:,} of "
+                f"{_commits(self.horizon)} looked at, "
                 f"expected a horizon above {self.looks:,}; {self._way_out}"
             )
         if is_over:
-            return replace(self, alpha=alpha, horizon=horizon, looks=0, spent=0.0, number=self.number + 1)._within_reach()
+            return replace(
+                self, alpha=alpha, horizon=horizon, looks=0, spent=0.0, number=self.number + 1
+            )._within_reach()
         continued = replace(self, alpha=alpha, horizon=horizon)
         if self.looks and continued.level < _LEAST:
             raise OptionError(
-                f"alpha={alpha:g} over {horizon:,} commits: the alpha of this series is spent: found {self.spent:.3g} spent by "
-                f"{_commits(self.looks)}, which leaves {max(continued.level, 0.0):.2g} for the next one, expected {_REACHED}; "
+                f"alpha={alpha:g} over {horizon:,} commits: the alpha of this series is "
+                f"spent: found {self.spent:.3g} spent by "
+                f"{_commits(self.looks)}, which leaves {max(continued.level, 0.0):.2g} for "
+                f"the next one, expected {_REACHED}; "
                 f"{self._way_out}"
             )
         return continued._within_reach()
@@ -117,9 +136,14 @@ class Series:
         """Return the series; refuse one whose looks have a level that no result can reach."""
         if self.level < _LEAST:
             longest = math.floor(self.alpha / _LEAST)
-            advice = f"with alpha {self.alpha:g}, use a horizon of at most {longest:,}" if longest else "use a larger alpha"
+            advice = (
+                f"with alpha {self.alpha:g}, use a horizon of at most {longest:,}"
+                if longest
+                else "use a larger alpha"
+            )
             raise OptionError(
-                f"alpha={self.alpha:g}, horizon={self.horizon}: found a level of {self.level:.2g} for each commit, "
+                f"alpha={self.alpha:g}, horizon={self.horizon}: found a level of "
+                f"{self.level:.2g} for each commit, "
                 f"expected {_REACHED}; {advice}"
             )
         return self
@@ -128,7 +152,10 @@ class Series:
     def _way_out(self) -> str:
         """Two ways to go on with a series that a policy cannot continue."""
         before = f"ask for alpha {self.alpha:g} over {_commits(self.horizon)}, as before"
-        return f"{before}, or begin a new series: delete the file that holds this one, and run the gate with --update-baseline"
+        return (
+            f"{before}, or begin a new series: delete the file that holds this one, and run the "
+            f"gate with --update-baseline"
+        )
 
     def after_look(self) -> "Series":
         """Return the series after one more commit."""

@@ -25,7 +25,9 @@ class Opposed:
 def evaluations_of(given: Sequence[Evaluation], sides: Iterable[Opposed]) -> list[Evaluation]:
     """List the run and its baselines, then the other evaluations of the sides, each once."""
     known = set(map(id, given))
-    further = {id(one): one for side in sides for one in (*side.now, *side.before) if id(one) not in known}
+    further = {
+        id(one): one for side in sides for one in (*side.now, *side.before) if id(one) not in known
+    }
     return [*given, *further.values()]
 
 
@@ -35,7 +37,9 @@ def names_of_every(evaluations: Sequence[Evaluation], sides: Sequence[Opposed]) 
     return distinct([of_sides.get(id(one), one.name) for one in evaluations])
 
 
-def missing_of(evaluation: Evaluation, sides: Sequence[Opposed], names: Sequence[str]) -> dict[str, int]:
+def missing_of(
+    evaluation: Evaluation, sides: Sequence[Opposed], names: Sequence[str]
+) -> dict[str, int]:
     """Judged queries without an answer, by name of the run and of each side before."""
     evaluations = (evaluation, *(side.before[0] for side in sides))
     return {name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)}
@@ -61,8 +65,12 @@ def opponents_of(
     found = []
     for side, name in zip(sides, names, strict=True):
         before, now = ([place_of[id(one)] for one in runs] for runs in (side.before, side.now))
-        mean_before, mean_now = (mean_table([tables[place] for place in places]) for places in (before, now))
-        found.append(Opponents(name=name, before=mean_before, now=mean_now, places=(before[0], now[0])))
+        mean_before, mean_now = (
+            mean_table([tables[place] for place in places]) for places in (before, now)
+        )
+        found.append(
+            Opponents(name=name, before=mean_before, now=mean_now, places=(before[0], now[0]))
+        )
     return tuple(found)
 
 
@@ -74,4 +82,6 @@ def mean_table(tables: Sequence[QueryTable]) -> QueryTable:
     total = tables[0].values.copy()
     for table in tables[1:]:
         total += table.values
-    return tables[0]._replace(values=np.where(counted, total / len(tables), np.nan), counted=counted)
+    return tables[0]._replace(
+        values=np.where(counted, total / len(tables), np.nan), counted=counted
+    )

@@ -14,7 +14,15 @@ from idealrank.analysis.reconciliation.difference import (
     split_difference,
     split_lists_difference,
 )
-from idealrank.analysis.reconciliation.result import Match, QueryPair, Reconciliation, RefusedBy, Separation, SwitchDifference, Twins
+from idealrank.analysis.reconciliation.result import (
+    Match,
+    QueryPair,
+    Reconciliation,
+    RefusedBy,
+    Separation,
+    SwitchDifference,
+    Twins,
+)
 
 __all__ = [
     "ConventionChange",
@@ -32,4 +40,4 @@ __all__ = [
     "reconcile_lists",
     "split_difference",
     "split_lists_difference",
-]  # fmt: skip
+]

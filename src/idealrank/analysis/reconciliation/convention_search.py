@@ -81,15 +81,29 @@ class Assembly:
     def _order(self, hit: Hit) -> tuple[object, ...]:
         found, differing = self._plainness(hit)
         fit = FITS.index(hit.fit) if hit.fit else 0
-        other = self._trials.signature(hit.candidate, hit.measure) != self._trials.signature(self._current, hit.measure)
+        other = self._trials.signature(hit.candidate, hit.measure) != self._trials.signature(
+            self._current, hit.measure
+        )
         changed = hit.candidate.convention.name not in PRESETS
-        return hit.fit == "single precision", hit.reading == "one minus", found, fit, round(hit.distance, 12), differing, other, changed
+        return (
+            hit.fit == "single precision",
+            hit.reading == "one minus",
+            found,
+            fit,
+            round(hit.distance, 12),
+            differing,
+            other,
+            changed,
+        )
 
     def _differing(self, candidate: Candidate, measure: Measure) -> list[str]:
         """Switches in which a candidate differs from the current convention, as far as they can act
         on these data.
         """
-        here, there = self._trials.settled(candidate, measure), self._trials.settled(self._current, measure)
+        here, there = (
+            self._trials.settled(candidate, measure),
+            self._trials.settled(self._current, measure),
+        )
         return [switch for switch in here if here[switch] != there[switch]]
 
     def matches(self, hits: Sequence[Hit]) -> tuple[Match, ...]:
@@ -97,17 +111,24 @@ class Assembly:
         groups: list[Hit] = []
         told = []
         for hit in hits:
-            group = next((number for number, first in enumerate(groups) if self._alike(first, hit)), len(groups))
+            group = next(
+                (number for number, first in enumerate(groups) if self._alike(first, hit)),
+                len(groups),
+            )
             if group == len(groups):
                 groups.append(hit)
             told.append(self._match(hit, group))
         return tuple(told)
 
-    def nearest(self, misses: Sequence[Hit], readings: Sequence[Reading], unit: float) -> tuple[Match, ...]:
+    def nearest(
+        self, misses: Sequence[Hit], readings: Sequence[Reading], unit: float
+    ) -> tuple[Match, ...]:
         """The nearest numbers that do not fit, told apart by a tenth of a unit, each under the
         convention nearest to the current one.
         """
-        plausible = [miss for miss in misses if miss.found in _PLAUSIBLE and miss.reading in readings]
+        plausible = [
+            miss for miss in misses if miss.found in _PLAUSIBLE and miss.reading in readings
+        ]
         clusters: list[list[Hit]] = []
         for miss in sorted(plausible, key=lambda miss: miss.distance):
             if not clusters or miss.distance > clusters[-1][0].distance + unit / 10:
@@ -115,7 +136,10 @@ class Assembly:
                     break
                 clusters.append([])
             clusters[-1].append(miss)
-        return tuple(self._match(min(cluster, key=self._plainness), number) for number, cluster in enumerate(clusters))
+        return tuple(
+            self._match(min(cluster, key=self._plainness), number)
+            for number, cluster in enumerate(clusters)
+        )
 
     def _plainness(self, hit: Hit) -> tuple[int, int]:
         return FOUND.index(hit.found), len(self._differing(hit.candidate, hit.measure))
@@ -137,10 +161,16 @@ class Assembly:
         )
 
     def _differences(self, candidate: Candidate, measure: Measure) -> tuple[SwitchDifference, ...]:
-        acting, current = self._differing(candidate, measure), dict(self._trials.signature(self._current, measure))
+        acting, current = (
+            self._differing(candidate, measure),
+            dict(self._trials.signature(self._current, measure)),
+        )
         return tuple(
             SwitchDifference(
-                switch=switch, current=current[switch], here=here, acts=switch in acting and self._acts(candidate, measure, switch)
+                switch=switch,
+                current=current[switch],
+                here=here,
+                acts=switch in acting and self._acts(candidate, measure, switch),
             )
             for switch, here in self._trials.signature(candidate, measure)
             if here != current[switch]
@@ -160,10 +190,14 @@ class Assembly:
 
     def _alike(self, one: Hit, other: Hit) -> bool:
         """Return whether two hits give every query the same value."""
-        if (one.reading, one.query) != (other.reading, other.query) or not math.isclose(one.value, other.value, abs_tol=1e-12):
+        if (one.reading, one.query) != (other.reading, other.query) or not math.isclose(
+            one.value, other.value, abs_tol=1e-12
+        ):
             return False
         values, others = self._outcome(one), self._outcome(other)
-        return one.query is not None or (values is not None and others is not None and values.same_as(others))
+        return one.query is not None or (
+            values is not None and others is not None and values.same_as(others)
+        )
 
     def _outcome(self, hit: Hit) -> Outcome | None:
         outcome = self._trials.outcome(hit.candidate, hit.measure)
@@ -173,10 +207,20 @@ class Assembly:
         """Groups of conventions that these data cannot tell apart, with the data that could."""
         told = []
         for group in range(_SEPARATED):
-            members = [(match, hit) for match, hit in zip(matches, hits, strict=True) if match.group == group and match.query is None]
+            members = [
+                (match, hit)
+                for match, hit in zip(matches, hits, strict=True)
+                if match.group == group and match.query is None
+            ]
             if len(members) > 1:
-                signatures = [dict(self._trials.signature(hit.candidate, hit.measure)) for _, hit in members]
-                differing = [switch for switch in signatures[0] if len({signature.get(switch) for signature in signatures}) > 1]
+                signatures = [
+                    dict(self._trials.signature(hit.candidate, hit.measure)) for _, hit in members
+                ]
+                differing = [
+                    switch
+                    for switch in signatures[0]
+                    if len({signature.get(switch) for signature in signatures}) > 1
+                ]
                 names = tuple(match.conventions[0] for match, _ in members)
                 told.append(Twins(names, tuple(ROWS[switch].shown_by for switch in differing)))
         return tuple(told)
@@ -186,10 +230,17 @@ class Assembly:
         told: list[Separation] = []
         groups = {match.group for match in matches[:1]}
         for match, hit in zip(matches, hits, strict=True):
-            comparable = match.query is None and (match.measure, match.reading) == (matches[0].measure, matches[0].reading)
+            comparable = match.query is None and (match.measure, match.reading) == (
+                matches[0].measure,
+                matches[0].reading,
+            )
             if comparable and match.group not in groups and len(told) < _SEPARATED:
                 groups.add(match.group)
-                told.append(Separation(matches[0].conventions[0], match.conventions[0], self._queries(hits[0], hit)))
+                told.append(
+                    Separation(
+                        matches[0].conventions[0], match.conventions[0], self._queries(hits[0], hit)
+                    )
+                )
         return tuple(told)
 
     def _queries(self, one: Hit, other: Hit) -> tuple[QueryPair, ...]:
@@ -197,10 +248,17 @@ class Assembly:
         a, b = self._outcome(one), self._outcome(other)
         if a is None or b is None:
             return ()
-        gap = np.where(a.counted & b.counted, np.abs(a.values - b.values), np.where(a.counted == b.counted, 0.0, np.inf))
+        gap = np.where(
+            a.counted & b.counted,
+            np.abs(a.values - b.values),
+            np.where(a.counted == b.counted, 0.0, np.inf),
+        )
         order = np.argsort(-gap, kind="stable")[:_TOLD_QUERIES]
         differing = [place for place in order.tolist() if gap[place] > 1e-12]
-        return tuple(QueryPair(self._trials.queries[place], _value_at(a, place), _value_at(b, place)) for place in differing)
+        return tuple(
+            QueryPair(self._trials.queries[place], _value_at(a, place), _value_at(b, place))
+            for place in differing
+        )
 
 
 def _value_at(outcome: Outcome, place: int) -> float | None:
@@ -210,7 +268,9 @@ def _value_at(outcome: Outcome, place: int) -> float | None:
 CUTOFFS: tuple[Cutoff | None, ...] = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
 
 
-def named_candidates(trials: Trials, measure: Measure, current: Convention) -> list[tuple[Candidate, tuple[str, ...]]]:
+def named_candidates(
+    trials: Trials, measure: Measure, current: Convention
+) -> list[tuple[Candidate, tuple[str, ...]]]:
     """The current convention and every preset, those that are one for this measure under all their
     names.
     """
@@ -229,13 +289,17 @@ def switch_values(trials: Trials, measure: Measure) -> dict[str, tuple[str, ...]
     """
     values = {switch: ROWS[switch].tried for switch in trials.relevant(measure)}
     if isinstance(measure, NDCG) and "discount" in values:
-        values["discount"] = tuple(discount for discount in values["discount"] if not discount.startswith("log("))
+        values["discount"] = tuple(
+            discount for discount in values["discount"] if not discount.startswith("log(")
+        )
     if trials.arrays:
         values["ties"] = tuple(ties for ties in values["ties"] if not ties.startswith("docid"))
     return values
 
 
-def switch_changes(bases: Iterable[Candidate], values: Mapping[str, Sequence[str]], count: int) -> Iterator[Candidate]:
+def switch_changes(
+    bases: Iterable[Candidate], values: Mapping[str, Sequence[str]], count: int
+) -> Iterator[Candidate]:
     """Every base with `count` of the switches changed, base after base, the rules before the
     alignment.
     """
@@ -245,7 +309,9 @@ def switch_changes(bases: Iterable[Candidate], values: Mapping[str, Sequence[str
             yield from _assignments(base, chosen, values)
 
 
-def _assignments(base: Candidate, switches: Sequence[str], values: Mapping[str, Sequence[str]]) -> Iterator[Candidate]:
+def _assignments(
+    base: Candidate, switches: Sequence[str], values: Mapping[str, Sequence[str]]
+) -> Iterator[Candidate]:
     if not switches:
         yield base
         return
@@ -265,9 +331,17 @@ def other_cutoffs(measure: Measure) -> list[Measure]:
     >>> [str(measure) for measure in other_cutoffs(parse_measure("P@10"))][:3]
     ['P@5', 'P@20', 'P@3']
     """
-    own = measure.cutoff if isinstance(measure.cutoff, int) else max(cutoff for cutoff in CUTOFFS if isinstance(cutoff, int))
+    own = (
+        measure.cutoff
+        if isinstance(measure.cutoff, int)
+        else max(cutoff for cutoff in CUTOFFS if isinstance(cutoff, int))
+    )
     others = [cutoff for cutoff in CUTOFFS if cutoff != measure.cutoff]
-    others.sort(key=lambda cutoff: max(cutoff / own, own / cutoff) if isinstance(cutoff, int) else float("inf"))
+    others.sort(
+        key=lambda cutoff: (
+            max(cutoff / own, own / cutoff) if isinstance(cutoff, int) else float("inf")
+        )
+    )
     return [changed for cutoff in others if (changed := _with_cutoff(measure, cutoff)) is not None]
 
 
@@ -291,7 +365,9 @@ _CHANCE_QUERIES = 0.1
 class Search:
     """One search; `run` takes its steps until something fits."""
 
-    def __init__(self, trials: Trials, stated: Stated, measure: Measure, current: Convention) -> None:
+    def __init__(
+        self, trials: Trials, stated: Stated, measure: Measure, current: Convention
+    ) -> None:
         self._trials = trials
         self._stated = stated
         self._measure = measure
@@ -310,7 +386,9 @@ class Search:
         values = switch_values(self._trials, self._measure)
         # it would fit wherever the unrounded value does
         if self._stated.decimals < 5 and "rounding" in values:
-            values["rounding"] = tuple(rounding for rounding in values["rounding"] if rounding != "round-5")
+            values["rounding"] = tuple(
+                rounding for rounding in values["rounding"] if rounding != "round-5"
+            )
         bases = [candidate for candidate, _ in self._named]
         self._try_changes(switch_changes(bases, values, 1), "one switch", _ONE_SWITCH_WORK)
         if not self._hits:
@@ -349,7 +427,9 @@ class Search:
             for miss in known if reading not in self._readings else ():
                 # 1 - value under a changed switch, or with its digits cut off, would be two guesses
                 # at once.
-                doubtful = reading == "one minus" and (miss.found != "preset" or self._stated.fit(miss.value, reading) != "rounded")
+                doubtful = reading == "one minus" and (
+                    miss.found != "preset" or self._stated.fit(miss.value, reading) != "rounded"
+                )
                 if not doubtful and (miss.found == "preset" or not self._is_told(miss)):
                     self._compare(miss, (reading,))
 
@@ -370,20 +450,38 @@ class Search:
             outcome = self._trials.outcome(candidate, self._measure)
             if isinstance(outcome, Refusal):
                 continue
-            near = np.flatnonzero(outcome.counted & (np.abs(scale * outcome.values - self._stated.number) <= self._stated.unit))
+            near = np.flatnonzero(
+                outcome.counted
+                & (np.abs(scale * outcome.values - self._stated.number) <= self._stated.unit)
+            )
             for place in near.tolist():
                 query, value = self._trials.queries[place], float(outcome.values[place])
-                if not any(hit.query == query and math.isclose(hit.value, value, abs_tol=1e-12) for hit in self._hits):
+                if not any(
+                    hit.query == query and math.isclose(hit.value, value, abs_tol=1e-12)
+                    for hit in self._hits
+                ):
                     self._compare(
-                        Hit(candidate=candidate, names=names, measure=self._measure, found="one query", value=value, query=query),
+                        Hit(
+                            candidate=candidate,
+                            names=names,
+                            measure=self._measure,
+                            found="one query",
+                            value=value,
+                            query=query,
+                        ),
                         self._readings,
                     )
 
-    def _look(self, candidate: Candidate, measure: Measure, found: Found, *, names: tuple[str, ...] = ()) -> None:
+    def _look(
+        self, candidate: Candidate, measure: Measure, found: Found, *, names: tuple[str, ...] = ()
+    ) -> None:
         """Measure under a candidate, and compare; changed switches are told only if they make other
         values than what is told already.
         """
-        settled, changed = tuple(self._trials.settled(candidate, measure).values()), found in ("one switch", "two switches")
+        settled, changed = (
+            tuple(self._trials.settled(candidate, measure).values()),
+            found in ("one switch", "two switches"),
+        )
         if changed and (settled, measure) in self._seen:
             return
         self._seen.add((settled, measure))
@@ -392,20 +490,47 @@ class Search:
         if isinstance(outcome, Refusal) or math.isnan(outcome.value):
             return
         self._numbers.add(round(outcome.value, 12))
-        if not (changed and self._is_told(Hit(candidate=candidate, names=names, measure=measure, found=found, value=outcome.value))):
-            self._compare(Hit(candidate=candidate, names=names, measure=measure, found=found, value=outcome.value), self._readings)
+        if not (
+            changed
+            and self._is_told(
+                Hit(
+                    candidate=candidate,
+                    names=names,
+                    measure=measure,
+                    found=found,
+                    value=outcome.value,
+                )
+            )
+        ):
+            self._compare(
+                Hit(
+                    candidate=candidate,
+                    names=names,
+                    measure=measure,
+                    found=found,
+                    value=outcome.value,
+                ),
+                self._readings,
+            )
 
     def _is_told(self, trial: Hit) -> bool:
         """Return whether a convention found already gives every query the same value."""
         near = [hit for hit in self._hits if math.isclose(hit.value, trial.value, abs_tol=1e-12)]
         outcome = self._trials.outcome(trial.candidate, trial.measure) if near else None
         others = (self._trials.outcome(hit.candidate, hit.measure) for hit in near)
-        return isinstance(outcome, Outcome) and any(isinstance(other, Outcome) and other.same_as(outcome) for other in others)
+        return isinstance(outcome, Outcome) and any(
+            isinstance(other, Outcome) and other.same_as(outcome) for other in others
+        )
 
     def _compare(self, trial: Hit, readings: Sequence[Reading]) -> None:
         for reading in readings:
-            fit, distance = self._stated.fit(trial.value, reading), self._stated.distance(trial.value, reading)
-            (self._hits if fit else self._misses).append(replace(trial, reading=reading, fit=fit, distance=distance))
+            fit, distance = (
+                self._stated.fit(trial.value, reading),
+                self._stated.distance(trial.value, reading),
+            )
+            (self._hits if fit else self._misses).append(
+                replace(trial, reading=reading, fit=fit, distance=distance)
+            )
 
     def _result(self) -> Reconciliation:
         assembly = Assembly(self._trials, self._measure, self._current)
@@ -420,7 +545,9 @@ class Search:
             fingerprint=convention.fingerprint,
             value=None if isinstance(own, Refusal) or math.isnan(own.value) else own.value,
             matches=matches,
-            nearest=() if matches else assembly.nearest(self._misses, self._readings, self._stated.unit),
+            nearest=()
+            if matches
+            else assembly.nearest(self._misses, self._readings, self._stated.unit),
             twins=assembly.twins(matches, hits[:_LISTED]),
             separations=assembly.separations(matches, hits[:_LISTED]),
             refused=self._refused(),
@@ -438,17 +565,42 @@ class Search:
         told = []
         for candidate, names in self._named:
             length = candidate.convention.unstable_from
-            orders = [candidate, *(candidate.changed(("ties", order)) for order in ("worst", "best"))]
-            outcomes = [self._trials.outcome(one, self._measure) for one in orders] if length else []
-            stable, worst, best = (outcome if isinstance(outcome, Outcome) else None for outcome in outcomes or (None, None, None))
+            orders = [
+                candidate,
+                *(candidate.changed(("ties", order)) for order in ("worst", "best")),
+            ]
+            outcomes = (
+                [self._trials.outcome(one, self._measure) for one in orders] if length else []
+            )
+            stable, worst, best = (
+                outcome if isinstance(outcome, Outcome) else None
+                for outcome in outcomes or (None, None, None)
+            )
             if stable is None or worst is None or best is None:
                 continue
-            deciding = (self._trials.returned >= length) & stable.counted & (best.values - worst.values > 1e-12)
+            deciding = (
+                (self._trials.returned >= length)
+                & stable.counted
+                & (best.values - worst.values > 1e-12)
+            )
             if deciding.any():
                 low, high = (
-                    float((np.where(deciding, end.values, stable.values) * stable.weight)[stable.counted].sum()) for end in (worst, best)
+                    float(
+                        (np.where(deciding, end.values, stable.values) * stable.weight)[
+                            stable.counted
+                        ].sum()
+                    )
+                    for end in (worst, best)
                 )
-                told.append(UnstableTies(conventions=names, unstable_from=length, queries=int(deciding.sum()), low=low, high=high))
+                told.append(
+                    UnstableTies(
+                        conventions=names,
+                        unstable_from=length,
+                        queries=int(deciding.sum()),
+                        low=low,
+                        high=high,
+                    )
+                )
         return tuple(told)
 
     def _refused(self) -> tuple[RefusedBy, ...]:
@@ -464,18 +616,29 @@ class Search:
 
 
 def reconcile(
-    qrels: JudgmentsSource, run: Run, value: "str | float", measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
+    qrels: JudgmentsSource,
+    run: Run,
+    value: "str | float",
+    measure: MeasureLike = "nDCG@10",
+    convention: "Convention | str" = "standard",
 ) -> Reconciliation:
     """The conventions under which a run has a stated value."""
     stated = Stated.parse(value)
-    return Search(Trials.of_run(qrels, run), stated, parse_run_measure(measure), Convention.of(convention)).run()
+    return Search(
+        Trials.of_run(qrels, run), stated, parse_run_measure(measure), Convention.of(convention)
+    ).run()
 
 
 def reconcile_lists(
-    lists: Lists, value: "str | float", measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard"
+    lists: Lists,
+    value: "str | float",
+    measure: MeasureLike = "nDCG@10",
+    convention: "Convention | str" = "standard",
 ) -> Reconciliation:
     """The conventions under which labels and scores have a stated value; the array twin of
     `reconcile`.
     """
     stated = Stated.parse(value)
-    return Search(Trials.of_lists(lists), stated, parse_run_measure(measure), Convention.of(convention)).run()
+    return Search(
+        Trials.of_lists(lists), stated, parse_run_measure(measure), Convention.of(convention)
+    ).run()

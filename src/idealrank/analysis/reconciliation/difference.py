@@ -61,7 +61,9 @@ class SplitPart:
     def words(self) -> str:
         """Description of the change."""
         sides = zip(self.switches, self.after, self.before, strict=True)
-        return "; ".join(difference_phrase(switch, after, before) for switch, after, before in sides)
+        return "; ".join(
+            difference_phrase(switch, after, before) for switch, after, before in sides
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +109,13 @@ class DifferenceSplit:
     >>> from idealrank.data.qrels import Qrels
     >>> from idealrank.data.run import Run
     >>> from idealrank.analysis.reconciliation import split_difference
-    >>> split = split_difference(Qrels({"q": {"a": 3, "b": 1, "c": 2}}), Run({"q": ["b", "a"]}), "nDCG", "standard", "lightgbm")
+    >>> split = split_difference(
+    ...     Qrels({"q": {"a": 3, "b": 1, "c": 2}}),
+    ...     Run({"q": ["b", "a"]}),
+    ...     "nDCG",
+    ...     "standard",
+    ...     "lightgbm",
+    ... )
     >>> [(part.switches, round(part.part, 4)) for part in split.parts], round(split.difference, 4)
     ([(('ideal',), 0.1612), (('gain',), -0.0589)], 0.1023)
     """
@@ -135,14 +143,22 @@ class DifferenceSplit:
         >>> from idealrank.data.qrels import Qrels
         >>> from idealrank.data.run import Run
         >>> from idealrank.analysis.reconciliation import split_difference
-        >>> split_difference(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), "nDCG", "standard", "rax").as_dict()["difference"]
+        >>> split_difference(
+        ...     Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), "nDCG", "standard", "rax"
+        ... ).as_dict()["difference"]
         0.0
         """
         parts = [
-            {**asdict(part), "switches": list(part.switches), "before": list(part.before), "after": list(part.after), "words": part.words,
-             "queries": [asdict(query) for query in part.queries]}
+            {
+                **asdict(part),
+                "switches": list(part.switches),
+                "before": list(part.before),
+                "after": list(part.after),
+                "words": part.words,
+                "queries": [asdict(query) for query in part.queries],
+            }
             for part in self.parts
-        ]  # fmt: skip
+        ]
         return {
             "measure": self.measure,
             "a": {"name": self.a, "fingerprint": self.fingerprint_a, "value": self.value_a},
@@ -162,21 +178,30 @@ class DifferenceSplit:
 
 def _head(split: DifferenceSplit) -> list[str]:
     a, b = f"{split.a} [{split.fingerprint_a}]", f"{split.b} [{split.fingerprint_b}]"
-    text = f"{split.measure} is {split.value_a:.6f} under {a} and {split.value_b:.6f} under {b}: {split.difference:+.6f}."
+    text = (
+        f"{split.measure} is {split.value_a:.6f} under {a} and {split.value_b:.6f} under {b}: "
+        f"{split.difference:+.6f}."
+    )
     return [*wrapped(text), ""]
 
 
 def _table(split: DifferenceSplit) -> list[str]:
     if not split.parts:
         same = "They are the same convention for this measure."
-        return ["No switch in which they differ changes a value on these data." if split.idle else same]
+        return [
+            "No switch in which they differ changes a value on these data." if split.idle else same
+        ]
     ordered = split.parts[0].alone is not None and len(split.parts) > 1
     rows = [["part", *(["first", "last"] if ordered else []), "what", "from", "to"]]
     for part in split.parts:
         orders = [f"{part.alone:+.6f}", f"{part.last:+.6f}"] if ordered else []
-        before, after = (", ".join(map(_short, part.switches, values)) for values in (part.before, part.after))
+        before, after = (
+            ", ".join(map(_short, part.switches, values)) for values in (part.before, part.after)
+        )
         rows.append([f"{part.part:+.6f}", *orders, part.noun, before, after])
-    rows.append([f"{split.difference:+.6f}", *(["", ""] if ordered else []), "all together", "", ""])
+    rows.append(
+        [f"{split.difference:+.6f}", *(["", ""] if ordered else []), "all together", "", ""]
+    )
     return _columns(rows)
 
 
@@ -188,15 +213,20 @@ def _notes(split: DifferenceSplit) -> list[str]:
     lines = []
     if split.method == "path":
         lines = [
-            "Parts along one path: each switch changes after the switches above it. Another order gives other parts with the same sum."
+            "Parts along one path: each switch changes after the switches above it. Another "
+            "order gives other parts with the same sum."
         ]
     elif split.orders > 1:
         lines = [
-            f"Each part is the average over all {split.orders:,} orders of changing the {len(split.parts)} switches; 'first' and 'last' "
-            "say what a switch changes before, and after, all others are changed. Where they differ, the switches act on each other."
+            f"Each part is the average over all {split.orders:,} orders of changing the "
+            f"{len(split.parts)} switches; 'first' and 'last' "
+            "say what a switch changes before, and after, all others are changed. Where they "
+            "differ, the switches act on each other."
         ]
     if split.idle:
-        lines.append(f"They also differ, without effect on these data, in: {', '.join(split.idle)}.")
+        lines.append(
+            f"They also differ, without effect on these data, in: {', '.join(split.idle)}."
+        )
     return [piece for line in lines for piece in ("", *wrapped(line))]
 
 
@@ -206,15 +236,24 @@ def _queries(split: DifferenceSplit) -> list[str]:
     rows = [["query", split.a, split.b, "share", "mostly"]]
     for query in split.queries:
         sides = ["left out" if value is None else f"{value:.6f}" for value in (query.a, query.b)]
-        noun = next((part.noun for part in split.parts if query.mostly == " with ".join(part.switches)), "")
+        noun = next(
+            (part.noun for part in split.parts if query.mostly == " with ".join(part.switches)), ""
+        )
         rows.append([query.query, *sides, f"{query.share:+.6f}", noun])
-    head = f"The queries with the largest shares (all {split.n_queries:,} shares add up to the difference):"
+    head = (
+        f"The queries with the largest shares (all {split.n_queries:,} shares add up to the "
+        f"difference):"
+    )
     return ["", head, *_columns(rows)]
 
 
 def _columns(rows: list[list[str]]) -> list[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return [
+        "  "
+        + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
 
 
 # Up to this many switches every order is averaged: 8 of them have 256 combinations. Larger data,
@@ -272,7 +311,8 @@ class Splitter:
             except _RefusedError as error:
                 names = f"{self._a.base.name} and {self._b.base.name}"
                 raise InputError(
-                    f"the difference of {names} cannot be split by switch: {error}, which is between them, gives no {self._measure} on "
+                    f"the difference of {names} cannot be split by switch: {error}, which is "
+                    f"between them, gives no {self._measure} on "
                     "these data; split it in two steps, by a convention between them that gives one"
                 ) from None
 
@@ -280,9 +320,16 @@ class Splitter:
         outcome = self._trials.outcome(candidate, self._measure)
         what = f"{self._measure} under convention {candidate.base.name}"
         if isinstance(outcome, Refusal):
-            raise InputError(f"{what}: found no value, expected one to split the difference of", hint=outcome.reason, switch=outcome.switch)
+            raise InputError(
+                f"{what}: found no value, expected one to split the difference of",
+                hint=outcome.reason,
+                switch=outcome.switch,
+            )
         if isnan(outcome.value):
-            raise InputError(f"{what}: found a value that is not a number, expected one to split the difference of")
+            raise InputError(
+                f"{what}: found a value that is not a number, expected one to split the "
+                f"difference of"
+            )
         return outcome
 
     def _acting(self) -> list[str]:
@@ -290,7 +337,10 @@ class Splitter:
         there = self._trials.settled(self._b, self._measure)
         acting: list[str] = []
         while True:
-            here = self._trials.settled(self._a.changed(*((switch, self._b.value(switch)) for switch in acting)), self._measure)
+            here = self._trials.settled(
+                self._a.changed(*((switch, self._b.value(switch)) for switch in acting)),
+                self._measure,
+            )
             # A change can wake a switch that could not act before: float32 scores make ties, so the
             # ties' policy matters then.
             woken = [switch for switch in here if here[switch] != there[switch]]
@@ -300,13 +350,21 @@ class Splitter:
 
     def _split(self, start: Outcome, end: Outcome, players: _Players) -> DifferenceSplit:
         """Average over orders if the players are few, else walk one path."""
-        averaged = len(players) <= _MOST_AVERAGED and 2 ** len(players) * self._trials.n_queries <= _HELD_VALUES
+        averaged = (
+            len(players) <= _MOST_AVERAGED
+            and 2 ** len(players) * self._trials.n_queries <= _HELD_VALUES
+        )
         weights = _order_weights(len(players)) if averaged else _path_weights(len(players))
-        outcomes = {coalition: self._outcome(players, coalition) for coalition in _coalitions(len(players), averaged=averaged)}
+        outcomes = {
+            coalition: self._outcome(players, coalition)
+            for coalition in _coalitions(len(players), averaged=averaged)
+        }
         worths = [_worth(outcomes, player, weights[player]) for player in range(len(players))]
         # A switch that changes nothing in any combination is worth nothing, and the worth of the
         # others is the same without it.
-        told = [(player, worth) for player, worth in zip(players, worths, strict=True) if worth.acts]
+        told = [
+            (player, worth) for player, worth in zip(players, worths, strict=True) if worth.acts
+        ]
         parts = [self._part(player, worth, averaged=averaged) for player, worth in told]
         convention_a, convention_b = self._a.convention, self._b.convention
         return DifferenceSplit(
@@ -328,7 +386,11 @@ class Splitter:
 
     def _outcome(self, players: _Players, coalition: _Coalition) -> Outcome:
         """Value under convention a with the switches of some players set as in b."""
-        changes = [(switch, self._b.value(switch)) for player in sorted(coalition) for switch in players[player]]
+        changes = [
+            (switch, self._b.value(switch))
+            for player in sorted(coalition)
+            for switch in players[player]
+        ]
         candidate = self._a.changed(*changes)
         outcome = self._trials.outcome(candidate, self._measure)
         if isinstance(outcome, Refusal) or isnan(outcome.value):
@@ -348,15 +410,24 @@ class Splitter:
             last=float(worth.last) if averaged else None,
             low=float(worth.low) if averaged else None,
             high=float(worth.high) if averaged else None,
-            queries=tuple(QueryPart(self._trials.queries[place], float(by_query[place])) for place in order.tolist()),
+            queries=tuple(
+                QueryPart(self._trials.queries[place], float(by_query[place]))
+                for place in order.tolist()
+            ),
         )
 
     def _idle(self, players: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
         acting = {switch for player in players for switch in player}
-        sides = zip(self._trials.signature(self._a, self._measure), self._trials.signature(self._b, self._measure), strict=True)
+        sides = zip(
+            self._trials.signature(self._a, self._measure),
+            self._trials.signature(self._b, self._measure),
+            strict=True,
+        )
         return tuple(here[0] for here, there in sides if here != there and here[0] not in acting)
 
-    def _queries(self, start: Outcome, end: Outcome, told: Sequence[tuple[tuple[str, ...], _Worth]]) -> tuple[ConventionChange, ...]:
+    def _queries(
+        self, start: Outcome, end: Outcome, told: Sequence[tuple[tuple[str, ...], _Worth]]
+    ) -> tuple[ConventionChange, ...]:
         """The queries with the largest shares of the difference, and the switch that moves each
         most.
         """
@@ -368,7 +439,9 @@ class Splitter:
                 a=float(start.values[place]) if start.counted[place] else None,
                 b=float(end.values[place]) if end.counted[place] else None,
                 share=float(share[place]),
-                mostly=" with ".join(max(told, key=lambda entry: abs(float(entry[1].by_query[place])))[0]),
+                mostly=" with ".join(
+                    max(told, key=lambda entry: abs(float(entry[1].by_query[place])))[0]
+                ),
             )
             for place in order.tolist()
             if share[place] != 0
@@ -403,18 +476,28 @@ def _path_weights(count: int) -> list[list[tuple[Fraction, _Coalition]]]:
     return [[(Fraction(1), frozenset(range(player)))] for player in range(count)]
 
 
-def _worth(outcomes: Mapping[_Coalition, Outcome], player: int, weights: Sequence[tuple[Fraction, _Coalition]]) -> _Worth:
+def _worth(
+    outcomes: Mapping[_Coalition, Outcome],
+    player: int,
+    weights: Sequence[tuple[Fraction, _Coalition]],
+) -> _Worth:
     """Compute the contribution of a player, in fractions, so that the parts add up without
     rounding.
     """
-    changes = [Fraction(outcomes[before | {player}].value) - Fraction(outcomes[before].value) for _, before in weights]
+    changes = [
+        Fraction(outcomes[before | {player}].value) - Fraction(outcomes[before].value)
+        for _, before in weights
+    ]
     by_query, acts = np.zeros(outcomes[frozenset()].values.size), False
     for weight, before in weights:
         shares = outcomes[before | {player}].shares - outcomes[before].shares
         by_query += float(weight) * shares
         acts = acts or bool(shares.any())
     return _Worth(
-        part=sum((weight * change for (weight, _), change in zip(weights, changes, strict=True)), Fraction(0)),
+        part=sum(
+            (weight * change for (weight, _), change in zip(weights, changes, strict=True)),
+            Fraction(0),
+        ),
         first=changes[0],
         last=changes[-1],
         low=min(changes),
@@ -436,16 +519,26 @@ def _merged(players: _Players) -> _Players:
 
 
 def split_difference(
-    qrels: JudgmentsSource, run: Run, measure: MeasureLike, a: "Convention | str", b: "Convention | str"
+    qrels: JudgmentsSource,
+    run: Run,
+    measure: MeasureLike,
+    a: "Convention | str",
+    b: "Convention | str",
 ) -> DifferenceSplit:
     """Share the difference of two conventions out among the switches in which they differ.
 
     What a switch changes depends on which others were changed before it. Shapley (1953), A value
     for n-person games, Contributions to the Theory of Games II.
     """
-    return Splitter(Trials.of_run(qrels, run), parse_run_measure(measure), Convention.of(a), Convention.of(b)).split()
+    return Splitter(
+        Trials.of_run(qrels, run), parse_run_measure(measure), Convention.of(a), Convention.of(b)
+    ).split()
 
 
-def split_lists_difference(lists: Lists, measure: MeasureLike, a: "Convention | str", b: "Convention | str") -> DifferenceSplit:
+def split_lists_difference(
+    lists: Lists, measure: MeasureLike, a: "Convention | str", b: "Convention | str"
+) -> DifferenceSplit:
     """Split a difference on labels and scores; the array twin of `split_difference`."""
-    return Splitter(Trials.of_lists(lists), parse_run_measure(measure), Convention.of(a), Convention.of(b)).split()
+    return Splitter(
+        Trials.of_lists(lists), parse_run_measure(measure), Convention.of(a), Convention.of(b)
+    ).split()

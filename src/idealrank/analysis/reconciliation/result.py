@@ -55,7 +55,12 @@ class Stated:
             hint = "; a decimal point, not a comma" if "," in text else ""
             raise OptionError(f"value {text!r}: expected a number such as 0.8145 or 81.45%{hint}")
         exponent = int(number.as_tuple().exponent)
-        return cls(text=text, number=float(number), unit=10.0 ** max(exponent, _FINEST), percent=text.endswith("%"))
+        return cls(
+            text=text,
+            number=float(number),
+            unit=10.0 ** max(exponent, _FINEST),
+            percent=text.endswith("%"),
+        )
 
     @property
     def decimals(self) -> int:
@@ -145,7 +150,9 @@ class Match:
         """Return the JSON record."""
         plain = asdict(self)
         plain["conventions"] = list(self.conventions)
-        plain["differences"] = [{**asdict(difference), "words": str(difference)} for difference in self.differences]
+        plain["differences"] = [
+            {**asdict(difference), "words": str(difference)} for difference in self.differences
+        ]
         return {**plain, "words": self.words}
 
 
@@ -274,14 +281,25 @@ class Reconciliation:
             "current": {"name": self.current, "fingerprint": self.fingerprint, "value": self.value},
             "matches": [match.as_dict() for match in self.matches],
             "nearest": [match.as_dict() for match in self.nearest],
-            "twins": [{"conventions": list(twins.conventions), "data": list(twins.data)} for twins in self.twins],
-            "separations": [{**asdict(pair), "queries": [asdict(query) for query in pair.queries]} for pair in self.separations],
-            "refused": [{"conventions": list(refused.conventions), "reason": refused.reason} for refused in self.refused],
+            "twins": [
+                {"conventions": list(twins.conventions), "data": list(twins.data)}
+                for twins in self.twins
+            ],
+            "separations": [
+                {**asdict(pair), "queries": [asdict(query) for query in pair.queries]}
+                for pair in self.separations
+            ],
+            "refused": [
+                {"conventions": list(refused.conventions), "reason": refused.reason}
+                for refused in self.refused
+            ],
             "tried": self.tried,
             "numbers": self.numbers,
             "unlisted": self.unlisted,
             "complete": self.complete,
-            "unstable": [asdict(ties) | {"conventions": list(ties.conventions)} for ties in self.unstable],
+            "unstable": [
+                asdict(ties) | {"conventions": list(ties.conventions)} for ties in self.unstable
+            ],
         }
 
     def __str__(self) -> str:
@@ -299,7 +317,9 @@ def _described(found: Reconciliation) -> str:
         own = f"under {current} it is {read_as(found.value, reading):.{digits}f}{sign}"
     lines = [f"{found.measure} is stated as {found.stated.text}; {own}.", ""]
     lines += _matches(found, digits) if found.matches else _nothing(found, digits)
-    lines += _twins(found) + _separations(found, digits) + _refused(found) + _unstable(found, digits)
+    lines += (
+        _twins(found) + _separations(found, digits) + _refused(found) + _unstable(found, digits)
+    )
     lines += ["", _effort(found)]
     return "\n".join(piece for line in lines for piece in wrapped(line))
 
@@ -308,9 +328,13 @@ def wrapped(line: str) -> list[str]:
     """A line in pieces of readable width, the later ones indented a little more."""
     indent = line[: len(line) - len(line.lstrip())]
     pieces = textwrap.wrap(
-        line.lstrip(), _WIDTH, initial_indent=indent, subsequent_indent=indent + "  " if indent else "",
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
+        line.lstrip(),
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + "  " if indent else "",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     return pieces or [""]
 
 
@@ -319,13 +343,19 @@ def _matches(found: Reconciliation, digits: int) -> list[str]:
     for match in found.matches:
         groups.setdefault(match.group, []).append(match)
     presets = sum(group[0].found == "preset" for group in groups.values())
-    shown = list(groups.values())[: min(presets + 2, 2 * _GROUPS_SHOWN) if presets else _GROUPS_SHOWN]
+    shown = list(groups.values())[
+        : min(presets + 2, 2 * _GROUPS_SHOWN) if presets else _GROUPS_SHOWN
+    ]
     lines = [_count(found, len(groups))]
     for group in shown:
         lines += ["", *_group(group, digits)]
     hidden = len(groups) - len(shown)
     if hidden > 0 or found.unlisted:
-        lines += ["", f"and {_plural(max(hidden, 1), 'more group')}, which the JSON lists; more digits would leave fewer"]
+        lines += [
+            "",
+            f"and {_plural(max(hidden, 1), 'more group')}, which the JSON lists; more digits "
+            f"would leave fewer",
+        ]
     return lines
 
 
@@ -336,7 +366,10 @@ def _count(found: Reconciliation, groups: int) -> str:
     if groups == 1:
         return f"{count} conventions give {found.stated.text}, with the same value for every query:"
     least = "at least " if found.unlisted else ""
-    return f"{count} conventions give {found.stated.text}, in {least}{groups} groups of the same value for every query, nearest first:"
+    return (
+        f"{count} conventions give {found.stated.text}, in {least}{groups} groups of the same "
+        f"value for every query, nearest first:"
+    )
 
 
 def _group(members: Sequence[Match], digits: int) -> list[str]:
@@ -345,18 +378,27 @@ def _group(members: Sequence[Match], digits: int) -> list[str]:
     notes = [
         _STEPS.get(first.found, ""),
         f"at another cutoff: {first.measure}" if first.found == "other cutoff" else "",
-        f"query {first.query} alone; among so many values, one may fit by chance" if first.query is not None else "",
+        f"query {first.query} alone; among so many values, one may fit by chance"
+        if first.query is not None
+        else "",
         _READINGS.get(first.reading, ""),
         _FITS.get(first.fit, "") if first.fit else f"off by {first.distance:.2g}",
     ]
     told = "; ".join(note for note in notes if note)
-    lines = [f"  {read_as(first.value, first.reading):.{digits}f}" + (f"  ({told})" if told else "")]
+    lines = [
+        f"  {read_as(first.value, first.reading):.{digits}f}" + (f"  ({told})" if told else "")
+    ]
     by_words: dict[str, list[Match]] = {}
     for match in members:
         by_words.setdefault(_words(match), []).append(match)
     for words, matches in by_words.items():
         names = [" = ".join(match.conventions) for match in matches]
-        idle = dict.fromkeys(difference.switch for match in matches for difference in match.differences if not difference.acts)
+        idle = dict.fromkeys(
+            difference.switch
+            for match in matches
+            for difference in match.differences
+            if not difference.acts
+        )
         lines.append(f"    {_listed(names)}: {words}")
         lines += [f"      without effect here: {', '.join(idle)}"] if idle else []
     return lines
@@ -379,27 +421,41 @@ def _nothing(found: Reconciliation, digits: int) -> list[str]:
         lines += ["The nearest numbers that some convention gives:", ""]
         for match in found.nearest:
             lines += _group([match], digits)
-    return [*lines, "", f"Is the number from another measure, cutoff or data set? Not tried, though they change numbers: {_OTHERS}."]
+    return [
+        *lines,
+        "",
+        f"Is the number from another measure, cutoff or data set? Not tried, though they "
+        f"change numbers: {_OTHERS}.",
+    ]
 
 
 def _twins(found: Reconciliation) -> list[str]:
     lines: list[str] = []
     for twins in found.twins:
-        lines += ["", f"These data cannot distinguish {_listed(twins.conventions)}. Data that might: {'; '.join(twins.data)}."]
+        lines += [
+            "",
+            f"These data cannot distinguish {_listed(twins.conventions)}. Data that might: "
+            f"{'; '.join(twins.data)}.",
+        ]
     return lines
 
 
 def _separations(found: Reconciliation, digits: int) -> list[str]:
     if not found.separations:
         return []
-    pairs = [f"  {pair.a} | {pair.b}: {'; '.join(_pair(query, digits) for query in pair.queries)}" for pair in found.separations]
+    pairs = [
+        f"  {pair.a} | {pair.b}: {'; '.join(_pair(query, digits) for query in pair.queries)}"
+        for pair in found.separations
+    ]
     return ["", "More digits would distinguish them, or the values of these queries:", *pairs]
 
 
 def _pair(pair: QueryPair, digits: int) -> str:
     """Both values, with as many more digits as it takes to tell them apart."""
     while True:
-        sides = ["left out" if value is None else f"{value:.{digits}f}" for value in (pair.a, pair.b)]
+        sides = [
+            "left out" if value is None else f"{value:.{digits}f}" for value in (pair.a, pair.b)
+        ]
         if sides[0] != sides[1] or digits >= _MOST_DIGITS:
             return f"{pair.query}: {sides[0]} | {sides[1]}"
         digits += 1
@@ -419,15 +475,20 @@ def _unstable(found: Reconciliation, digits: int) -> list[str]:
         these = "1 query" if ties.queries == 1 else f"{ties.queries:,} queries"
         lines += [
             "",
-            f"{names}: the sort of the tool is unstable in lists of {ties.unstable_from} or more documents, and its order of equal "
-            f"scores decides the value of {these}. Its own number may lie between {ties.low:.{digits}f} and {ties.high:.{digits}f}.",
+            f"{names}: the sort of the tool is unstable in lists of {ties.unstable_from} or "
+            f"more documents, and its order of equal "
+            f"scores decides the value of {these}. Its own number may lie between "
+            f"{ties.low:.{digits}f} and {ties.high:.{digits}f}.",
         ]
     return lines
 
 
 def _effort(found: Reconciliation) -> str:
     early = "" if found.complete else " The search stopped early, since the data are large."
-    return f"Tried {_plural(found.tried, 'convention')}, which gave {_plural(found.numbers, 'different number')}.{early}"
+    return (
+        f"Tried {_plural(found.tried, 'convention')}, which gave "
+        f"{_plural(found.numbers, 'different number')}.{early}"
+    )
 
 
 def _plural(count: int, noun: str) -> str:

@@ -20,7 +20,14 @@ from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
-from idealrank.evaluation.sweep import ALIGNMENT, NOT_IN_ARRAYS, JudgmentsSource, Readings, Sweep, switch_text
+from idealrank.evaluation.sweep import (
+    ALIGNMENT,
+    NOT_IN_ARRAYS,
+    JudgmentsSource,
+    Readings,
+    Sweep,
+    switch_text,
+)
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
 from idealrank.measures.rules import Rules
@@ -70,7 +77,9 @@ class Candidate:
         """Return the convention with further switches changed."""
         new = Candidate(self.base, (*self.changes, *changes))
         # Thousands are made from one base: its texts are taken over, not made again.
-        vars(new)["switches"] = self.switches | {name: switch_text(value) for name, value in changes}
+        vars(new)["switches"] = self.switches | {
+            name: switch_text(value) for name, value in changes
+        }
         return new
 
     def value(self, switch: str) -> object:
@@ -126,7 +135,9 @@ class Trials:
         self._measure_work = 2e-4 + 6e-8 * size
         self._relevant: dict[Measure, tuple[str, ...]] = {}
         self._judged: _Recent[Judged | Refusal] = _Recent(max(4, _KEPT_NUMBERS // (5 * size + 1)))
-        self._outcomes: _Recent[Outcome | Refusal] = _Recent(max(64, _KEPT_NUMBERS // (self._full.n_queries + 1)))
+        self._outcomes: _Recent[Outcome | Refusal] = _Recent(
+            max(64, _KEPT_NUMBERS // (self._full.n_queries + 1))
+        )
 
     @classmethod
     def of_run(cls, qrels: JudgmentsSource, run: Run) -> "Trials":
@@ -159,7 +170,11 @@ class Trials:
         """The convention as these data can follow it: arrays have no document ids, so ties by id
         become the expected value.
         """
-        return Convention.of(convention, ties=array_alignment(convention.alignment).ties) if self.arrays else convention
+        return (
+            Convention.of(convention, ties=array_alignment(convention.alignment).ties)
+            if self.arrays
+            else convention
+        )
 
     def relevant(self, measure: Measure) -> tuple[str, ...]:
         """The switches that can matter to a measure on data of this kind: not those that it sets
@@ -167,7 +182,11 @@ class Trials:
         """
         if measure not in self._relevant:
             ours = [name for name in ALIGNMENT if not (self.arrays and name in NOT_IN_ARRAYS)]
-            rules = [name for name in _RULES if name in measure.from_convention and getattr(measure, name) is None]
+            rules = [
+                name
+                for name in _RULES
+                if name in measure.from_convention and getattr(measure, name) is None
+            ]
             self._relevant[measure] = (*ours, *rules)
         return self._relevant[measure]
 
@@ -175,11 +194,18 @@ class Trials:
         """The relevant switches: candidates of one signature are one convention, whatever the
         data.
         """
-        return tuple((name, self._one_word(name, candidate.switches[name])) for name in self.relevant(measure))
+        return tuple(
+            (name, self._one_word(name, candidate.switches[name]))
+            for name in self.relevant(measure)
+        )
 
     def _one_word(self, switch: str, value: str) -> str:
         """In arrays every item is judged and returned, so three kinds of ideal are one."""
-        return "judged" if self.arrays and switch == "ideal" and value in ("returned", "hits") else value
+        return (
+            "judged"
+            if self.arrays and switch == "ideal" and value in ("returned", "hits")
+            else value
+        )
 
     def settled(self, candidate: Candidate, measure: Measure) -> dict[str, str]:
         """The relevant switches, those that cannot act on these data set to one and the same
@@ -193,9 +219,13 @@ class Trials:
     def outcome(self, candidate: Candidate, measure: Measure) -> Outcome | Refusal:
         """Value under a convention, or why there is none."""
         settled = self.settled(candidate, measure)
-        return self._outcomes.get((tuple(settled.values()), measure), lambda: self._measure(candidate, measure, settled))
+        return self._outcomes.get(
+            (tuple(settled.values()), measure), lambda: self._measure(candidate, measure, settled)
+        )
 
-    def _measure(self, candidate: Candidate, measure: Measure, settled: dict[str, str]) -> Outcome | Refusal:
+    def _measure(
+        self, candidate: Candidate, measure: Measure, settled: dict[str, str]
+    ) -> Outcome | Refusal:
         alignment = Alignment(**{name: settled[name] for name in ALIGNMENT if name in settled})  # type: ignore[arg-type]
         judged = self._judged.get(alignment, lambda: self._aligned(alignment))
         if isinstance(judged, Refusal):

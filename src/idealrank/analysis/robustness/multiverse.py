@@ -28,8 +28,22 @@ from idealrank.analysis.comparison.query_table import (
 )
 from idealrank.analysis.comparison.requirements import mismatches_of, refuse_unscored, unscored
 from idealrank.analysis.comparison.tipping import critical_t
-from idealrank.analysis.robustness.robustness import Robustness, Status, Variant, gain_of, leads, standing_of, turns
-from idealrank.analysis.robustness.variants import AS_ASKED, PRESET, Alternative, ComparisonRequest, joined
+from idealrank.analysis.robustness.robustness import (
+    Robustness,
+    Status,
+    Variant,
+    gain_of,
+    leads,
+    standing_of,
+    turns,
+)
+from idealrank.analysis.robustness.variants import (
+    AS_ASKED,
+    PRESET,
+    Alternative,
+    ComparisonRequest,
+    joined,
+)
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.alignment import Alignment
 from idealrank.data.join import tables_of, ties_for
@@ -43,7 +57,14 @@ from idealrank.evaluation.evaluate import evaluate
 from idealrank.evaluation.sweep import ALIGNMENT, JudgmentsSource, Readings, Sweep
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, default_measures, parse_run_measure
-from idealrank.stats.comparison import POWER, RESAMPLES, MeasureTest, Plan, TestName, compare_columns
+from idealrank.stats.comparison import (
+    POWER,
+    RESAMPLES,
+    MeasureTest,
+    Plan,
+    TestName,
+    compare_columns,
+)
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, in_order, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
@@ -73,7 +94,9 @@ class RunValues:
     def _settled(self, alignment: Alignment, measure: Measure) -> Alignment:
         """The alignment with all that cannot act on these data set to one and the same value."""
         switches = {name: getattr(alignment, name) for name in ALIGNMENT}
-        found = self._sweep.settled(switches | {"rounding": getattr(measure, "rounding", None) or "none"})
+        found = self._sweep.settled(
+            switches | {"rounding": getattr(measure, "rounding", None) or "none"}
+        )
         return Alignment(**{name: found[name] for name in ALIGNMENT})  # type: ignore[arg-type]
 
     def jobs(self, wanted: Iterable[Wanted]) -> "dict[Alignment, list[Measure]]":
@@ -90,14 +113,24 @@ class RunValues:
         found = self._columns(alignment, measures)
         self._found |= {(alignment, measure): column for measure, column in found.items()}
 
-    def _columns(self, alignment: Alignment, measures: list[Measure]) -> "dict[Measure, MeasureValues | str]":
+    def _columns(
+        self, alignment: Alignment, measures: list[Measure]
+    ) -> "dict[Measure, MeasureValues | str]":
         try:
             queries, measured = self._sweep.measured(alignment, measures)
         except (InputError, OptionError) as error:
             if len(measures) == 1:
-                return {measures[0]: f"run {self.name!r}: {error}" if str(error).startswith("no query counts") else str(error)}
+                return {
+                    measures[0]: f"run {self.name!r}: {error}"
+                    if str(error).startswith("no query counts")
+                    else str(error)
+                }
             # One of them, or all, are refused: each by itself.
-            return {measure: column for one in measures for measure, column in self._columns(alignment, [one]).items()}
+            return {
+                measure: column
+                for one in measures
+                for measure, column in self._columns(alignment, [one]).items()
+            }
         found: dict[Measure, MeasureValues | str] = {}
         self._coverages |= {(alignment, measure): measured.coverage for measure in measures}
         for place, measure in enumerate(measures):
@@ -145,7 +178,9 @@ class VariantTest:
         """The plan of one test; the seed follows from the values of the comparison asked for,
         unless it is given.
         """
-        draws = RESAMPLES if self.n_resamples is None else whole_number("n_resamples", self.n_resamples)
+        draws = (
+            RESAMPLES if self.n_resamples is None else whole_number("n_resamples", self.n_resamples)
+        )
         return Plan(
             test=self.test,
             level=self.level,
@@ -190,12 +225,19 @@ def robust(
     names = distinct([run_a.name, run_b.name])
     runs = (run_a, run_b)  # each is ranked in many ways
     run_a, run_b = in_order(lambda place: in_memory_where_distinct(runs[place]), len(runs), threads)
-    sides = [RunValues(name, Sweep.of_run(readings, run, threads=threads)) for run, name in zip((run_a, run_b), names, strict=True)]
-    found = _Study(a=sides[0], b=sides[1], asked=asked, adapted=adapted, way=way or VariantTest(), tell=tell).robustness(variants, pairs)
+    sides = [
+        RunValues(name, Sweep.of_run(readings, run, threads=threads))
+        for run, name in zip((run_a, run_b), names, strict=True)
+    ]
+    found = _Study(
+        a=sides[0], b=sides[1], asked=asked, adapted=adapted, way=way or VariantTest(), tell=tell
+    ).robustness(variants, pairs)
     return _as_far_as_judged(found, parsed, readings, (run_a, run_b), way or VariantTest())
 
 
-def _as_far_as_judged(found: Robustness, measure: Measure, readings: Readings, runs: tuple[Run, Run], way: VariantTest) -> Robustness:
+def _as_far_as_judged(
+    found: Robustness, measure: Measure, readings: Readings, runs: tuple[Run, Run], way: VariantTest
+) -> Robustness:
     """The study with the tipping point of the comparison asked for."""
     convention = found.convention
     with warnings.catch_warnings():
@@ -203,16 +245,29 @@ def _as_far_as_judged(found: Robustness, measure: Measure, readings: Readings, r
         warnings.simplefilter("ignore", IdealrankWarning)
         evaluations = [
             evaluate(
-                readings.under(convention.alignment.duplicates), run, measure, convention, keep_unjudged=True, threads=way.threads or 0
+                readings.under(convention.alignment.duplicates),
+                run,
+                measure,
+                convention,
+                keep_unjudged=True,
+                threads=way.threads or 0,
             )
             for run in runs
         ]
     comparison = compare(
-        *evaluations, measures=measure, test=way.test, level=way.level, margin=way.margin,
-        largest_loss=way.largest_loss, weights=way.weights, clusters=way.clusters,
-        n_resamples=way.n_resamples, rng=found.method.seed, threads=way.threads,
+        *evaluations,
+        measures=measure,
+        test=way.test,
+        level=way.level,
+        margin=way.margin,
+        largest_loss=way.largest_loss,
+        weights=way.weights,
+        clusters=way.clusters,
+        n_resamples=way.n_resamples,
+        rng=found.method.seed,
+        threads=way.threads,
         declared=way.declared,
-    )  # fmt: skip
+    )
     row = comparison.pairs[0][measure]
     return replace(
         found,
@@ -250,8 +305,13 @@ def robust_lists(
         others=default_measures(),
         arrays=True,
     )
-    sides = [RunValues(name, Sweep.of_lists(lists, threads=threads)) for lists, name in ((lists_a, "A"), (lists_b, "B"))]
-    found = _Study(a=sides[0], b=sides[1], asked=asked, adapted=adapted, way=way or VariantTest(), tell=tell).robustness(variants, pairs)
+    sides = [
+        RunValues(name, Sweep.of_lists(lists, threads=threads))
+        for lists, name in ((lists_a, "A"), (lists_b, "B"))
+    ]
+    found = _Study(
+        a=sides[0], b=sides[1], asked=asked, adapted=adapted, way=way or VariantTest(), tell=tell
+    ).robustness(variants, pairs)
     for caution in found.cautions:
         warn(caution)
     return found
@@ -290,17 +350,34 @@ class _Study:
         grid = _Grid.of([first.columns])
         plan = self.way.plan([QueryTable(side, np.isfinite(side)) for side in (grid.a, grid.b)])
         reference, *variants = self._compared([first, *others], plan)
-        turned = [one for one, tried in zip(variants, others, strict=True) if tried.alternative.changes and turns(one, reference)]
-        tried = [] if turned or not leads(reference) else self._two_at_a_time(first, others, [reference, *variants], plan, most)
+        turned = [
+            one
+            for one, tried in zip(variants, others, strict=True)
+            if tried.alternative.changes and turns(one, reference)
+        ]
+        tried = (
+            []
+            if turned or not leads(reference)
+            else self._two_at_a_time(first, others, [reference, *variants], plan, most)
+        )
         return Robustness(
-            run_a=self.a.name, run_b=self.b.name, measure=str(self.asked.measure), convention=self.asked.convention,
-            reference=reference, variants=tuple(variants), pairs=tuple(one for one in tried if turns(one, reference)),
-            pairs_tried=len(tried), lacking=self.asked.lacking() if wanted is None else {}, method=self._method(plan, grid),
+            run_a=self.a.name,
+            run_b=self.b.name,
+            measure=str(self.asked.measure),
+            convention=self.asked.convention,
+            reference=reference,
+            variants=tuple(variants),
+            pairs=tuple(one for one in tried if turns(one, reference)),
+            pairs_tried=len(tried),
+            lacking=self.asked.lacking() if wanted is None else {},
+            method=self._method(plan, grid),
             mismatches=unjoined,
             cautions=weights_cautions(self._design_of(grid, grid.counted[:, 0]), plan.test),
-        )  # fmt: skip
+        )
 
-    def _mismatches(self, reference: _Tried, columns: tuple[MeasureValues, MeasureValues]) -> dict[str, str]:
+    def _mismatches(
+        self, reference: _Tried, columns: tuple[MeasureValues, MeasureValues]
+    ) -> dict[str, str]:
         alignment, measure = reference.alternative.convention.alignment, _measure(reference)
         coverages = {side.name: side.coverage(alignment, measure) for side in (self.a, self.b)}
         return mismatches_of(coverages, measure, [column.values for column in columns])
@@ -315,13 +392,21 @@ class _Study:
         return self.a.name, self.b.name
 
     def _design_of(self, grid: "_Grid", kept: BoolArray) -> Design:
-        queries = [query for query, counts in zip(grid.queries, kept.tolist(), strict=True) if counts]
+        queries = [
+            query for query, counts in zip(grid.queries, kept.tolist(), strict=True) if counts
+        ]
         return design_by_query(queries, self.way.weights, self.way.clusters)
 
     def _tried(self, alternatives: Sequence[Alternative]) -> list[_Tried]:
         adapted = [replace(one, convention=self.adapted(one.convention)) for one in alternatives]
-        wanted = [(one.convention.alignment, one.measure) for one in adapted if one.measure is not None]
-        jobs = [(side, alignment, measures) for side in (self.a, self.b) for alignment, measures in side.jobs(wanted).items()]
+        wanted = [
+            (one.convention.alignment, one.measure) for one in adapted if one.measure is not None
+        ]
+        jobs = [
+            (side, alignment, measures)
+            for side in (self.a, self.b)
+            for alignment, measures in side.jobs(wanted).items()
+        ]
         for done, (side, alignment, measures) in enumerate(jobs):
             side.do(alignment, measures)
             if self.tell is not None:
@@ -341,7 +426,9 @@ class _Study:
         usable = [place for place, one in enumerate(tried) if one.columns is not None]
         grid = _Grid.of([one.columns for one in tried if one.columns is not None])
         same = grid.repetitions()
-        rows = self._tested(grid, [column for column, original in enumerate(same) if column == original], plan)
+        rows = self._tested(
+            grid, [column for column, original in enumerate(same) if column == original], plan
+        )
         column_of = dict(zip(usable, range(len(usable)), strict=True))
         variants: list[Variant] = []
         for place, one in enumerate(tried):
@@ -363,19 +450,37 @@ class _Study:
                 critical=critical_t(plan.alpha, found.df, plan.sides),
                 tests=1,
             )
-            row = replace(difference_of(_measure(one), alone, plan), family="none", excluded_queries=grid.excluded(column))
+            row = replace(
+                difference_of(_measure(one), alone, plan),
+                family="none",
+                excluded_queries=grid.excluded(column),
+            )
             repeats = "" if same[column] == column else tried[usable[same[column]]].alternative.text
-            variants.append(_variant(one.alternative, row, variants[0].row if variants else None, same_as=repeats))
+            variants.append(
+                _variant(
+                    one.alternative, row, variants[0].row if variants else None, same_as=repeats
+                )
+            )
         return variants
 
-    def _guarded(self, grid: "_Grid", column: int, found: MeasureTest, one: _Tried, plan: Plan) -> MeasureTest:
+    def _guarded(
+        self, grid: "_Grid", column: int, found: MeasureTest, one: _Tried, plan: Plan
+    ) -> MeasureTest:
         """The test of a variant, whose equivalence rare large losses cannot undo."""
-        kept, unanswerable = grid.counted[:, column], {query for side in one.columns or () for query in side.unanswerable}
+        kept, unanswerable = (
+            grid.counted[:, column],
+            {query for side in one.columns or () for query in side.unanswerable},
+        )
         answerable = np.array([query not in unanswerable for query in grid.queries])[kept]
-        about, sides = (answerable, _measure(one).bounds), (grid.a[kept, column], grid.b[kept, column])
+        about, sides = (
+            (answerable, _measure(one).bounds),
+            (grid.a[kept, column], grid.b[kept, column]),
+        )
         return guarded_alone(found, sides, self._design_of(grid, kept), plan, about)
 
-    def _tested(self, grid: "_Grid", columns: Sequence[int], plan: Plan) -> "dict[int, MeasureTest | str]":
+    def _tested(
+        self, grid: "_Grid", columns: Sequence[int], plan: Plan
+    ) -> "dict[int, MeasureTest | str]":
         """The tests of some columns; those that count the same queries together, by the same
         signs.
         """
@@ -395,10 +500,23 @@ class _Study:
                 found |= dict.fromkeys(members, str(error))
                 continue
             block = np.ix_(kept, np.array(members))
-            found |= dict(zip(members, compare_columns(grid.a[block], grid.b[block], design, plan), strict=True))
+            found |= dict(
+                zip(
+                    members,
+                    compare_columns(grid.a[block], grid.b[block], design, plan),
+                    strict=True,
+                )
+            )
         return found
 
-    def _two_at_a_time(self, first: _Tried, others: Sequence[_Tried], compared: Sequence[Variant], plan: Plan, most: int) -> list[Variant]:
+    def _two_at_a_time(
+        self,
+        first: _Tried,
+        others: Sequence[_Tried],
+        compared: Sequence[Variant],
+        plan: Plan,
+        most: int,
+    ) -> list[Variant]:
         """Two changes at once: of switches that leave the leader least ahead, and of those in which
         a convention that turns it differs.
         """
@@ -410,12 +528,25 @@ class _Study:
                 continue
             if len(one.alternative.changes) == 1:
                 entry = (standing_of(variant, reference), one.alternative)
-                least[variant.group] = min(entry, least.get(variant.group, entry), key=lambda entry: entry[0])
+                least[variant.group] = min(
+                    entry, least.get(variant.group, entry), key=lambda entry: entry[0]
+                )
             elif variant.group == PRESET and turns(variant, reference):
                 conventions.append(one.alternative)
-        costly = [alternative for _, alternative in sorted(least.values(), key=lambda entry: entry[0])[:most]]
-        sets = [costly, *(self.asked.taken_apart(one) for one in conventions[:_MOST_CONVENTIONS])] if most else []
-        pairs = [joined(one, other, self.asked) for members in sets for one, other in combinations(members, 2)]
+        costly = [
+            alternative
+            for _, alternative in sorted(least.values(), key=lambda entry: entry[0])[:most]
+        ]
+        sets = (
+            [costly, *(self.asked.taken_apart(one) for one in conventions[:_MOST_CONVENTIONS])]
+            if most
+            else []
+        )
+        pairs = [
+            joined(one, other, self.asked)
+            for members in sets
+            for one, other in combinations(members, 2)
+        ]
         pairs = list({one.text: one for one in pairs}.values())
         return self._compared([first, *self._tried(pairs)], plan)[1:] if pairs else []
 
@@ -427,7 +558,12 @@ def _measure(one: _Tried) -> Measure:
 
 
 def _variant(
-    one: Alternative, row: Difference | None = None, reference: Difference | None = None, *, same_as: str = "", reason: str = ""
+    one: Alternative,
+    row: Difference | None = None,
+    reference: Difference | None = None,
+    *,
+    same_as: str = "",
+    reason: str = "",
 ) -> Variant:
     """An alternative with what was found; `same_as` is ``"as asked"`` where nothing changes."""
     status: Status = "refused" if row is None else "changes the numbers"
@@ -444,7 +580,9 @@ def _variant(
         reason=reason,
         row=row,
         sign_turns=row is not None and lead != 0 and gain_of(row) * lead <= 0,
-        verdict_turns=row is not None and reference is not None and row.verdict != reference.verdict,
+        verdict_turns=row is not None
+        and reference is not None
+        and row.verdict != reference.verdict,
     )
 
 
@@ -463,8 +601,16 @@ class _Grid:
     def of(cls, columns: Sequence[tuple[MeasureValues, MeasureValues]]) -> "_Grid":
         lists = {id(side.queries): side.queries for pair in columns for side in pair}
         # By id, as `queries_of` has them.
-        place = {query: row for row, query in enumerate(sorted({query for queries in lists.values() for query in queries}))}
-        rows_of = {key: np.array([place[query] for query in queries], np.int64) for key, queries in lists.items()}
+        place = {
+            query: row
+            for row, query in enumerate(
+                sorted({query for queries in lists.values() for query in queries})
+            )
+        }
+        rows_of = {
+            key: np.array([place[query] for query in queries], np.int64)
+            for key, queries in lists.items()
+        }
         values = [np.full((len(place), len(columns)), np.nan) for _ in range(2)]
         known = np.zeros((len(place), len(columns)), bool)
         for number, pair in enumerate(columns):
@@ -503,4 +649,7 @@ class _Grid:
         kept = self.counted[:, one]
         if not np.array_equal(kept, self.counted[:, other]):
             return False
-        return all(np.allclose(side[kept, one], side[kept, other], rtol=ROUNDING, atol=ROUNDING) for side in (self.a, self.b))
+        return all(
+            np.allclose(side[kept, one], side[kept, other], rtol=ROUNDING, atol=ROUNDING)
+            for side in (self.a, self.b)
+        )

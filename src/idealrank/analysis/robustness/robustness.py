@@ -21,7 +21,8 @@ from idealrank.data.label_kinds import Labels
 Status: TypeAlias = Literal["changes the numbers", "no effect", "repeats", "refused"]
 
 CAUTION = (
-    "a sensitivity analysis: one comparison under many choices; p values are not corrected, since these are not independent hypotheses; "
+    "a sensitivity analysis: one comparison under many choices; p values are not corrected, "
+    "since these are not independent hypotheses; "
     "do not choose a favourable variant"
 )
 
@@ -78,7 +79,11 @@ class Variant:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything by name; None for what is not finite."""
-        numbers = None if self.row is None else {name: value for name, value in self.row.as_dict().items() if name in _SHOWN}
+        numbers = (
+            None
+            if self.row is None
+            else {name: value for name, value in self.row.as_dict().items() if name in _SHOWN}
+        )
         return {
             "group": self.group,
             "change": self.change,
@@ -96,9 +101,21 @@ class Variant:
 # What a variant says of a difference: what the rest of a comparison says (power, correction) is
 # about one test that was planned.
 _SHOWN = (
-    "direction", "mean_a", "mean_b", "difference", "interval", "p", "p_equivalence", "verdict", "effect", "wins", "ties", "losses", "n",
+    "direction",
+    "mean_a",
+    "mean_b",
+    "difference",
+    "interval",
+    "p",
+    "p_equivalence",
+    "verdict",
+    "effect",
+    "wins",
+    "ties",
+    "losses",
+    "n",
     "excluded_queries",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,7 +225,11 @@ class Robustness(WithWarnings):
     def significant(self) -> int:
         """Number of these variants in which the leader is significantly better, p uncorrected."""
         wanted = "better" if self.leader == self.run_b else "worse"
-        return 0 if self.leader is None else sum(one.row is not None and one.row.verdict == wanted for one in self.changing)
+        return (
+            0
+            if self.leader is None
+            else sum(one.row is not None and one.row.verdict == wanted for one in self.changing)
+        )
 
     @property
     def turning(self) -> tuple[Variant, ...]:
@@ -244,7 +265,9 @@ class Robustness(WithWarnings):
         Examples
         --------
         >>> import idealrank as ir
-        >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
+        >>> found = ir.robust(
+        ...     {"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"]
+        ... )
         >>> found.varied()[0]
         'A still leads by RR in the one variant that changes the numbers, with p at most 0.05 in 0.'
         """
@@ -252,11 +275,17 @@ class Robustness(WithWarnings):
         if not total:
             return [f"No variant changes the numbers of {self.measure} on these data."]
         if self.leader is None:
-            ahead, behind = (sum(one.row is not None and side * _gain(one.row) > 0 for one in self.changing) for side in (1, -1))
+            ahead, behind = (
+                sum(one.row is not None and side * _gain(one.row) > 0 for one in self.changing)
+                for side in (1, -1)
+            )
             said = f"{self.run_b} and {self.run_a} have the same {self.measure}; "
             if not ahead and not behind:
                 return [f"{said}none of {_changing(total)} distinguishes them."]
-            return [f"{said}of {_changing(total)}, {self.run_b} leads in {ahead:,} and {self.run_a} in {behind:,}."]
+            return [
+                f"{said}of {_changing(total)}, {self.run_b} leads in {ahead:,} and "
+                f"{self.run_a} in {behind:,}."
+            ]
         alpha = round(1 - self.method.level, 12)
         said = f"{self.leader} still leads by {self.measure} in {_of(self.leads, total)}"
         return [f"{said}, with p at most {alpha:g} in {self.significant:,}.", *self._turned()]
@@ -267,7 +296,10 @@ class Robustness(WithWarnings):
         for one in self.turning:
             if one.row is not None:
                 turned.setdefault(_outcome(one, one.row), []).append(one.change)
-        said = [_sentence(outcome, changes, self.asked.verdict) for outcome, changes in sorted(turned.items(), key=_order)]
+        said = [
+            _sentence(outcome, changes, self.asked.verdict)
+            for outcome, changes in sorted(turned.items(), key=_order)
+        ]
         if said and not self.pairs_tried:
             return said
         what = "the order of the runs" if self.asked.verdict == "undecided" else "the verdict"
@@ -275,8 +307,14 @@ class Robustness(WithWarnings):
 
     def _paired(self) -> list[str]:
         if self.pairs:
-            return [f"Two changes together do: {listed([one.change for one in self.pairs], most=3)}."]
-        return [f"Nor does any of {self.pairs_tried} pairs of switches."] if self.pairs_tried > 1 else []
+            return [
+                f"Two changes together do: {listed([one.change for one in self.pairs], most=3)}."
+            ]
+        return (
+            [f"Nor does any of {self.pairs_tried} pairs of switches."]
+            if self.pairs_tried > 1
+            else []
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record: the reference comparison, a summary, every variant, the
@@ -287,7 +325,11 @@ class Robustness(WithWarnings):
             "run_a": self.run_a,
             "run_b": self.run_b,
             "measure": self.measure,
-            "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
+            "convention": {
+                "name": convention.name,
+                "fingerprint": convention.fingerprint,
+                **convention.switches(),
+            },
             "verdict": self.verdict,
             "tipping": None if self.tipping is None else self.tipping.as_dict(),
             "tipping_reason": self.tipping_reason,
@@ -324,7 +366,11 @@ class Robustness(WithWarnings):
             record = {"a": self.run_a, "b": self.run_b} | record
             place = list(record).index("p")
             items = list(record.items())
-            found.append(dict([*items[:place], ("interval_low", low), ("interval_high", high), *items[place:]]))
+            found.append(
+                dict(
+                    [*items[:place], ("interval_low", low), ("interval_high", high), *items[place:]]
+                )
+            )
         return found
 
     def to_frame(self, backend: Any = "pandas") -> Any:
@@ -339,12 +385,16 @@ class Robustness(WithWarnings):
         Examples
         --------
         >>> import idealrank as ir
-        >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
+        >>> found = ir.robust(
+        ...     {"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"]
+        ... )
         >>> found.to_frame("polars").columns[2:5]
         ['group', 'change', 'measure']
         """
         records = self.records()
-        return frame_of({name: [record[name] for record in records] for name in records[0]}, backend)
+        return frame_of(
+            {name: [record[name] for record in records] for name in records[0]}, backend
+        )
 
     def __str__(self) -> str:
         return " ".join(self.summary())
@@ -381,12 +431,18 @@ def _sentence(outcome: str, changes: Sequence[str], asked: str) -> str:
 
 
 def _changing(count: int) -> str:
-    return f"{count:,} variants that change the numbers" if count != 1 else "1 variant that changes the numbers"
+    return (
+        f"{count:,} variants that change the numbers"
+        if count != 1
+        else "1 variant that changes the numbers"
+    )
 
 
 def _of(part: int, total: int) -> str:
     if part == total:
-        return f"all {_changing(total)}" if total > 1 else "the one variant that changes the numbers"
+        return (
+            f"all {_changing(total)}" if total > 1 else "the one variant that changes the numbers"
+        )
     return f"{part:,} of {_changing(total)}"
 
 
@@ -410,7 +466,12 @@ def standing_of(variant: Variant, reference: Variant) -> float:
     """Return the lead of the reference's leader, in standard errors."""
     if variant.row is None or reference.row is None:
         return math.inf
-    found = variant.row.effect * variant.row.direction * math.sqrt(variant.row.n) * math.copysign(1, gain_of(reference.row))
+    found = (
+        variant.row.effect
+        * variant.row.direction
+        * math.sqrt(variant.row.n)
+        * math.copysign(1, gain_of(reference.row))
+    )
     if math.isfinite(found):
         return found
     gain = gain_of(variant.row)

@@ -20,9 +20,23 @@ _MOST_THRESHOLDS = 10
 # the judgments and the queries. A threshold is no switch; its values come from the data. A switch
 # without a place of its own comes last.
 _ORDER = (
-    "gain", "discount", "cutoff", "rel", "ideal", "rounding", "recall_points", "ties", "score", "duplicates", "unjudged", "grades",
-    "negative", "missing", "without_judgments", "no_relevant",
-)  # fmt: skip
+    "gain",
+    "discount",
+    "cutoff",
+    "rel",
+    "ideal",
+    "rounding",
+    "recall_points",
+    "ties",
+    "score",
+    "duplicates",
+    "unjudged",
+    "grades",
+    "negative",
+    "missing",
+    "without_judgments",
+    "no_relevant",
+)
 CHANGED = (*_ORDER, *(switch for switch in ROWS if switch not in _ORDER))
 MEASURE, PRESET = "measure", "preset"
 AS_ASKED = "as asked"
@@ -43,7 +57,9 @@ class Alternative:
     reason: str = ""
 
     @classmethod
-    def of(cls, measure: Measure, convention: Convention, changes: Sequence[Change]) -> "Alternative":
+    def of(
+        cls, measure: Measure, convention: Convention, changes: Sequence[Change]
+    ) -> "Alternative":
         """The measure under the convention with switches and options changed; an option set on the
         measure is changed there.
         """
@@ -65,7 +81,14 @@ class Alternative:
         try:
             changed = replace(measure.under(convention), **options)
         except OptionError as error:
-            return cls(group=group, text=text, measure=None, convention=new, changes=tuple(changes), reason=str(error))
+            return cls(
+                group=group,
+                text=text,
+                measure=None,
+                convention=new,
+                changes=tuple(changes),
+                reason=str(error),
+            )
         return cls(group=group, text=text, measure=changed, convention=new, changes=tuple(changes))
 
 
@@ -90,7 +113,12 @@ class ComparisonRequest:
     @property
     def reference(self) -> Alternative:
         """No change."""
-        return Alternative(group="", text=AS_ASKED, measure=self.measure.under(self.convention), convention=self.convention)
+        return Alternative(
+            group="",
+            text=AS_ASKED,
+            measure=self.measure.under(self.convention),
+            convention=self.convention,
+        )
 
     def lacking(self) -> dict[str, str]:
         """Groups that mean nothing here, with the reason."""
@@ -120,7 +148,11 @@ class ComparisonRequest:
         if group in lacking:
             return
         if group == MEASURE:
-            yield from (self._of_measure(text) for text in self.others if parse_run_measure(text) != self.measure)
+            yield from (
+                self._of_measure(text)
+                for text in self.others
+                if parse_run_measure(text) != self.measure
+            )
         elif group == PRESET:
             yield from (self._of_preset(name) for name in PRESETS if name != self.convention.name)
         else:
@@ -143,7 +175,9 @@ class ComparisonRequest:
             thresholds = positive[:_MOST_THRESHOLDS]
             yield from (int(grade) if grade == int(grade) else grade for grade in thresholds)
         for value in ROWS[group].variants if group in ROWS else ():
-            if value != "error" and not (self.arrays and group == "ties" and str(value).startswith("docid")):
+            if value != "error" and not (
+                self.arrays and group == "ties" and str(value).startswith("docid")
+            ):
                 yield value
         if group == "gain" and 2 <= len(positive) <= _MOST_THRESHOLDS:
             # Relevant or not: what a graded measure is worth where nobody trusts the grades.
@@ -151,11 +185,18 @@ class ComparisonRequest:
 
     def _of_measure(self, text: str) -> Alternative:
         measure = parse_run_measure(text)
-        return Alternative(group=MEASURE, text=str(measure), measure=measure.under(self.convention), convention=self.convention)
+        return Alternative(
+            group=MEASURE,
+            text=str(measure),
+            measure=measure.under(self.convention),
+            convention=self.convention,
+        )
 
     def _of_preset(self, name: str) -> Alternative:
         preset = PRESETS[name]
-        return Alternative(group=PRESET, text=name, measure=self.measure.under(preset), convention=preset)
+        return Alternative(
+            group=PRESET, text=name, measure=self.measure.under(preset), convention=preset
+        )
 
     def taken_apart(self, one: Alternative) -> list[Alternative]:
         """The switches in which a convention differs from the reference, each as a change of its
@@ -164,7 +205,10 @@ class ComparisonRequest:
         ours, theirs = self.convention.switches(), one.convention.switches()
         free = [name for name in SWITCHES if name in ALIGNMENT or self._is_free(name)]
         order = sorted((name for name in free if ours[name] != theirs[name]), key=CHANGED.index)
-        return [Alternative.of(self.measure, self.convention, [_change(f"{name}={theirs[name]}")]) for name in order]
+        return [
+            Alternative.of(self.measure, self.convention, [_change(f"{name}={theirs[name]}")])
+            for name in order
+        ]
 
     def _is_free(self, option: str) -> bool:
         """Return whether the measure leaves an option to the convention."""
@@ -177,12 +221,18 @@ class ComparisonRequest:
         base = parts[0].strip().lower()
         if base in PRESETS:
             convention = Convention.of(text)
-            return Alternative(group=PRESET, text=convention.name, measure=self.measure.under(convention), convention=convention)
+            return Alternative(
+                group=PRESET,
+                text=convention.name,
+                measure=self.measure.under(convention),
+                convention=convention,
+            )
         try:
             return self._of_measure(text)
         except OptionError as error:
             raise OptionError(
-                f"variant {shown(repr(text))}: expected a group ({', '.join(GROUPS)}), a change such as cutoff=5, a convention that "
+                f"variant {shown(repr(text))}: expected a group ({', '.join(GROUPS)}), a "
+                f"change such as cutoff=5, a convention that "
                 f"`idealrank conventions` lists, or a measure ({error.kept().parts[0]})"
             ) from None
 

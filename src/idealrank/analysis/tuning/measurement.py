@@ -9,7 +9,14 @@ import numpy as np
 
 from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.families import DRAWS
-from idealrank.analysis.comparison.query_table import QueryTable, comparable, queries_of, seed_from, unjudged_counts, unjudged_share
+from idealrank.analysis.comparison.query_table import (
+    QueryTable,
+    comparable,
+    queries_of,
+    seed_from,
+    unjudged_counts,
+    unjudged_share,
+)
 from idealrank.analysis.comparison.requirements import mismatches
 from idealrank.analysis.tuning.settings import (
     Choice,
@@ -70,9 +77,15 @@ def grid_of(
     """Every discount with every cutoff."""
     base = parse_measure(measure)
     if not isinstance(base, (NDCG, DCG)):
-        raise OptionError(f"{base}: found a measure without a discount; expected nDCG or DCG, also with options, as in nDCG(gain=exp2)")
+        raise OptionError(
+            f"{base}: found a measure without a discount; expected nDCG or DCG, also with "
+            f"options, as in nDCG(gain=exp2)"
+        )
     if base.discount is not None or base.cutoff is not None:
-        raise OptionError(f"{base}: found a discount or cutoff, which are to be chosen; expected nDCG or DCG without them")
+        raise OptionError(
+            f"{base}: found a discount or cutoff, which are to be chosen; expected nDCG or "
+            f"DCG without them"
+        )
     usual = make_discount(Convention.of(convention).rules.discount).text
     found = {}
     for made in [make_discount(discount) for discount in discounts]:
@@ -88,7 +101,11 @@ def measures_of(grid: Sequence[Option]) -> tuple[Measure, ...]:
     """List the measures to evaluate: the requested ones, and their companions on the reach of
     judgments.
     """
-    counts = dict.fromkeys(count for option in grid for count in (JudgedShare(cutoff=option.cutoff), NumRet(cutoff=option.cutoff)))
+    counts = dict.fromkeys(
+        count
+        for option in grid
+        for count in (JudgedShare(cutoff=option.cutoff), NumRet(cutoff=option.cutoff))
+    )
     return (*(option.measure for option in grid), *counts)
 
 
@@ -113,20 +130,29 @@ def choose(
     >>> import idealrank as ir
     >>> grid, qrels = grid_of(cutoffs=[2, 10]), {f"q{i}": {"x": 1} for i in range(8)}
     >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> choose([ir.evaluate(qrels, run, measures_of(grid)) for run in runs], grid).recommended.measure
+    >>> choose(
+    ...     [ir.evaluate(qrels, run, measures_of(grid)) for run in runs], grid
+    ... ).recommended.measure
     'nDCG@10'
     """
     if len(evaluations) < 2:
-        raise OptionError(f"found {len(evaluations)} run, expected two or more: settings are compared by their power to distinguish runs")
+        raise OptionError(
+            f"found {len(evaluations)} run, expected two or more: settings are compared by "
+            f"their power to distinguish runs"
+        )
     evaluations, queries = comparable(evaluations), queries_of(evaluations)
     names = distinct([evaluation.name for evaluation in evaluations])
     unjoined = mismatches(evaluations, names, grid[0].measure)
-    tables = tuple(QueryTable.of(evaluation, [option.measure for option in grid], queries) for evaluation in evaluations)
+    tables = tuple(
+        QueryTable.of(evaluation, [option.measure for option in grid], queries)
+        for evaluation in evaluations
+    )
     values = np.stack([table.values for table in tables], axis=1)
     kept = np.asarray(np.isfinite(values).all(axis=(1, 2)))
     if kept.sum() < _FEWEST:
         raise InputError(
-            f"{int(kept.sum())} of {len(queries)} queries are scored in every run, expected at least {_FEWEST}; "
+            f"{int(kept.sum())} of {len(queries)} queries are scored in every run, expected "
+            f"at least {_FEWEST}; "
             "a convention under which all count has missing=zero and no_relevant=zero",
             switch="missing=zero",
         )
@@ -136,12 +162,22 @@ def choose(
     shares = [_unjudged(evaluations, option.cutoff, queries, kept) for option in grid]
     settings = case.settings(grid, shares, theory or {}, tell)
     return _choice(
-        names=names, settings=settings, case=case, convention=evaluations[0].convention, left_out=int((~kept).sum()), unjoined=unjoined
+        names=names,
+        settings=settings,
+        case=case,
+        convention=evaluations[0].convention,
+        left_out=int((~kept).sum()),
+        unjoined=unjoined,
     )
 
 
 def _choice(
-    names: tuple[str, ...], settings: Sequence[Setting], case: "_Case", convention: Convention, left_out: int, unjoined: Mapping[str, str]
+    names: tuple[str, ...],
+    settings: Sequence[Setting],
+    case: "_Case",
+    convention: Convention,
+    left_out: int,
+    unjoined: Mapping[str, str],
 ) -> Choice:
     usual = nearest_to_usual(settings)
     settings, best = case.beside_best(settings)
@@ -185,11 +221,28 @@ class _Case:
         """Swap rates of all settings by the same splits, and how far they can be told apart."""
         generator, values = generator_of(self.seed), self.values
         size = usual_size(len(values)) if size is None else size
-        self._swaps = swap_table(values, size=size, trials=whole_number("n_splits", n_splits, 2), rng=generator, threads=self.threads)
-        self._spread = swap_spread(values, size=size, resamples=n_resamples, level=self.level, rng=generator, threads=self.threads)
+        self._swaps = swap_table(
+            values,
+            size=size,
+            trials=whole_number("n_splits", n_splits, 2),
+            rng=generator,
+            threads=self.threads,
+        )
+        self._spread = swap_spread(
+            values,
+            size=size,
+            resamples=n_resamples,
+            level=self.level,
+            rng=generator,
+            threads=self.threads,
+        )
 
     def settings(
-        self, grid: Sequence[Option], unjudged: Sequence[float], theory: Mapping[Measure, Theory], tell: Tell | None
+        self,
+        grid: Sequence[Option],
+        unjudged: Sequence[float],
+        theory: Mapping[Measure, Theory],
+        tell: Tell | None,
     ) -> list[Setting]:
         """All that is known of each setting by itself."""
         found = []
@@ -199,7 +252,9 @@ class _Case:
                 Setting(
                     measure=str(option.measure),
                     discount=option.discount,
-                    cutoff=option.cutoff if option.cutoff is None or isinstance(option.cutoff, int) else option.cutoff.text,
+                    cutoff=option.cutoff
+                    if option.cutoff is None or isinstance(option.cutoff, int)
+                    else option.cutoff.text,
                     swap_rate=float(self._swaps.rates[place]),
                     swap_error=float(self._swaps.standard_errors[place]),
                     tied=float(self._swaps.tied[place]),
@@ -217,7 +272,11 @@ class _Case:
         """Summarise the tests of one setting, before it is compared with the best."""
         first, second = np.triu_indices(table.shape[1], 1)
         together = simultaneous(
-            subtracted(table[:, first], table[:, second]), n_resamples=DRAWS, rng=self.seed, level=self.level, threads=self.threads
+            subtracted(table[:, first], table[:, second]),
+            n_resamples=DRAWS,
+            rng=self.seed,
+            level=self.level,
+            threads=self.threads,
         )
         alpha = 1 - self.level
         return {
@@ -233,10 +292,16 @@ class _Case:
     def beside_best(self, settings: Sequence[Setting]) -> tuple[tuple[Setting, ...], Setting]:
         """The settings with how far they are behind the best of those considered, and that one."""
         considered = [place for place, setting in enumerate(settings) if setting.considered]
-        best = min(considered, key=lambda place: (settings[place].swap_rate, distance_to_usual(settings[place])))
+        best = min(
+            considered,
+            key=lambda place: (settings[place].swap_rate, distance_to_usual(settings[place])),
+        )
         found = []
         for place, setting in enumerate(settings):
-            behind, margin = setting.swap_rate - settings[best].swap_rate, float(self._spread.margins[best, place])
+            behind, margin = (
+                setting.swap_rate - settings[best].swap_rate,
+                float(self._spread.margins[best, place]),
+            )
             as_good = setting.considered and behind <= margin
             found.append(replace(setting, behind=behind, margin=margin, as_good=as_good))
         return tuple(found), found[best]
@@ -263,7 +328,9 @@ def _generalisability(table: FloatArray) -> float:
     return components.systems / whole if whole > 0 else math.nan
 
 
-def _unjudged(evaluations: Sequence[Evaluation], cutoff: Cutoff | None, queries: Sequence[str], kept: AnyArray) -> float:
+def _unjudged(
+    evaluations: Sequence[Evaluation], cutoff: Cutoff | None, queries: Sequence[str], kept: AnyArray
+) -> float:
     """Of the documents that a run shows down to the cutoff, the share without a judgment; of the
     run with the largest.
     """
@@ -272,7 +339,8 @@ def _unjudged(evaluations: Sequence[Evaluation], cutoff: Cutoff | None, queries:
         counts = unjudged_counts(evaluation, cutoff, queries)
         if counts is None:
             raise IncompatibleError(
-                f"run {evaluation.name!r} was evaluated without the measures that count judged documents; use measures_of"
+                f"run {evaluation.name!r} was evaluated without the measures that count "
+                f"judged documents; use measures_of"
             )
         shares.append(unjudged_share(counts[kept]))
     return max(shares)

@@ -115,7 +115,10 @@ class Setting:
     def as_dict(self) -> dict[str, Any]:
         """Everything by name; None for what is not finite."""
         found = asdict(self) | {"share": self.share}
-        return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in found.items()}
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in found.items()
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,7 +219,10 @@ class Choice:
         for setting in self.settings:
             if setting.measure == measure:
                 return setting
-        raise KeyError(f"{measure}: not compared, only {', '.join(setting.measure for setting in self.settings)}")
+        raise KeyError(
+            f"{measure}: not compared, only "
+            f"{', '.join(setting.measure for setting in self.settings)}"
+        )
 
     @property
     def discounts(self) -> tuple[str, ...]:
@@ -243,10 +249,17 @@ class Choice:
             "best": self.best.measure,
             "usual": self.usual.measure,
             "recommendation": self.recommendation,
-            "warnings": [*(f"run {name} {phrase}" for name, phrase in self.mismatches.items()), *self.warnings],
+            "warnings": [
+                *(f"run {name} {phrase}" for name, phrase in self.mismatches.items()),
+                *self.warnings,
+            ],
             "settings": [setting.as_dict() for setting in self.settings],
             "method": asdict(self.method),
-            "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
+            "convention": {
+                "name": convention.name,
+                "fingerprint": convention.fingerprint,
+                **convention.switches(),
+            },
         }
 
     def to_frame(self, backend: Any = "pandas") -> Any:
@@ -266,7 +279,9 @@ class Choice:
         ['measure', 'discount', 'cutoff', 'swap_rate']
         """
         records = [flat_setting(setting) for setting in self.settings]
-        return frame_of({name: [record[name] for record in records] for name in records[0]}, backend)
+        return frame_of(
+            {name: [record[name] for record in records] for name in records[0]}, backend
+        )
 
     def __str__(self) -> str:
         return self.recommendation
@@ -305,7 +320,11 @@ def nearest_to_usual(settings: Sequence[Setting]) -> Setting:
 
 def distance_to_usual(setting: Setting) -> tuple[bool, float]:
     """Return the distance from nDCG@10; relative and missing cutoffs are farthest."""
-    away = abs(math.log(setting.cutoff / _USUAL_CUTOFF)) if isinstance(setting.cutoff, int) else math.inf
+    away = (
+        abs(math.log(setting.cutoff / _USUAL_CUTOFF))
+        if isinstance(setting.cutoff, int)
+        else math.inf
+    )
     return setting.discount != _USUAL_DISCOUNT, away
 
 
@@ -315,67 +334,102 @@ def recommended_of(settings: Sequence[Setting], usual: Setting) -> Setting:
     """
     return min(
         (setting for setting in settings if setting.as_good),
-        key=lambda setting: (setting.measure != usual.measure, *distance_to_usual(setting), setting.swap_rate),
+        key=lambda setting: (
+            setting.measure != usual.measure,
+            *distance_to_usual(setting),
+            setting.swap_rate,
+        ),
     )
 
 
-def warnings_of(settings: Sequence[Setting], recommended: Setting, n_runs: int, n_queries: int, left_out: int) -> tuple[str, ...]:
+def warnings_of(
+    settings: Sequence[Setting], recommended: Setting, n_runs: int, n_queries: int, left_out: int
+) -> tuple[str, ...]:
     """List the obstacles, one sentence each."""
     return tuple(_warnings(settings, recommended, n_runs, n_queries, left_out))
 
 
-def _warnings(settings: Sequence[Setting], recommended: Setting, n_runs: int, n_queries: int, left_out: int) -> Iterator[str]:
+def _warnings(
+    settings: Sequence[Setting], recommended: Setting, n_runs: int, n_queries: int, left_out: int
+) -> Iterator[str]:
     if n_runs < _FEW_RUNS:
-        yield "2 runs make one pair: every share of significant pairs is 0 or 1, and each rate is the rate of this pair; use more runs"
+        yield (
+            "2 runs make one pair: every share of significant pairs is 0 or 1, and each rate is "
+            "the rate of this pair; use more runs"
+        )
     margins = [setting.margin for setting in settings if setting.behind]
     if margins and min(margins) >= 1:
-        yield f"{n_queries} queries cannot distinguish any setting from the best, however much their rates differ"
+        yield (
+            f"{n_queries} queries cannot distinguish any setting from the best, however much "
+            f"their rates differ"
+        )
     elif n_queries < _FEW_QUERIES:
         yield f"{n_queries} queries are few: other queries would give other rates"
     if left_out:
         yield f"queries left out, since a run or a setting has no value for them: {left_out:,}"
     if recommended.unjudged > UNJUDGED:
         yield (
-            f"of the documents shown by {recommended.measure} {recommended.unjudged:.0%} were never judged in some run, and no setting has "
+            f"of the documents shown by {recommended.measure} {recommended.unjudged:.0%} were "
+            f"never judged in some run, and no setting has "
             "much fewer; judge more documents before you trust any of them"
         )
     if max(setting.swap_rate for setting in settings) < _NEVER and len(settings) > 1:
         yield (
-            "no setting swaps: these runs differ too much to distinguish settings; use smaller sets of queries (size=3, --size 3), or more "
+            "no setting swaps: these runs differ too much to distinguish settings; use "
+            "smaller sets of queries (size=3, --size 3), or more "
             "similar runs"
         )
 
 
-def in_words(settings: Sequence[Setting], recommended: Setting, best: Setting, usual: Setting, size: int) -> str:
+def in_words(
+    settings: Sequence[Setting], recommended: Setting, best: Setting, usual: Setting, size: int
+) -> str:
     """The recommendation: what to take, what it is compared with, what was left out, what it takes,
     and what the theory says.
     """
     sentences = [_decision(recommended, best, usual, size), _alike(settings, best)]
     sentences += [_left_out(settings), _strength(recommended), _of_theory(recommended)]
     sentences.append(
-        "A measure that distinguishes runs well does not necessarily reflect what users want; decide that first (idealrank advise)."
+        "A measure that distinguishes runs well does not necessarily reflect what users want; "
+        "decide that first (idealrank advise)."
     )
     return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _decision(recommended: Setting, best: Setting, usual: Setting, size: int) -> str:
-    rate = f"two random sets of {size:,} queries order two runs in opposite ways {_times(best.swap_rate)}"
+    rate = (
+        f"two random sets of {size:,} queries order two runs in opposite ways "
+        f"{_times(best.swap_rate)}"
+    )
     if recommended.measure == best.measure == usual.measure:
         return f"Keep {usual.measure}: no other setting has a lower swap rate ({rate})."
     if recommended.measure == usual.measure:
         return (
-            f"Keep {usual.measure}: the lowest swap rate is that of {best.measure} ({rate}; by {usual.measure} {_times(usual.swap_rate)}), "
-            f"but the difference of {usual.behind:.3f} could come from the choice of these queries{_needed(usual)}."
+            f"Keep {usual.measure}: the lowest swap rate is that of {best.measure} ({rate}; "
+            f"by {usual.measure} {_times(usual.swap_rate)}), "
+            f"but the difference of {usual.behind:.3f} could come from the choice of these "
+            f"queries{_needed(usual)}."
         )
     if not usual.considered:
-        why = f"{usual.measure} is not considered, since {usual.unjudged:.0%} of its documents are unjudged in some run"
+        why = (
+            f"{usual.measure} is not considered, since {usual.unjudged:.0%} of its documents are "
+            f"unjudged in some run"
+        )
     else:
         why = (
-            f"{usual.measure} swaps more often ({_times(usual.swap_rate)}), by {usual.behind:.3f}, which is more than the choice of these "
+            f"{usual.measure} swaps more often ({_times(usual.swap_rate)}), by "
+            f"{usual.behind:.3f}, which is more than the choice of these "
             f"queries explains ({usual.margin:.3f})"
         )
-    near = "" if recommended.measure == best.measure else f", and {recommended.measure} is the nearest to it that is as good as the best"
-    return f"Take {recommended.measure}: the lowest swap rate is that of {best.measure} ({rate}). {why}{near}."
+    near = (
+        ""
+        if recommended.measure == best.measure
+        else f", and {recommended.measure} is the nearest to it that is as good as the best"
+    )
+    return (
+        f"Take {recommended.measure}: the lowest swap rate is that of {best.measure} ({rate}). "
+        f"{why}{near}."
+    )
 
 
 def _needed(setting: Setting) -> str:
@@ -389,15 +443,25 @@ def _times(rate: float) -> str:
 
 
 def _alike(settings: Sequence[Setting], best: Setting) -> str:
-    others, alike = (sum(getattr(setting, name) for setting in settings) - 1 for name in ("considered", "as_good"))
+    others, alike = (
+        sum(getattr(setting, name) for setting in settings) - 1
+        for name in ("considered", "as_good")
+    )
     if others < 1:
         return ""
     if alike == others:
-        return f"These queries cannot distinguish any of the {others:,} other considered settings from {best.measure}."
+        return (
+            f"These queries cannot distinguish any of the {others:,} other considered settings "
+            f"from {best.measure}."
+        )
     if not alike:
-        return f"These queries distinguish all of the {others:,} other considered settings from {best.measure}."
+        return (
+            f"These queries distinguish all of the {others:,} other considered settings from "
+            f"{best.measure}."
+        )
     return (
-        f"These queries cannot distinguish {alike:,} of the {others:,} other considered settings from {best.measure}; do not choose among "
+        f"These queries cannot distinguish {alike:,} of the {others:,} other considered "
+        f"settings from {best.measure}; do not choose among "
         "them by their rates."
     )
 
@@ -409,13 +473,22 @@ def _left_out(settings: Sequence[Setting]) -> str:
     depths = ", ".join("whole lists" if depth == "all" else depth for depth in found)
     low, high = min(found.values()), max(found.values())
     shares = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
-    return f"Not considered: {depths}, where {shares} of the returned documents are unjudged and count as not relevant."
+    return (
+        f"Not considered: {depths}, where {shares} of the returned documents are unjudged and "
+        f"count as not relevant."
+    )
 
 
 def _strength(setting: Setting) -> str:
     if setting.pairs == 1:
-        return f"By {setting.measure} the two runs {'differ' if setting.significant else 'do not differ'} significantly."
-    return f"By {setting.measure} {setting.significant:,} of {setting.pairs:,} pairs of runs differ significantly."
+        return (
+            f"By {setting.measure} the two runs "
+            f"{'differ' if setting.significant else 'do not differ'} significantly."
+        )
+    return (
+        f"By {setting.measure} {setting.significant:,} of {setting.pairs:,} pairs of runs differ "
+        f"significantly."
+    )
 
 
 def _of_theory(setting: Setting) -> str:
@@ -423,9 +496,20 @@ def _of_theory(setting: Setting) -> str:
     if theory is None:
         return ""
     says = {
-        "infeasible": "never converges for one query, however many documents it has; its mean over queries, which matters here, does",
-        "borderline": "converges for one query as documents are added, but depends on the very top alone",
-        "feasible": "converges for one query as documents are added, and so does the order of two rankers",
+        "infeasible": "never converges for one query, however many documents it has; its mean "
+        "over queries, "
+        "which matters here, does",
+        "borderline": "converges for one query as documents are added, but depends on the very "
+        "top alone",
+        "feasible": "converges for one query as documents are added, and so does the order of two "
+        "rankers",
     }.get(theory.verdict, "is undecided: no theorem covers it")
-    source = f"{_PAPER}, section 3, {theory.theorem}" if theory.theorem.startswith("Theorem") else theory.theorem or _PAPER
-    return f"In theory ({source}) {setting.measure} {says}: {_CHAPTER}, 'Which discounts and cutoffs are safe'."
+    source = (
+        f"{_PAPER}, section 3, {theory.theorem}"
+        if theory.theorem.startswith("Theorem")
+        else theory.theorem or _PAPER
+    )
+    return (
+        f"In theory ({source}) {setting.measure} {says}: {_CHAPTER}, 'Which discounts and cutoffs "
+        f"are safe'."
+    )

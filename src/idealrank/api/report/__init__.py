@@ -144,9 +144,22 @@ def report(
     >>> page = ir.report(qrels, old, new, measures="nDCG@10", names=["old", "new"])
     >>> "new is better" in page
     True
-    >>> page = ir.report([2, 1, 0, 1], [3, 2, 1, 0], [0, 1, 2, 3], group=[3, 1], convention="lightgbm", measures="nDCG@10")
+    >>> page = ir.report(
+    ...     [2, 1, 0, 1],
+    ...     [3, 2, 1, 0],
+    ...     [0, 1, 2, 3],
+    ...     group=[3, 1],
+    ...     convention="lightgbm",
+    ...     measures="nDCG@10",
+    ... )
     >>> both = [ir.evaluate(qrels, run, "nDCG@10") for run in (old, new)]
-    >>> page = ir.report(ir.compare(*both), evaluations=both, qrels=qrels, runs=[old, new], queries={"q0": "where is x"})
+    >>> page = ir.report(
+    ...     ir.compare(*both),
+    ...     evaluations=both,
+    ...     qrels=qrels,
+    ...     runs=[old, new],
+    ...     queries={"q0": "where is x"},
+    ... )
     >>> page.splitlines()[0], "new is better" in page or "run (2) is better" in page
     ('<!DOCTYPE html>', True)
     """
@@ -156,29 +169,62 @@ def report(
         path, others = others[0], ()
     if others:
         if evaluations is not None or qrels is not None or runs is not None:
-            raise OptionError(f"evaluations, qrels, runs: found them beside {_FORM}, expected them with a result alone")
-        declared = {"labels_are": labels_are, "sampled_negatives": sampled_negatives, "labels_from": labels_from}
-        compared = {"weights": weights, "clusters": clusters, "slices": slices, "threads": threads, **declared}
+            raise OptionError(
+                f"evaluations, qrels, runs: found them beside {_FORM}, expected them with a "
+                f"result alone"
+            )
+        declared = {
+            "labels_are": labels_are,
+            "sampled_negatives": sampled_negatives,
+            "labels_from": labels_from,
+        }
+        compared = {
+            "weights": weights,
+            "clusters": clusters,
+            "slices": slices,
+            "threads": threads,
+            **declared,
+        }
         asked = _Asked(measures, names, convention, layout)
         robustness = _robustness_of_arrays((result, *others), asked, compared, robustness)
         result, evaluations, qrels, runs = _computed((result, *others), asked, compared)
     else:
-        declared = {"labels_are": labels_are, "sampled_negatives": sampled_negatives, "labels_from": labels_from}
+        declared = {
+            "labels_are": labels_are,
+            "sampled_negatives": sampled_negatives,
+            "labels_from": labels_from,
+        }
         _refuse_beside_result({"names": names, "convention": convention, **layout, **declared})
     held = _held(result, evaluations, keep=bool(others) and runs is not None)
     found = ReportMaterial(
-        evaluations=held, measures=_measures(result, held, measures), weights=weights_of(weights), clusters=clusters_of(clusters),
+        evaluations=held,
+        measures=_measures(result, held, measures),
+        weights=weights_of(weights),
+        clusters=clusters_of(clusters),
         categories=slices_of(slices),
-        comparison=result if isinstance(result, Comparison) else None, queries=queries, documents=documents, threads=threads,
-        qrels=None if qrels is None else to_qrels(qrels), runs=_runs(runs, held),
-    )  # fmt: skip
+        comparison=result if isinstance(result, Comparison) else None,
+        queries=queries,
+        documents=documents,
+        threads=threads,
+        qrels=None if qrels is None else to_qrels(qrels),
+        runs=_runs(runs, held),
+    )
     if isinstance(result, Gated):
         found = with_gate(found, result)
     if found.qrels is None and found.runs:
-        raise InputError("runs: found no qrels beside them, expected both: lists are shown with the grades of their documents")
-    made = robustness if isinstance(robustness, Robustness) else robustness_of(found, wanted=robustness)
+        raise InputError(
+            "runs: found no qrels beside them, expected both: lists are shown with the grades "
+            "of their documents"
+        )
+    made = (
+        robustness
+        if isinstance(robustness, Robustness)
+        else robustness_of(found, wanted=robustness)
+    )
     inputs = hashed(one for evaluation in held for one in evaluation.provenance.inputs)
-    subject = gather(replace(found, robustness=made, made=Made(inputs=inputs, when=moment())), progress=progress)
+    subject = gather(
+        replace(found, robustness=made, made=Made(inputs=inputs, when=moment())), progress=progress
+    )
     page = Page(page_html(subject))
     return page if path is None else page.save(path)
 
@@ -187,7 +233,11 @@ def _is_result(value: Any) -> bool:
     """Return whether this is a result, or a sequence of evaluations, and not judgments."""
     if isinstance(value, (Evaluation, Comparison, Gated)):
         return True
-    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(one, Evaluation) for one in value)
+    return (
+        isinstance(value, (list, tuple))
+        and bool(value)
+        and all(isinstance(one, Evaluation) for one in value)
+    )
 
 
 def _refuse_beside_result(options: "Mapping[str, Any]") -> None:
@@ -213,45 +263,83 @@ def _computed(
     """
     measures, names, convention, layout = asked
     if any(isinstance(one, Evaluation) for one in given):
-        held = evaluations_of(_FORM, given, measures or (), names, layout=layout, convention=convention)
+        held = evaluations_of(
+            _FORM, given, measures or (), names, layout=layout, convention=convention
+        )
         return compare(*held, measures=measures, **options), held, None, None
     qrels, *tables = given
     refuse_names(names, tables)
     measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
     if is_array(qrels) and len(tables) == 1:
         name = names[0] if names else None
-        held = [evaluate(qrels, tables[0], with_companions(measures), convention or "standard", name=name, **layout)]
+        held = [
+            evaluate(
+                qrels,
+                tables[0],
+                with_companions(measures),
+                convention or "standard",
+                name=name,
+                **layout,
+            )
+        ]
         qrels, runs = None, None
     elif is_array(qrels):
-        held = list(evaluations_of(_FORM, given, measures, names, layout=layout, convention=convention))
+        held = list(
+            evaluations_of(_FORM, given, measures, names, layout=layout, convention=convention)
+        )
         qrels, runs = None, None
     else:
         refuse_layout(layout)
-        qrels = to_qrels(qrels).labelled(options["labels_are"], sampled_negatives=options["sampled_negatives"])
+        qrels = to_qrels(qrels).labelled(
+            options["labels_are"], sampled_negatives=options["sampled_negatives"]
+        )
         if len(tables) == 1:
             run = to_run(tables[0], name=names[0] if names else None, judgments=qrels)
             runs = [run.renamed(names[0]) if names else run]
         else:
             runs = to_runs(tables, names, judgments=qrels)
-        held = [_evaluated(qrels, run, measures, convention or "standard", options["threads"]) for run in runs]
+        held = [
+            _evaluated(qrels, run, measures, convention or "standard", options["threads"])
+            for run in runs
+        ]
         for one in held:
             warn_of_doubt(one)
-    return held[0] if len(held) == 1 else compare(*held, measures=measures, **options), held, qrels, runs
+    return (
+        held[0] if len(held) == 1 else compare(*held, measures=measures, **options),
+        held,
+        qrels,
+        runs,
+    )
 
 
-def _evaluated(qrels: Qrels, run: Run, asked: Sequence[Measure], convention: "Convention | str", threads: int) -> Evaluation:
+def _evaluated(
+    qrels: Qrels, run: Run, asked: Sequence[Measure], convention: "Convention | str", threads: int
+) -> Evaluation:
     """As `evaluate` does, with the hits and first documents that the page shows: each run is
     aligned once.
     """
     one = evaluate_read(
-        qrels, run, with_companions(asked), convention, keep_unjudged=True, keep_for=measures_looked_at(asked), keep_top=depth_of(asked),
+        qrels,
+        run,
+        with_companions(asked),
+        convention,
+        keep_unjudged=True,
+        keep_for=measures_looked_at(asked),
+        keep_top=depth_of(asked),
         threads=threads,
-    )  # fmt: skip
-    return replace(one, provenance=replace(one.provenance, inputs=input_files((*qrels.paths, *run.paths))), sources=(qrels, run))
+    )
+    return replace(
+        one,
+        provenance=replace(one.provenance, inputs=input_files((*qrels.paths, *run.paths))),
+        sources=(qrels, run),
+    )
 
 
 def _robustness_of_arrays(
-    given: "Sequence[Any]", asked: _Asked, options: Mapping[str, Any], wanted: "Robustness | bool | None"
+    given: "Sequence[Any]",
+    asked: _Asked,
+    options: Mapping[str, Any],
+    wanted: "Robustness | bool | None",
 ) -> "Robustness | bool | None":
     """The robust verdict on the first two runs of arrays, which later steps could not compute;
     otherwise what is `wanted`.
@@ -263,11 +351,26 @@ def _robustness_of_arrays(
     if unfit(measure):
         return False
     names = list(asked.names or unnamed_runs(len(given) - 1))[:2]
-    way: dict[str, Any] = {"weights": options["weights"], "clusters": options["clusters"], "threads": options["threads"], **asked.layout}
-    return robust(given[0], given[1], given[2], measure=measure, convention=asked.convention, names=names, **way)
+    way: dict[str, Any] = {
+        "weights": options["weights"],
+        "clusters": options["clusters"],
+        "threads": options["threads"],
+        **asked.layout,
+    }
+    return robust(
+        given[0],
+        given[1],
+        given[2],
+        measure=measure,
+        convention=asked.convention,
+        names=names,
+        **way,
+    )
 
 
-def _held(result: Any, given: "Sequence[Evaluation] | None", *, keep: bool) -> tuple[Evaluation, ...]:
+def _held(
+    result: Any, given: "Sequence[Evaluation] | None", *, keep: bool
+) -> tuple[Evaluation, ...]:
     """The evaluations behind a result; they `keep` their hits if they were made of the runs that
     the page shows.
     """
@@ -284,19 +387,29 @@ def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Eva
     if not isinstance(result, (Comparison, Gated)):
         held = tuple(result) if isinstance(result, Iterable) else ()
         if not held or not all(isinstance(one, Evaluation) for one in held):
-            raise InputError(f"result: found {type(result).__name__}, expected an Evaluation, several, a Comparison or a Gated, or {_FORM}")
+            raise InputError(
+                f"result: found {type(result).__name__}, expected an Evaluation, several, a "
+                f"Comparison or a Gated, or {_FORM}"
+            )
         return held
     if given is None:
         kind = type(result).__name__
-        raise InputError(f"evaluations: found none, expected the evaluations of the {kind}: it holds no values of single queries")
+        raise InputError(
+            f"evaluations: found none, expected the evaluations of the {kind}: it holds no "
+            f"values of single queries"
+        )
     names = result.names if isinstance(result, Comparison) else (result.run, *result.baselines)
     by_name = dict(zip(distinct([one.name for one in given]), given, strict=True))
     if set(by_name) != set(names):
-        raise IncompatibleError(f"evaluations: found {', '.join(by_name)}, expected {', '.join(names)}")
+        raise IncompatibleError(
+            f"evaluations: found {', '.join(by_name)}, expected {', '.join(names)}"
+        )
     return tuple(by_name[name] for name in names)
 
 
-def _measures(result: Any, held: Sequence[Evaluation], asked: "MeasureLike | Iterable[MeasureLike] | None") -> tuple[Measure, ...]:
+def _measures(
+    result: Any, held: Sequence[Evaluation], asked: "MeasureLike | Iterable[MeasureLike] | None"
+) -> tuple[Measure, ...]:
     """Choose the measures to show; each was evaluated."""
     evaluated = held[0].measures
     if asked is not None:
@@ -309,7 +422,10 @@ def _measures(result: Any, held: Sequence[Evaluation], asked: "MeasureLike | Ite
         wanted = list(map(str, shown_measures(evaluated)))
     by_text = {str(measure): measure for measure in evaluated}
     if lacking := [text for text in wanted if text not in by_text]:
-        raise IncompatibleError(f"{lacking[0]}: run {held[0].name!r} was not evaluated by it, only by {', '.join(by_text)}")
+        raise IncompatibleError(
+            f"{lacking[0]}: run {held[0].name!r} was not evaluated by it, only by "
+            f"{', '.join(by_text)}"
+        )
     return tuple(by_text[text] for text in wanted)
 
 
@@ -319,5 +435,11 @@ def _runs(runs: Any, held: Sequence[Evaluation]) -> tuple[Run, ...]:
         return ()
     listed = list(runs) if isinstance(runs, (list, tuple)) else [runs]
     if len(listed) != len(held):
-        raise InputError(f"runs: found {len(listed)}, expected one for each of the {len(held)} evaluations, in their order")
-    return tuple(to_run(run, name=one.name if not isinstance(run, Run) else None) for run, one in zip(listed, held, strict=True))
+        raise InputError(
+            f"runs: found {len(listed)}, expected one for each of the {len(held)} "
+            f"evaluations, in their order"
+        )
+    return tuple(
+        to_run(run, name=one.name if not isinstance(run, Run) else None)
+        for run, one in zip(listed, held, strict=True)
+    )

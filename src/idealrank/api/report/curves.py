@@ -25,10 +25,18 @@ def families(measures: Sequence[Measure]) -> dict[str, dict[int, Measure]]:
     """
     found: dict[str, dict[int, Measure]] = {}
     for measure in measures:
-        if measure.cuts == "none" or measure.aggregate != "mean" or not isinstance(measure.cutoff, int | None):
+        if (
+            measure.cuts == "none"
+            or measure.aggregate != "mean"
+            or not isinstance(measure.cutoff, int | None)
+        ):
             continue
         name = str(measure).removesuffix(f"@{measure.cutoff}")
-        cutoffs = {*CUTOFFS, *([] if measure.cutoff is None else [measure.cutoff]), *found.get(name, ())}
+        cutoffs = {
+            *CUTOFFS,
+            *([] if measure.cutoff is None else [measure.cutoff]),
+            *found.get(name, ()),
+        }
         try:
             at = {cutoff: replace(measure, cutoff=cutoff) for cutoff in sorted(cutoffs)}
         except (TypeError, IdealrankError):  # a user's measure with other arguments
@@ -38,7 +46,11 @@ def families(measures: Sequence[Measure]) -> dict[str, dict[int, Measure]]:
     return found
 
 
-def curves(wanted: Mapping[str, Mapping[int, Measure]], means: Mapping[str, Mapping[str, RunMean]], depth: int) -> tuple[CutoffCurve, ...]:
+def curves(
+    wanted: Mapping[str, Mapping[int, Measure]],
+    means: Mapping[str, Mapping[str, RunMean]],
+    depth: int,
+) -> tuple[CutoffCurve, ...]:
     """The curves of every run, as deep as the longest list; curves of fewer than two cutoffs are
     left out.
     """
@@ -48,6 +60,10 @@ def curves(wanted: Mapping[str, Mapping[int, Measure]], means: Mapping[str, Mapp
         texts = [str(at[cutoff]) for cutoff in cutoffs]
         if len(cutoffs) > 1:
             found.append(
-                CutoffCurve(measure=name, cutoffs=cutoffs, means={run: tuple(of[text] for text in texts) for run, of in means.items()})
+                CutoffCurve(
+                    measure=name,
+                    cutoffs=cutoffs,
+                    means={run: tuple(of[text] for text in texts) for run, of in means.items()},
+                )
             )
     return tuple(found)

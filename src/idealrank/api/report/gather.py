@@ -15,7 +15,12 @@ from idealrank.api.per_query import interval_cautions
 from idealrank.api.report.curves import curves, families
 from idealrank.api.report.material import ReportMaterial, Texts, lined_up
 from idealrank.api.report.query_lists import Lister, MadeOnDemand, depth_of, lists_of_hits
-from idealrank.api.report.selection import documents_of_lists, most_queries, queries_first, room_for_lists
+from idealrank.api.report.selection import (
+    documents_of_lists,
+    most_queries,
+    queries_first,
+    room_for_lists,
+)
 from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
@@ -31,7 +36,12 @@ _SAME = 1e-9  # of a value
 _QUERY_LETTERS, _DOCUMENT_LETTERS = 200, 280
 
 
-def gather(found: ReportMaterial, *, tell: Tell | None = None, progress: "Callable[[int, int], None] | None" = None) -> Subject:
+def gather(
+    found: ReportMaterial,
+    *,
+    tell: Tell | None = None,
+    progress: "Callable[[int, int], None] | None" = None,
+) -> Subject:
     """Gather the content of a page."""
     names = None if found.comparison is None else found.comparison.names
     evaluations = lined_up(found.evaluations, names)
@@ -40,24 +50,45 @@ def gather(found: ReportMaterial, *, tell: Tell | None = None, progress: "Callab
     lists: Mapping[str, QueryLists] = {}
     drawn: tuple[CutoffCurve, ...] = ()
     room = room_for_lists(evaluations, len(found.measures), query_texts)
-    if isinstance(found.qrels, Qrels) and found.runs and evaluations[0].provenance.max_documents is None:
+    if (
+        isinstance(found.qrels, Qrels)
+        and found.runs
+        and evaluations[0].provenance.max_documents is None
+    ):
         evaluations, lists, drawn = _looked_into(found, found.qrels, evaluations, room, progress)
     elif any(found.hits):
-        lists = lists_of_hits(found.hits, _chosen(found, evaluations, room), depth_of(found.measures))
+        lists = lists_of_hits(
+            found.hits, _chosen(found, evaluations, room), depth_of(found.measures)
+        )
     documents = {} if found.documents is None else documents_of_lists(lists)
     texts = _texts(found.documents, documents, _DOCUMENT_LETTERS, "documents", tell)
     undecided = found.comparison is None and found.gated is None
     cautions = interval_cautions(evaluations, found.weights, found.clusters) if undecided else ()
     return Subject(
         cautions=cautions,
-        evaluations=evaluations, measures=found.measures, means=_means(found, evaluations), comparison=found.comparison,
-        gated=found.gated, robustness=found.robustness, curves=drawn, categories=_categories(found), lists=lists, query_texts=query_texts,
-        document_texts=texts, made=found.made, weighted=found.weights is not None, clustered=found.clusters is not None,
-    )  # fmt: skip
+        evaluations=evaluations,
+        measures=found.measures,
+        means=_means(found, evaluations),
+        comparison=found.comparison,
+        gated=found.gated,
+        robustness=found.robustness,
+        curves=drawn,
+        categories=_categories(found),
+        lists=lists,
+        query_texts=query_texts,
+        document_texts=texts,
+        made=found.made,
+        weighted=found.weights is not None,
+        clustered=found.clusters is not None,
+    )
 
 
 def _looked_into(
-    found: ReportMaterial, qrels: Qrels, evaluations: Sequence[Evaluation], room: int, progress: "Callable[[int, int], None] | None"
+    found: ReportMaterial,
+    qrels: Qrels,
+    evaluations: Sequence[Evaluation],
+    room: int,
+    progress: "Callable[[int, int], None] | None",
 ) -> tuple[tuple[Evaluation, ...], Mapping[str, QueryLists], tuple[CutoffCurve, ...]]:
     """Evaluations with their judgedness, lists of as many queries as there may be room for, and
     curves.
@@ -66,7 +97,9 @@ def _looked_into(
     lister = Lister(qrels, found.measures[0], evaluations[0].convention, depth)
     chosen = _chosen(found, evaluations, room)
     looked = []
-    for number, (evaluation, given, run) in enumerate(zip(evaluations, found.evaluations, found.runs, strict=True), 1):
+    for number, (evaluation, given, run) in enumerate(
+        zip(evaluations, found.evaluations, found.runs, strict=True), 1
+    ):
         looked.append(
             _look_into(
                 found=found,
@@ -81,11 +114,17 @@ def _looked_into(
             progress(number, len(evaluations))
 
     def lists_of(query: str) -> QueryLists:
-        return QueryLists(runs=tuple(one.listings[query] for one in looked), relevant=lister.relevant(query))
+        return QueryLists(
+            runs=tuple(one.listings[query] for one in looked), relevant=lister.relevant(query)
+        )
 
     lists = MadeOnDemand(chosen, lists_of)
     means = {one.evaluation.name: one.at_cutoffs for one in looked}
-    return tuple(one.evaluation for one in looked), lists, curves(wanted, means, max(one.longest for one in looked))
+    return (
+        tuple(one.evaluation for one in looked),
+        lists,
+        curves(wanted, means, max(one.longest for one in looked)),
+    )
 
 
 def _chosen(found: ReportMaterial, evaluations: Sequence[Evaluation], room: int) -> list[str]:
@@ -105,11 +144,18 @@ class _Looked:
 
 
 def _look_into(
-    found: ReportMaterial, lister: Lister, evaluation: Evaluation, looked: tuple[Evaluation, Judged, Top], run: Run, queries: Sequence[str]
+    found: ReportMaterial,
+    lister: Lister,
+    evaluation: Evaluation,
+    looked: tuple[Evaluation, Judged, Top],
+    run: Run,
+    queries: Sequence[str],
 ) -> _Looked:
     more, judged, top = looked
     at_cutoffs = [measure for at in families(found.measures).values() for measure in at.values()]
-    means = intervals(more.select(at_cutoffs), level=found.level, weights=found.weights, clusters=found.clusters)
+    means = intervals(
+        more.select(at_cutoffs), level=found.level, weights=found.weights, clusters=found.clusters
+    )
     return _Looked(
         evaluation=evaluation.join(more, _judgedness(found)),
         at_cutoffs=means,
@@ -126,16 +172,25 @@ def measures_looked_at(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     return tuple(dict.fromkeys([*with_companions(measures), *at_cutoffs]))
 
 
-def _looked_at(found: ReportMaterial, qrels: Qrels, evaluation: Evaluation, run: Run) -> tuple[Evaluation, Judged, Top]:
+def _looked_at(
+    found: ReportMaterial, qrels: Qrels, evaluation: Evaluation, run: Run
+) -> tuple[Evaluation, Judged, Top]:
     """One run by all of these, its alignment and first documents: as its evaluation kept them, or
     where it kept none, evaluated again.
     """
     measures, depth = measures_looked_at(found.measures), depth_of(found.measures)
-    if evaluation.can_tell(measures) and (judged := evaluation.judged) and (top := judged.top) and top.depth >= depth:
+    if (
+        evaluation.can_tell(measures)
+        and (judged := evaluation.judged)
+        and (top := judged.top)
+        and top.depth >= depth
+    ):
         return evaluation.further(measures), judged, top
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdealrankWarning)  # all was said of the evaluation itself
-        again = evaluate(qrels, run, measures, evaluation.convention, keep_top=depth, threads=found.threads)
+        again = evaluate(
+            qrels, run, measures, evaluation.convention, keep_top=depth, threads=found.threads
+        )
     _refuse_another(evaluation, again, found.measures[0])
     if again.judged is None or again.judged.top is None:
         raise TypeError("evaluated without first documents, which `keep_top` keeps")
@@ -146,11 +201,15 @@ def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure)
     """Refuse judgments and a run that do not belong to the evaluation: rankings and numbers would
     not match.
     """
-    ours, theirs = (QueryTable.of(one, [measure], queries_of([evaluation, again])) for one in (evaluation, again))
+    ours, theirs = (
+        QueryTable.of(one, [measure], queries_of([evaluation, again]))
+        for one in (evaluation, again)
+    )
     if not np.allclose(ours.values, theirs.values, rtol=0, atol=_SAME, equal_nan=True):
         means = [one.mean()[str(measure)] for one in (again, evaluation)]
         raise IncompatibleError(
-            f"{evaluation.name}: found judgments and a run whose {measure} is {means[0]:.6g}, expected the evaluation's own, where it "
+            f"{evaluation.name}: found judgments and a run whose {measure} is {means[0]:.6g}, "
+            f"expected the evaluation's own, where it "
             f"is {means[1]:.6g}; runs stand in the order of the evaluations"
         )
 
@@ -163,21 +222,33 @@ def _judgedness(found: ReportMaterial) -> tuple[Measure, ...]:
     return tuple(one for one in added if found.gated is None or not one.judged_only)
 
 
-def _means(found: ReportMaterial, evaluations: Sequence[Evaluation]) -> dict[str, dict[str, RunMean]]:
+def _means(
+    found: ReportMaterial, evaluations: Sequence[Evaluation]
+) -> dict[str, dict[str, RunMean]]:
     """Of every measure asked for that is averaged, by run."""
-    if found.comparison is not None and all(str(measure) in found.comparison.means for measure in found.measures):
+    if found.comparison is not None and all(
+        str(measure) in found.comparison.means for measure in found.measures
+    ):
         return {text: dict(of_runs) for text, of_runs in found.comparison.means.items()}
     asked = [one.select(found.measures) for one in evaluations]
-    means = {one.name: intervals(one, level=found.level, weights=found.weights, clusters=found.clusters) for one in asked}
+    means = {
+        one.name: intervals(one, level=found.level, weights=found.weights, clusters=found.clusters)
+        for one in asked
+    }
     texts = [str(measure) for measure in found.measures if measure.aggregate == "mean"]
     return {text: {name: of_run[text] for name, of_run in means.items()} for text in texts}
 
 
 def _categories(found: ReportMaterial) -> dict[str, tuple[str, ...]]:
-    return {query: (name,) if isinstance(name, str) else tuple(name) for query, name in (found.categories or {}).items()}
+    return {
+        query: (name,) if isinstance(name, str) else tuple(name)
+        for query, name in (found.categories or {}).items()
+    }
 
 
-def _texts(table: Texts | None, wanted: Collection[str], length: int, kind: str, tell: Tell | None) -> dict[str, str]:
+def _texts(
+    table: Texts | None, wanted: Collection[str], length: int, kind: str, tell: Tell | None
+) -> dict[str, str]:
     """The texts that are wanted; that a file has few of them is said."""
     if table is None or not wanted:
         return {}
@@ -188,7 +259,12 @@ def _texts(table: Texts | None, wanted: Collection[str], length: int, kind: str,
     where = "the mapping" if isinstance(table, Mapping) else str(table)
     if not texts:
         some = ", ".join(repr(name) for name in islice(wanted, 3))
-        Notes(tell).warn(f"{where}: found the text of none of the {len(wanted):,} {kind} shown ({some}, ...); do the ids match?")
+        Notes(tell).warn(
+            f"{where}: found the text of none of the {len(wanted):,} {kind} shown ({some}, "
+            f"...); do the ids match?"
+        )
     elif len(texts) < len(wanted):
-        Notes(tell).inform(f"{where}: found texts of {len(texts):,} of the {len(wanted):,} {kind} shown")
+        Notes(tell).inform(
+            f"{where}: found texts of {len(texts):,} of the {len(wanted):,} {kind} shown"
+        )
     return texts

@@ -64,7 +64,9 @@ class ReportMaterial:
         return [(place[pair.a], place[pair.b]) for pair in leading_pairs(self.comparison)]
 
 
-def lined_up(evaluations: Sequence[Evaluation], names: Sequence[str] | None = None) -> tuple[Evaluation, ...]:
+def lined_up(
+    evaluations: Sequence[Evaluation], names: Sequence[str] | None = None
+) -> tuple[Evaluation, ...]:
     """Evaluations with names that tell them apart, all on the same queries in the same order: a
     query that one lacks counts for nothing.
     """
@@ -74,11 +76,18 @@ def lined_up(evaluations: Sequence[Evaluation], names: Sequence[str] | None = No
     for one in evaluations:
         if one.measures != first:
             ours, theirs = (", ".join(map(str, measures)) for measures in (first, one.measures))
-            raise IncompatibleError(f"{one.name}: found measures {theirs}, expected the measures of {evaluations[0].name}: {ours}")
-    return tuple(replace(one.on(queries), name=name) for one, name in zip(evaluations, names, strict=True))
+            raise IncompatibleError(
+                f"{one.name}: found measures {theirs}, expected the measures of "
+                f"{evaluations[0].name}: {ours}"
+            )
+    return tuple(
+        replace(one.on(queries), name=name) for one, name in zip(evaluations, names, strict=True)
+    )
 
 
 def shown_measures(evaluated: Sequence[Measure]) -> tuple[Measure, ...]:
     """Choose the measures that a page shows: numbers, without the companions of other measures."""
     beside = judgedness_among(evaluated)
-    return tuple(measure for measure in evaluated if measure not in beside and measure.aggregate != "text")
+    return tuple(
+        measure for measure in evaluated if measure not in beside and measure.aggregate != "text"
+    )

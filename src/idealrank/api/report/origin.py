@@ -21,7 +21,9 @@ def moment() -> str:
     try:
         when = datetime.fromtimestamp(int(said), UTC) if said else datetime.now(UTC)
     except (ValueError, OverflowError, OSError):
-        raise OptionError(f"SOURCE_DATE_EPOCH={said!r}: expected whole seconds since 1970") from None
+        raise OptionError(
+            f"SOURCE_DATE_EPOCH={said!r}: expected whole seconds since 1970"
+        ) from None
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -31,7 +33,11 @@ def hashed(inputs: Iterable[InputRecord]) -> tuple[tuple[str, str], ...]:
     """
     once = list({one.path: one for one in inputs}.values())
     digests = in_order(lambda number: _digest(once[number]), len(once), None)
-    return tuple((PurePath(one.path).name, digest) for one, digest in zip(once, digests, strict=True) if digest is not None)
+    return tuple(
+        (PurePath(one.path).name, digest)
+        for one, digest in zip(once, digests, strict=True)
+        if digest is not None
+    )
 
 
 def hashed_ahead(inputs: Iterable[InputRecord]) -> Callable[[], tuple[tuple[str, str], ...]]:

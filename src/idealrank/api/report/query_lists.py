@@ -47,19 +47,31 @@ class MadeOnDemand(Mapping[str, Made], Generic[Made]):
         return len(self._keys)
 
 
-def lists_of_hits(hits: Sequence[JudgedHits | None], order: Sequence[str], depth: int) -> dict[str, QueryLists]:
+def lists_of_hits(
+    hits: Sequence[JudgedHits | None], order: Sequence[str], depth: int
+) -> dict[str, QueryLists]:
     """Rankings from judged documents alone: other documents are known by rank alone, as
     unjudged.
     """
     known = [set() if one is None else set(one.queries) for one in hits]
     found = {}
     for query in order:
-        own = [one.of(query) if one is not None and query in has else None for one, has in zip(hits, known, strict=True)]
+        own = [
+            one.of(query) if one is not None and query in has else None
+            for one, has in zip(hits, known, strict=True)
+        ]
         grades: dict[str, float] = {}
         for one in own:
-            grades |= {} if one is None else dict(zip(one.documents, one.grade.tolist(), strict=True))
-        relevant = sorted(((name, grade) for name, grade in grades.items() if grade > 0), key=lambda pair: -pair[1])
-        found[query] = QueryLists(runs=tuple(_listing(one, depth) for one in own), relevant=tuple(islice(relevant, depth)))
+            grades |= (
+                {} if one is None else dict(zip(one.documents, one.grade.tolist(), strict=True))
+            )
+        relevant = sorted(
+            ((name, grade) for name, grade in grades.items() if grade > 0),
+            key=lambda pair: -pair[1],
+        )
+        found[query] = QueryLists(
+            runs=tuple(_listing(one, depth) for one in own), relevant=tuple(islice(relevant, depth))
+        )
     return found
 
 
@@ -73,15 +85,26 @@ def _listing(hits: JudgedHits | None, depth: int) -> Listing | None:
     grades: list[float | None] = [None] * shown
     tied = [False] * shown
     below: list[tuple[str, int, float, float | None]] = []
-    columns = zip(hits.documents, hits.rank.tolist(), hits.grade.tolist(), (hits.tie_first < hits.tie_last).tolist(), strict=True)
+    columns = zip(
+        hits.documents,
+        hits.rank.tolist(),
+        hits.grade.tolist(),
+        (hits.tie_first < hits.tie_last).tolist(),
+        strict=True,
+    )
     for name, rank, grade, is_tied in columns:
         if rank <= shown:
             documents[rank - 1], grades[rank - 1], tied[rank - 1] = name, grade, is_tied
         elif grade > 0:
             below.append((name, rank, grade, None))
     return Listing(
-        documents=tuple(documents), grades=tuple(grades), tied=tuple(tied), added=(None,) * shown, length=length, below=tuple(below)
-    )  # fmt: skip
+        documents=tuple(documents),
+        grades=tuple(grades),
+        tied=tuple(tied),
+        added=(None,) * shown,
+        length=length,
+        below=tuple(below),
+    )
 
 
 _LEAST, _MOST = 10, 20  # ranks of a listing
@@ -101,12 +124,22 @@ class Lister(NamedTuple):
     convention: Convention  # That orders the lists
     depth: int  # Ranks shown
 
-    def listings(self, run: Run, judged: Judged, queries: Sequence[str]) -> Mapping[str, Listing | None]:
+    def listings(
+        self, run: Run, judged: Judged, queries: Sequence[str]
+    ) -> Mapping[str, Listing | None]:
         """The lists of some queries; None where the run does not answer one. `judged` has the hits
         of whole lists, and their top.
         """
-        convention = Convention.of(self.convention, unjudged="skipped") if self.measure.judged_only else self.convention
-        found = list_hits(judged, self.measure.under(convention), convention.alignment) if queries else None
+        convention = (
+            Convention.of(self.convention, unjudged="skipped")
+            if self.measure.judged_only
+            else self.convention
+        )
+        found = (
+            list_hits(judged, self.measure.under(convention), convention.alignment)
+            if queries
+            else None
+        )
         if found is None:
             held = in_memory(run) if queries else run
             return {query: self._listing(held, query, convention) for query in queries}
@@ -127,8 +160,13 @@ class Lister(NamedTuple):
             elif grade > 0:
                 below.append((decode_id(self.qrels.table.document_id(row)), rank, grade, worth))
         return Listing(
-            documents=documents, grades=tuple(grades), tied=tied, added=tuple(added), length=hits.length, below=tuple(below)
-        )  # fmt: skip
+            documents=documents,
+            grades=tuple(grades),
+            tied=tied,
+            added=tuple(added),
+            length=hits.length,
+            below=tuple(below),
+        )
 
     def _listing(self, run: Run, query: str, convention: Convention) -> Listing | None:
         """The list of one query by itself."""
@@ -147,11 +185,16 @@ class Lister(NamedTuple):
         deeper = (self.depth + np.flatnonzero(every[self.depth :] > 0)).tolist()
         return Listing(
             documents=tuple(listed.documents[top]),
-            grades=tuple(grade if known else None for grade, known in zip(grades, is_judged, strict=True)),
+            grades=tuple(
+                grade if known else None for grade, known in zip(grades, is_judged, strict=True)
+            ),
             tied=tuple((listed.first < listed.last)[top].tolist()),
             added=tuple(added[top]),
             length=len(listed.documents),
-            below=tuple((listed.documents[place], place + 1, float(every[place]), added[place]) for place in deeper),
+            below=tuple(
+                (listed.documents[place], place + 1, float(every[place]), added[place])
+                for place in deeper
+            ),
         )
 
     def relevant(self, query: str) -> tuple[tuple[str, float], ...]:

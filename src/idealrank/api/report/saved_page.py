@@ -73,7 +73,11 @@ class Page(str):
         return str.__str__(self)
 
     def __repr__(self) -> str:
-        state = f"saved as {self.path}" if self.path else 'not saved; page.save("report.html") writes it'
+        state = (
+            f"saved as {self.path}"
+            if self.path
+            else 'not saved; page.save("report.html") writes it'
+        )
         return f"<idealrank page of {self._size()}, {state}>"
 
     def __reduce__(self) -> "tuple[type[Page], tuple[str, str | None]]":
@@ -82,9 +86,15 @@ class Page(str):
     def _repr_html_(self) -> str:
         """One line for a notebook."""
         if not self.path:
-            return f'<p>Page of {self._size()}, not saved: <code>page.save("report.html")</code> writes it.</p>'
+            return (
+                f'<p>Page of {self._size()}, not saved: <code>page.save("report.html")</code> '
+                f"writes it.</p>"
+            )
         link = quote(PurePath(self.path).as_posix(), safe="/")
-        return f'<p>Page of {self._size()}: <a href="{link}" target="_blank" rel="noopener">{escape(self.path)}</a></p>'
+        return (
+            f'<p>Page of {self._size()}: <a href="{link}" target="_blank" '
+            f'rel="noopener">{escape(self.path)}</a></p>'
+        )
 
     def _size(self) -> str:
         return f"{max(len(self.encode()) / 1000, 0.1):,.{0 if len(self) > 10_000 else 1}f} kB"

@@ -25,18 +25,33 @@ _FOR_A_DOCUMENT = 6.0
 
 
 def queries_first(
-    evaluations: Sequence[Evaluation], measure: Measure, pairs: Sequence[tuple[int, int]], gated: Gated | None = None
+    evaluations: Sequence[Evaluation],
+    measure: Measure,
+    pairs: Sequence[tuple[int, int]],
+    gated: Gated | None = None,
 ) -> Iterator[str]:
     """Every query, the most telling ones first.
 
     Those that closed a gate; then of each pair of runs in turn the largest loss, the largest gain,
     the second loss, and so on; of one run alone those with the worst values; then all others.
     """
-    queries = list(dict.fromkeys(query for evaluation in evaluations for query in evaluation.queries))
-    values = [QueryTable.of(one, [measure], queries).values[:, 0] * (measure.direction or 1) for one in evaluations]
+    queries = list(
+        dict.fromkeys(query for evaluation in evaluations for query in evaluation.queries)
+    )
+    values = [
+        QueryTable.of(one, [measure], queries).values[:, 0] * (measure.direction or 1)
+        for one in evaluations
+    ]
     looked = list(pairs) or list(combinations(range(len(values)), 2))
-    orders = [_by_size(values[b] - values[a]) for a, b in looked] or [np.argsort(values[0], kind="stable")]
-    in_turn = (int(row) for rows in zip_longest(*(order.tolist() for order in orders)) for row in rows if row is not None)
+    orders = [_by_size(values[b] - values[a]) for a, b in looked] or [
+        np.argsort(values[0], kind="stable")
+    ]
+    in_turn = (
+        int(row)
+        for rows in zip_longest(*(order.tolist() for order in orders))
+        for row in rows
+        if row is not None
+    )
     known, closing = set(queries), () if gated is None else gated.closing_queries
     first = (query for query in closing if query in known)
     yield from dict.fromkeys([*first, *(queries[row] for row in in_turn), *queries])
@@ -51,7 +66,9 @@ def _by_size(differences: FloatArray) -> IntArray:
     return np.array([row for both in losses for row in both if row is not None], np.int64)
 
 
-def room_for_lists(evaluations: Sequence[Evaluation], n_measures: int, query_texts: Mapping[str, str]) -> int:
+def room_for_lists(
+    evaluations: Sequence[Evaluation], n_measures: int, query_texts: Mapping[str, str]
+) -> int:
     """Compressed bytes that lists, document ids and texts may take, beside the values and texts of
     all queries.
     """
@@ -72,6 +89,12 @@ def documents_of_lists(lists: Mapping[str, QueryLists]) -> dict[str, None]:
     found: dict[str, None] = {}
     for shown in lists.values():
         for listing in shown.runs:
-            found.update(dict.fromkeys(document for document in (listing.documents if listing else ()) if document is not None))
+            found.update(
+                dict.fromkeys(
+                    document
+                    for document in (listing.documents if listing else ())
+                    if document is not None
+                )
+            )
         found.update(dict.fromkeys(document for document, _ in shown.relevant))
     return found

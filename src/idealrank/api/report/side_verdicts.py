@@ -23,13 +23,25 @@ ten seconds then.
 """
 
 
-def against_baselines(run: Evaluation, baselines: Sequence[Evaluation], measures: Sequence[Measure], **options: object) -> Comparison:
+def against_baselines(
+    run: Evaluation, baselines: Sequence[Evaluation], measures: Sequence[Measure], **options: object
+) -> Comparison:
     """A run compared with each of its baselines: every difference is run - baseline."""
     texts = tuple(measures)
     if len(baselines) == 1:
         return compare(baselines[0], run, measures=texts, **options)  # type: ignore[arg-type]
-    from_run = compare(*baselines, run, measures=texts, baseline=distinct([one.name for one in (*baselines, run)])[-1], **options)  # type: ignore[arg-type]
-    return replace(from_run, pairs=tuple(pair.reversed() for pair in from_run.pairs), method=replace(from_run.method, baseline=None))
+    from_run = compare(
+        *baselines,
+        run,
+        measures=texts,
+        baseline=distinct([one.name for one in (*baselines, run)])[-1],
+        **options,  # type: ignore[arg-type]
+    )
+    return replace(
+        from_run,
+        pairs=tuple(pair.reversed() for pair in from_run.pairs),
+        method=replace(from_run.method, baseline=None),
+    )
 
 
 def with_gate(found: ReportMaterial, gated: Gated) -> ReportMaterial:
@@ -39,15 +51,23 @@ def with_gate(found: ReportMaterial, gated: Gated) -> ReportMaterial:
         return replace(found, gated=gated)
     order = [*range(1, len(found.evaluations)), 0]
     comparison = against_baselines(
-        run, baselines, found.measures, weights=found.weights, clusters=found.clusters, threads=found.threads or None,
+        run,
+        baselines,
+        found.measures,
+        weights=found.weights,
+        clusters=found.clusters,
+        threads=found.threads or None,
         judgments="different" if gated.judgments == "different" else "same",
         declared=_declared(gated, distinct([one.name for one in (*baselines, run)])),
-    )  # fmt: skip
+    )
     comparison = comparison.renamed([*gated.baselines, gated.run])
     evaluations, runs, hits = (
-        tuple(held[number] for number in order) if held else () for held in (found.evaluations, found.runs, found.hits)
-    )  # fmt: skip
-    return replace(found, gated=gated, comparison=comparison, evaluations=evaluations, runs=runs, hits=hits)
+        tuple(held[number] for number in order) if held else ()
+        for held in (found.evaluations, found.runs, found.hits)
+    )
+    return replace(
+        found, gated=gated, comparison=comparison, evaluations=evaluations, runs=runs, hits=hits
+    )
 
 
 def _declared(gated: Gated, names: Sequence[str]) -> DeclaredLabels:
@@ -69,17 +89,32 @@ def robustness(
     comparison.
     """
     source = found.qrels if judgments is None else judgments
-    if wanted is False or source is None or not found.runs or found.comparison is None or not found.comparison.pairs:
+    if (
+        wanted is False
+        or source is None
+        or not found.runs
+        or found.comparison is None
+        or not found.comparison.pairs
+    ):
         return None
     measure, (a, b) = found.measures[0], found.pairs[0]
     sides = [found.runs[a], found.runs[b]]
     if unfit(measure) or (wanted is None and sum(map(rows_about, sides)) > MOST_ROWS):
         return None
     method, names = found.comparison.method, found.comparison.names
-    labels_from = {names[a]: sides[0].name, names[b]: sides[1].name}.get(found.comparison.labels_from or "")
+    labels_from = {names[a]: sides[0].name, names[b]: sides[1].name}.get(
+        found.comparison.labels_from or ""
+    )
     way = VariantTest(
-        test=method.test, level=method.level, margin=method.margin, weights=found.weights, clusters=found.clusters, threads=found.threads,  # type: ignore[arg-type]
+        test=method.test,  # type: ignore[arg-type]
+        level=method.level,
+        margin=method.margin,
+        weights=found.weights,
+        clusters=found.clusters,
+        threads=found.threads,
         declared=DeclaredLabels.again(found.comparison.labels, labels_from),
-    )  # fmt: skip
+    )
     first, second = map(in_memory, sides)
-    return robust(source, first, second, measure, found.evaluations[0].convention, way=way, tell=tell)
+    return robust(
+        source, first, second, measure, found.evaluations[0].convention, way=way, tell=tell
+    )

@@ -26,32 +26,49 @@ Each row of REWARDS is one decision of the logging policy:
   target_b  the same for a second target policy; the two are compared, paired
             by row
 
-dr and switch also need the predictions of a model: predicted_logged, the reward of the logged action, and predicted_target, the expected
-reward of the target policy. To compare two policies, they also need predicted_target_b.
+dr and switch also need the predictions of a model: predicted_logged, the reward of the logged
+action, and predicted_target, the expected reward of the target policy. To compare two policies,
+they also need predicted_target_b.
 
-The output gives no verdict if the log has too little support: a small effective number of rows, one row with a large share of the reward,
-or weights whose mean is not 1.
-"""
+The output gives no verdict if the log has too little support: a small effective number of rows, one
+row with a large share of the reward, or weights whose mean is not 1.
+"""  # noqa: E501
 
 _FORMATS = Formats(
-    "A table to read;", table="views.clicks.policy_values:estimate_parts", json="views.clicks.policy_values:estimate_json",
+    "A table to read;",
+    table="views.clicks.policy_values:estimate_parts",
+    json="views.clicks.policy_values:estimate_json",
     rows="views.clicks.policy_values:estimate_rows",
-)  # fmt: skip
+)
 
 
-@click.command(epilog=_EPILOG, short_help="Estimate the reward of a policy from the log of another policy.")
+@click.command(
+    epilog=_EPILOG, short_help="Estimate the reward of a policy from the log of another policy."
+)
 @click.argument("log", metavar="REWARDS")
 @click.option(
-    "--estimator", "estimators", type=click.Choice(["ips", "snips", "clipped", "dr", "switch"]), multiple=True,
+    "--estimator",
+    "estimators",
+    type=click.Choice(["ips", "snips", "clipped", "dr", "switch"]),
+    multiple=True,
     help="Estimator; may be repeated.  [default: ips, snips]",
-)  # fmt: skip
-@click.option(
-    "--clip", metavar="W", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Largest weight, for clipped."
 )
 @click.option(
-    "--switch", metavar="W", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True,
+    "--clip",
+    metavar="W",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="Largest weight, for clipped.",
+)
+@click.option(
+    "--switch",
+    metavar="W",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    show_default=True,
     help="Largest weight that still corrects the model, for switch.",
-)  # fmt: skip
+)
 @click.option(
     "--resamples",
     metavar="N",
@@ -60,27 +77,54 @@ _FORMATS = Formats(
     show_default=True,
     help="Number of bootstrap replicates; 0 gives normal intervals.",
 )
-@click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed of the bootstrap.")
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Random seed of the bootstrap.",
+)
 @options.confidence
 @click.option(
-    "--columns", "columns_text", metavar="ROLE=NAME,...", cls=options.OnceOption, default="",
+    "--columns",
+    "columns_text",
+    metavar="ROLE=NAME,...",
+    cls=options.OnceOption,
+    default="",
     help="Columns by role: reward=, logged=, target=, target_b=, cluster= (or user=), "
     "predicted_logged=, predicted_target=, predicted_target_b=.  [default: by their usual names]",
-)  # fmt: skip
+)
 @_FORMATS.option
 @options.output
 def estimate(
-    *, log: str, estimators: tuple[str, ...], clip: float, switch: float, resamples: int, seed: int, confidence: float,
-    columns_text: str, layout: str, output_path: str | None,
-) -> None:  # fmt: skip
+    *,
+    log: str,
+    estimators: tuple[str, ...],
+    clip: float,
+    switch: float,
+    resamples: int,
+    seed: int,
+    confidence: float,
+    columns_text: str,
+    layout: str,
+    output_path: str | None,
+) -> None:
     """Estimate the mean reward of a target policy from the log of another policy.
 
     The estimators use inverse propensity scoring, with or without a model of the reward.
     """
     options.refuse_to_replace(output_path, (log,))
     watch, given = Watch(), log_columns(columns_text, REWARDS)
-    found = watch.run("rewards", lambda _: read_columns(log, REWARDS, columns=given, tell=lambda message: console.say("note", message)))
+    found = watch.run(
+        "rewards",
+        lambda _: read_columns(
+            log, REWARDS, columns=given, tell=lambda message: console.say("note", message)
+        ),
+    )
     limits = {"clipped": clip, "switch": switch}
     asked = [(name, limits.get(name)) for name in dict.fromkeys(estimators or ("ips", "snips"))]
-    estimates = reward_estimates(found, estimators=asked, confidence=confidence, n_resamples=resamples, seed=seed)
+    estimates = reward_estimates(
+        found, estimators=asked, confidence=confidence, n_resamples=resamples, seed=seed
+    )
     _FORMATS.write(layout, output_path, estimates.values["A"], estimates.differences)

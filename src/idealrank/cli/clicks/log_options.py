@@ -23,29 +23,52 @@ _LEAST_KEY, _LONGEST_KEY = 16, 64  # bytes: fewer could be guessed, and BLAKE2b 
 
 _LOG: tuple[Decorator, ...] = (
     click.option(
-        "--columns", "columns_text", metavar="ROLE=NAME,...", cls=options.OnceOption, default="",
-        help="Columns by role: session=, query=, document=, rank=, click=, user=, propensity=, action=, dwell=, time=.  "
+        "--columns",
+        "columns_text",
+        metavar="ROLE=NAME,...",
+        cls=options.OnceOption,
+        default="",
+        help="Columns by role: session=, query=, document=, rank=, click=, user=, propensity=, "
+        "action=, dwell=, time=.  "
         "[default: by their usual names]",
     ),
     click.option(
-        "--events", "events_path", metavar="FILE", help="Events of User Behavior Insights (UBI, OpenSearch). LOG holds the UBI queries."
+        "--events",
+        "events_path",
+        metavar="FILE",
+        help="Events of User Behavior Insights (UBI, OpenSearch). LOG holds the UBI queries.",
     ),
     click.option(
-        "--click-actions", metavar="NAME,...", default="click", show_default=True, help="Actions that count as clicks; for --events."
+        "--click-actions",
+        metavar="NAME,...",
+        default="click",
+        show_default=True,
+        help="Actions that count as clicks; for --events.",
     ),
     click.option(
-        "--most-lists", metavar="N", type=click.IntRange(1), default=1000, show_default=True,
+        "--most-lists",
+        metavar="N",
+        type=click.IntRange(1),
+        default=1000,
+        show_default=True,
         help="Most lists of one user; a user with more is taken for a program and omitted.",
     ),
-)  # fmt: skip
+)
 _REDACT: tuple[Decorator, ...] = (
     click.option(
-        "--redact", is_flag=True,
-        help="Hash sessions, users and queries before anything is written. Without --redact-key, a guessed value can be confirmed by "
+        "--redact",
+        is_flag=True,
+        help="Hash sessions, users and queries before anything is written. Without --redact-key, a "
+        "guessed value can be confirmed by "
         "its hash.",
     ),
-    click.option("--redact-key", "key_path", metavar="FILE", help="File with a secret key of 16 to 64 bytes; hashes then use the key."),
-)  # fmt: skip
+    click.option(
+        "--redact-key",
+        "key_path",
+        metavar="FILE",
+        help="File with a secret key of 16 to 64 bytes; hashes then use the key.",
+    ),
+)
 iterations: Decorator = click.option(
     "--iterations",
     metavar="N",
@@ -56,10 +79,14 @@ iterations: Decorator = click.option(
 )
 METHODS = ("em", "all-pairs", "pivot", "trust")
 method: Decorator = click.option(
-    "--method", type=click.Choice(METHODS), default="em", show_default=True,
-    help="Method that estimates propensities: the position-based model (em), documents of several rankers (all-pairs, pivot), "
+    "--method",
+    type=click.Choice(METHODS),
+    default="em",
+    show_default=True,
+    help="Method that estimates propensities: the position-based model (em), documents of several "
+    "rankers (all-pairs, pivot), "
     "or the model with trust bias (trust).",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +117,9 @@ class LogInput:
         for.
         """
         if self.events_path is not None and self.columns_text:
-            raise OptionError("--events and --columns: expected one of them, not both; UBI has fields of its own")
+            raise OptionError(
+                "--events and --columns: expected one of them, not both; UBI has fields of its own"
+            )
         found = watch.run("click log", lambda _: self._read())
         return found if self.redaction is None else found.redacted(self.redaction)
 
@@ -108,7 +137,10 @@ class LogInput:
         """Check rows of the log; what was left out is said on stderr."""
         found = rows.check(most_lists=self.most_lists)
         for problem in found.problems:
-            said = f"left out {problem.n_lists:,} of {found.n_lists:,} lists: {problem.text} ({problem.example})"
+            said = (
+                f"left out {problem.n_lists:,} of {found.n_lists:,} lists: {problem.text} "
+                f"({problem.example})"
+            )
             console.say("warning", f"{self.path}: {said}")
         return found
 
@@ -118,9 +150,16 @@ def log_input(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def with_input(
-        *args: Any, log: str, columns_text: str, events_path: str | None, click_actions: str, most_lists: int, redact: bool = False,
-        key_path: str | None = None, **others: Any,
-    ) -> Any:  # fmt: skip
+        *args: Any,
+        log: str,
+        columns_text: str,
+        events_path: str | None,
+        click_actions: str,
+        most_lists: int,
+        redact: bool = False,
+        key_path: str | None = None,
+        **others: Any,
+    ) -> Any:
         redaction = b"" if redact else None
         if key_path is not None:
             redaction = _key(key_path)
@@ -152,9 +191,14 @@ def _key(path: str) -> bytes:
     try:
         found = Path(path).read_bytes().strip()
     except OSError as error:
-        raise InputError(f"--redact-key {path}: found no readable file ({error.strerror}), expected a secret") from None
+        raise InputError(
+            f"--redact-key {path}: found no readable file ({error.strerror}), expected a secret"
+        ) from None
     if not _LEAST_KEY <= len(found) <= _LONGEST_KEY:
-        raise InputError(f"--redact-key {path}: found {len(found)} bytes, expected a secret of {_LEAST_KEY} to {_LONGEST_KEY}")
+        raise InputError(
+            f"--redact-key {path}: found {len(found)} bytes, expected a secret of "
+            f"{_LEAST_KEY} to {_LONGEST_KEY}"
+        )
     return found
 
 
@@ -165,6 +209,11 @@ def _note(message: str) -> None:
 def model_of(name: str, iterations: int) -> Model:
     """Return the click model of a name."""
     models: dict[str, Model] = {
-        "pbm": PBM(iterations), "ubm": UBM(iterations), "dbn": DBN(iterations), "cascade": Cascade(), "dcm": DCM(), "sdbn": SDBN(),
-    }  # fmt: skip
+        "pbm": PBM(iterations),
+        "ubm": UBM(iterations),
+        "dbn": DBN(iterations),
+        "cascade": Cascade(),
+        "dcm": DCM(),
+        "sdbn": SDBN(),
+    }
     return models[name]

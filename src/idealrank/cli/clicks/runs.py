@@ -39,38 +39,65 @@ Examples:
   idealrank clicks runs log.csv new.run --method trust
   idealrank clicks runs log.csv old.run new.run --propensities propensity.csv -k 10
 
-The weight of a click is the discount of the document's rank in the run, divided by the probability that users examined the document,
-over all lists of the query. DCG is then an unbiased estimate of the clicks that the run would get. This holds if users examine ranks as the
-discount assumes, and if the log could show every document. The output states the share of the discounts on documents that were never
-shown; above 2 %, there is no verdict.
+The weight of a click is the discount of the document's rank in the run, divided by the probability
+that users examined the document, over all lists of the query. DCG is then an unbiased estimate of
+the clicks that the run would get. This holds if users examine ranks as the discount assumes, and if
+the log could show every document. The output states the share of the discounts on documents that
+were never shown; above 2 %, there is no verdict.
 
-The verdict is by DCG. NDCG gives each list the same weight, and can therefore invert the order of two rankers. The intervals count the
-errors of propensities that the method em fits, but no errors of other methods or of files.
+The verdict is by DCG. NDCG gives each list the same weight, and can therefore invert the order of
+two rankers. The intervals count the errors of propensities that the method em fits, but no errors
+of other methods or of files.
 """
 
-_FORMATS = Formats("A table to read;", table="views.clicks.list_values:dcg_parts", json="views.clicks.list_values:dcg_json",
-                   rows="views.clicks.list_values:dcg_rows")  # fmt: skip
+_FORMATS = Formats(
+    "A table to read;",
+    table="views.clicks.list_values:dcg_parts",
+    json="views.clicks.list_values:dcg_json",
+    rows="views.clicks.list_values:dcg_rows",
+)
 
 _DEEPEST = 2**31 - 1  # ranks of a list
-_MORE_RANKS = "log swapped results or a second ranker, or state the propensities by --propensities FILE"
+_MORE_RANKS = (
+    "log swapped results or a second ranker, or state the propensities by --propensities FILE"
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Estimate the DCG of runs that users never saw.")
 @click.argument("log", metavar="LOG")
 @click.argument("paths", nargs=-1, metavar="RUN [RUN_B]", required=True)
 @log_options.method
-@click.option("--propensities", "propensity_path", metavar="FILE",
-              help="File of propensities, instead of --method; columns rank, propensity and, for trust bias, offset.")  # fmt: skip
-@click.option("-k", "--cutoff", metavar="K", type=click.IntRange(1), help="Number of top ranks that count.  [default: all]")
+@click.option(
+    "--propensities",
+    "propensity_path",
+    metavar="FILE",
+    help="File of propensities, instead of --method; columns rank, propensity and, for trust bias, "
+    "offset.",
+)
+@click.option(
+    "-k",
+    "--cutoff",
+    metavar="K",
+    type=click.IntRange(1),
+    help="Number of top ranks that count.  [default: all]",
+)
 @log_options.iterations
 @options.confidence
 @log_options.log_input
 @_FORMATS.option
 @options.output
 def runs(
-    *, inputs: log_options.LogInput, paths: tuple[str, ...], method: str, propensity_path: str | None, cutoff: int | None, iterations: int,
-    confidence: float, layout: str, output_path: str | None,
-) -> None:  # fmt: skip
+    *,
+    inputs: log_options.LogInput,
+    paths: tuple[str, ...],
+    method: str,
+    propensity_path: str | None,
+    cutoff: int | None,
+    iterations: int,
+    confidence: float,
+    layout: str,
+    output_path: str | None,
+) -> None:
     """Estimate DCG and NDCG of one run, or compare two runs, from clicks on the lists of another
     ranker.
     """
@@ -86,10 +113,14 @@ def runs(
 
     found = [read(name, path) for name, path in zip(names, paths, strict=True)]
     sessions = inputs.check(watch).sessions
-    seen, offset, cautions = watch.run("propensities", lambda _: _propensities(sessions, method, propensity_path, iterations))
+    seen, offset, cautions = watch.run(
+        "propensities", lambda _: _propensities(sessions, method, propensity_path, iterations)
+    )
     rankings = [_ranking(run, sessions, cutoff) for run in found]
     how: dict[str, Any] = {"offset": offset, "clusters": sessions.user, "confidence": confidence}
-    values = [with_cautions(logged_dcg(sessions, ranking, seen, **how), cautions) for ranking in rankings]
+    values = [
+        with_cautions(logged_dcg(sessions, ranking, seen, **how), cautions) for ranking in rankings
+    ]
     difference = None
     if len(rankings) == 2:
         difference = logged_dcg_difference(sessions, rankings[0], rankings[1], seen, **how)
@@ -104,7 +135,10 @@ def _refuse_runs_as_log(logs: Sequence[str]) -> None:
         if Path(path).is_file():
             with Path(path).open("rb") as file:
                 if sniff(file.read(1 << 16)) == ["trec"]:
-                    raise OptionError(f"{shown(path)}: found lines of a run, expected a click log; the log comes first, then RUN [RUN_B]")
+                    raise OptionError(
+                        f"{shown(path)}: found lines of a run, expected a click log; the log "
+                        f"comes first, then RUN [RUN_B]"
+                    )
 
 
 def _ranking(run: Run, sessions: Sessions, cutoff: int | None) -> dict[str, list[str]]:
@@ -119,9 +153,16 @@ def _ranking(run: Run, sessions: Sessions, cutoff: int | None) -> dict[str, list
             lost += 1
     if lost == len(found):
         query = next(iter(found), "")
-        raise InputError(f"{run.name}: found none of the {lost:,} queries of the log, such as {query!r}; do both use the same ids?")
+        raise InputError(
+            f"{run.name}: found none of the {lost:,} queries of the log, such as {query!r}; "
+            f"do both use the same ids?"
+        )
     if lost:
-        console.say("warning", f"{run.name}: no list for {lost:,} of {len(found):,} queries of the log; their clicks count 0")
+        console.say(
+            "warning",
+            f"{run.name}: no list for {lost:,} of {len(found):,} queries of the log; their "
+            f"clicks count 0",
+        )
     return found
 
 
@@ -160,7 +201,8 @@ def _of_model(sessions: Sessions, iterations: int) -> FittedPBM:
     fitted = PBM(iterations).fit(sessions)
     if fitted.n_components > 1:
         raise InputError(
-            f"propensities: found {fitted.n_components} sets of ranks that share no document, expected ranks that can be compared",
+            f"propensities: found {fitted.n_components} sets of ranks that share no document, "
+            f"expected ranks that can be compared",
             hint=_MORE_RANKS,
         )
     _refuse_unknown(fitted.relative_propensity)
@@ -174,8 +216,10 @@ def _require_clicks(sessions: Sessions) -> None:
     sessions.require_click()
     if not sessions.clicks[:, 0].any():
         raise InputError(
-            f"clicks: found none at rank 1 in {len(sessions):,} lists, expected some: propensities are relative to rank 1",
-            hint="check that ranks start at the top, and that the log has the clicks at rank 1, or state the propensities by "
+            f"clicks: found none at rank 1 in {len(sessions):,} lists, expected some: "
+            f"propensities are relative to rank 1",
+            hint="check that ranks start at the top, and that the log has the clicks at rank 1, or "
+            "state the propensities by "
             "--propensities FILE",
         )
 
@@ -183,7 +227,9 @@ def _require_clicks(sessions: Sessions) -> None:
 def _refuse_unknown(examined: FloatArray) -> None:
     if np.isnan(examined).any():
         raise InputError(
-            f"propensities: found none for rank {int(np.isnan(examined).argmax()) + 1}, expected one for each rank", hint=_MORE_RANKS
+            f"propensities: found none for rank {int(np.isnan(examined).argmax()) + 1}, "
+            f"expected one for each rank",
+            hint=_MORE_RANKS,
         )
 
 
@@ -191,7 +237,10 @@ def _of_file(path: str, n_ranks: int) -> tuple[FloatArray, FloatArray | None]:
     columns = read_columns(path, PROPENSITIES, tell=lambda message: console.say("note", message))
     rank = columns["rank"]
     if not np.isin(np.arange(1, n_ranks + 1), rank).all():
-        raise InputError(f"{path}: found ranks {', '.join(f'{one:g}' for one in rank)}, expected all from 1 to {n_ranks}, as in the log")
+        raise InputError(
+            f"{path}: found ranks {', '.join(f'{one:g}' for one in rank)}, expected all from "
+            f"1 to {n_ranks}, as in the log"
+        )
     order = [int(np.flatnonzero(rank == one)[0]) for one in range(1, n_ranks + 1)]
     offset = columns.get("offset")
     return columns["propensity"][order], None if offset is None else offset[order]

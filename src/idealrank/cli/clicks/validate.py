@@ -15,11 +15,16 @@ Examples:
   idealrank clicks validate log.parquet --columns session=request,rank=place --format json
   idealrank clicks validate ubi_queries.jsonl --events ubi_events.jsonl --redact-key secret.txt
 
-validate counts repeated rows, documents at two ranks, ranks that are not 1, 2, 3, ..., clicks that are neither 0 nor 1, results without an
-id, propensities outside their range, and users that are probably programs. Every command omits lists with such a problem.
+validate counts repeated rows, documents at two ranks, ranks that are not 1, 2, 3, ..., clicks that
+are neither 0 nor 1, results without an id, propensities outside their range, and users that are
+probably programs. Every command omits lists with such a problem.
 """
 
-_FORMATS = Formats("A table to read;", table="views.clicks.log_checks:log_parts", json="views.clicks.log_checks:log_json")
+_FORMATS = Formats(
+    "A table to read;",
+    table="views.clicks.log_checks:log_parts",
+    json="views.clicks.log_checks:log_json",
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Check a click log, and count its invalid lists.")

@@ -20,19 +20,25 @@ Examples:
 """
 
 
-_FORMATS = Formats("A text to read,", table="views.advice:advice_report", json="views.advice:advice_record")
+_FORMATS = Formats(
+    "A text to read,", table="views.advice:advice_report", json="views.advice:advice_record"
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Recommend measures and cutoffs for judgments and a run.")
 @click.argument("qrels")
 @click.argument("run")
 @click.option(
-    "--surface", type=click.Choice(get_args(Surface)), help="Surface that shows the results: 5 ranks on a phone, 10 and 20 on a desktop."
-)  # fmt: skip
+    "--surface",
+    type=click.Choice(get_args(Surface)),
+    help="Surface that shows the results: 5 ranks on a phone, 10 and 20 on a desktop.",
+)
 @click.option(
-    "--visible", metavar="N", type=click.IntRange(1), help="Number of visible results: items in a carousel, or documents in a "
-    "prompt."
-)  # fmt: skip
+    "--visible",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Number of visible results: items in a carousel, or documents in a prompt.",
+)
 @options.convention
 @_FORMATS.option
 @options.output
@@ -64,7 +70,12 @@ def advise(
     advice = watch.run(
         name,
         lambda _: advise_read(
-            judgments, inputs.open_run(run, name, qrels), surface=surface, visible=visible, convention=convention, threads=threads
+            judgments,
+            inputs.open_run(run, name, qrels),
+            surface=surface,
+            visible=visible,
+            convention=convention,
+            threads=threads,
         ),
     )
     _FORMATS.write(layout, output_path, advice)

@@ -28,28 +28,41 @@ Examples:
   idealrank choose qrels.txt bm25.run neural.run --cutoffs 1,3,5,10,0.2n,all --discounts 'log2,zipf(0.5)'
   idealrank choose qrels.txt bm25.run neural.run --size 2 --format csv
 
-The rule considers only cutoffs at which at most a tenth of the returned documents are unjudged. The best setting has the lowest swap
-rate. Of the settings that these queries cannot distinguish from the best, the rule recommends the setting nearest to nDCG@10. The
-output does not show which run is better, so that the runs cannot guide the choice.
-"""
+The rule considers only cutoffs at which at most a tenth of the returned documents are unjudged. The
+best setting has the lowest swap rate. Of the settings that these queries cannot distinguish from
+the best, the rule recommends the setting nearest to nDCG@10. The output does not show which run is
+better, so that the runs cannot guide the choice.
+"""  # noqa: E501
 
 
 _FORMATS = Formats(
-    "Text and tables to read;", table="views.tuning:choice_parts", json="views.tuning:choice_json", rows="views.tuning:choice_rows"
+    "Text and tables to read;",
+    table="views.tuning:choice_parts",
+    json="views.tuning:choice_json",
+    rows="views.tuning:choice_rows",
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Find the discount and cutoff that best distinguish your runs.")
+@click.command(
+    epilog=_EPILOG, short_help="Find the discount and cutoff that best distinguish your runs."
+)
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
 @click.option(
-    "--discounts", "discount_texts", metavar="D,...", multiple=True,
-    help=f"log2, zipf(0.5), geometric(0.8), jarvelin(2), linear, [1,1,1], ...  [default: {','.join(DISCOUNTS)}]",
-)  # fmt: skip
+    "--discounts",
+    "discount_texts",
+    metavar="D,...",
+    multiple=True,
+    help=f"log2, zipf(0.5), geometric(0.8), jarvelin(2), linear, [1,1,1], ...  [default: "
+    f"{','.join(DISCOUNTS)}]",
+)
 @click.option(
-    "--cutoffs", "cutoff_texts", metavar="K,...", multiple=True,
+    "--cutoffs",
+    "cutoff_texts",
+    metavar="K,...",
+    multiple=True,
     help="10, all, 0.2n, sqrt(n), ...  [default: 1,3,5,10,20,50,100,1000,all]",
-)  # fmt: skip
+)
 @click.option(
     "-m",
     "--measure",
@@ -62,14 +75,23 @@ _FORMATS = Formats(
 )
 @options.convention
 @click.option(
-    "--size", metavar="N", type=click.IntRange(1), help="Number of queries in each random set.  [default: a tenth of all, at least 5]"
+    "--size",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Number of queries in each random set.  [default: a tenth of all, at least 5]",
 )
-@click.option("--seed", metavar="N", type=click.IntRange(0), help="Random seed of the sets; derived from the data by default.")
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0),
+    help="Random seed of the sets; derived from the data by default.",
+)
 @click.option(
     "--figure",
     "figure_path",
     metavar="FILE",
-    help="Figure: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json (Vega-Lite).",
+    help="Figure: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json "
+    "(Vega-Lite).",
 )
 @_FORMATS.option
 @options.explain_method
@@ -99,9 +121,17 @@ def choose(
     judgments are excluded.
     """
     if len(runs) < 2:
-        raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank choose QRELS RUN RUN...")
+        raise OptionError(
+            f"found one run, {', '.join(runs)}; expected two or more: idealrank choose QRELS "
+            f"RUN RUN..."
+        )
     convention = options.parse_convention(convention_text)
-    grid = grid_of(measure_text, _parts("--discounts", discount_texts) or DISCOUNTS, _cutoffs(cutoff_texts) or CUTOFFS, convention)
+    grid = grid_of(
+        measure_text,
+        _parts("--discounts", discount_texts) or DISCOUNTS,
+        _cutoffs(cutoff_texts) or CUTOFFS,
+        convention,
+    )
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     kind = _kind(figure_path)
     options.refuse_to_replace(figure_path, (qrels, *inputs.more_qrels, *runs))
@@ -110,12 +140,19 @@ def choose(
 
     def evaluated(path: str, name: str) -> Evaluation:
         run, measures = partial(inputs.open_run, path, name, qrels), measures_of(grid)
-        found = watch.run(name, lambda progress: evaluate(judgments, run(), measures, convention, threads=threads, progress=progress))
+        found = watch.run(
+            name,
+            lambda progress: evaluate(
+                judgments, run(), measures, convention, threads=threads, progress=progress
+            ),
+        )
         if not found.coverage.judged:  # that nothing is judged at the shallowest cutoff says little
             input_options.doubt(found, path)
         return found
 
-    compared = partial(choose_read, [*map(evaluated, runs, names)], grid, size=size, rng=seed, threads=threads)
+    compared = partial(
+        choose_read, [*map(evaluated, runs, names)], grid, size=size, rng=seed, threads=threads
+    )
     choice = watch.count("choosing", lambda tell: compared(tell=tell))
     if kind is not None and figure_path is not None:
         _draw(choice_spec(choice, interactive=kind == "html"), Path(figure_path), kind)
@@ -123,14 +160,18 @@ def choose(
 
 
 def _parts(option: str, texts: tuple[str, ...]) -> list[str]:
-    found = [part.strip() for text in texts for part in split_outside_brackets(text) if part.strip()]
+    found = [
+        part.strip() for text in texts for part in split_outside_brackets(text) if part.strip()
+    ]
     if texts and not found:  # such as an unset variable of a script
         raise OptionError(f"{option}: found no value, expected one or more, separated by commas")
     return found
 
 
 def _cutoffs(texts: tuple[str, ...]) -> list[Cutoff | None]:
-    return [None if text.lower() in _WHOLE else make_cutoff(text) for text in _parts("--cutoffs", texts)]
+    return [
+        None if text.lower() in _WHOLE else make_cutoff(text) for text in _parts("--cutoffs", texts)
+    ]
 
 
 def _kind(path: str | None) -> drawings.Format | None:
@@ -142,7 +183,9 @@ def _kind(path: str | None) -> drawings.Format | None:
     known: dict[str, drawings.Format] = {f".{name}": kind for name, kind in FIGURE_FORMATS.items()}
     ending = Path(path).suffix
     if ending not in known:
-        raise OptionError(f"--figure {path}: found the ending {ending or 'none'!s}, expected {', '.join(known)}")
+        raise OptionError(
+            f"--figure {path}: found the ending {ending or 'none'!s}, expected {', '.join(known)}"
+        )
     drawings.check_drawable(known[ending])
     return known[ending]
 

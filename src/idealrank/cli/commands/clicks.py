@@ -26,14 +26,18 @@ Start here:
   idealrank clicks runs log.csv old.run new.run
   idealrank clicks report log.csv --rewards rewards.csv -o clicks.html
 
-A log has a row for each displayed result, clicked or not, with the columns session, query, document, rank and click.
+A log has a row for each displayed result, clicked or not, with the columns session, query,
+document, rank and click.
 """
 
 
 @click.group(
-    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.clicks", epilog=_EPILOG,
+    cls=LazyGroup,
+    lines=COMMANDS,
+    home="idealrank.cli.clicks",
+    epilog=_EPILOG,
     short_help="Turn a click log into judgments, propensities and estimates.",
-)  # fmt: skip
+)
 def clicks() -> None:
     """Turn a click log into judgments, propensities and estimates.
 

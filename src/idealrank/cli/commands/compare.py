@@ -37,7 +37,12 @@ from idealrank.stats.special import load_special
 
 
 def why_command(
-    qrels: str, runs: Sequence[str], measures: Sequence[Measure], convention: str, inputs: Inputs, labels_from: str | None = None
+    qrels: str,
+    runs: Sequence[str],
+    measures: Sequence[Measure],
+    convention: str,
+    inputs: Inputs,
+    labels_from: str | None = None,
 ) -> str:
     """`idealrank why` for the first measure that it can split; empty if there is none, or if a file
     cannot be read again.
@@ -46,12 +51,20 @@ def why_command(
     --------
     >>> from idealrank.measures.parse import parse_measure
     >>> measures = [parse_measure(text) for text in ("AUC", "AP")]
-    >>> why_command("qrels.txt", ["a b.run", "c.run"], measures, "standard", Inputs(more_qrels=("more.txt",)))
+    >>> why_command(
+    ...     "qrels.txt",
+    ...     ["a b.run", "c.run"],
+    ...     measures,
+    ...     "standard",
+    ...     Inputs(more_qrels=("more.txt",)),
+    ... )
     "idealrank why qrels.txt 'a b.run' c.run -m AP --qrels more.txt"
     """
     from idealrank.api.attribution import can_be_attributed  # noqa: PLC0415  (only where a command is told)
 
-    measure = next((measure for measure in measures if can_be_attributed(measure, convention)), None)
+    measure = next(
+        (measure for measure in measures if can_be_attributed(measure, convention)), None
+    )
     if measure is None or len(runs) != 2 or "-" in (qrels, *runs, *inputs.more_qrels, inputs.group):
         return ""
     words = ["idealrank", "why", qrels, *runs]
@@ -86,12 +99,13 @@ Examples:
   Write a page with the verdict, plots, and every query with both rankings:
     idealrank compare qrels.txt bm25.run neural.run --report comparison.html
 
-Verdicts: better, worse, equivalent (only with --margin), undecided (no significant difference), too few judgments (unjudged
-documents may explain the difference). The first measure decides: it is tested alone, or corrected over the pairs of runs. The other
-measures are corrected together, and do not change the verdict of the first measure.
+Verdicts: better, worse, equivalent (only with --margin), undecided (no significant difference), too
+few judgments (unjudged documents may explain the difference). The first measure decides: it is
+tested alone, or corrected over the pairs of runs. The other measures are corrected together, and do
+not change the verdict of the first measure.
 
 Exit codes: 0 for any verdict, 2 bad input or usage. To fail a build, use `idealrank gate`.
-"""
+"""  # noqa: E501
 
 
 class _Shown(TypedDict):
@@ -128,17 +142,29 @@ _FORMATS = Formats(
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @options.measures
 @options.convention
-@click.option("--baseline", metavar="NAME", cls=options.OnceOption, help="Baseline run; the other runs are compared only with this run.")
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    cls=options.OnceOption,
+    help="Baseline run; the other runs are compared only with this run.",
+)
 @testing_options
 @click.option("--pairs", "every_pair", is_flag=True, help="Show every pair of six or more runs.")
 @click.option(
-    "--letters", type=click.Choice(["better", "groups"]), default="better", show_default=True,
-    help="Letters in the table of six or more runs: better lists the significantly worse runs, groups marks indistinguishable runs.",
-)  # fmt: skip
+    "--letters",
+    type=click.Choice(["better", "groups"]),
+    default="better",
+    show_default=True,
+    help="Letters in the table of six or more runs: better lists the significantly worse runs, "
+    "groups marks indistinguishable runs.",
+)
 @click.option(
-    "--rankings/--no-rankings", "with_rankings", default=None,
-    help="Similarity of the rankings of each pair: unchanged tops, overlap, RBO.  [default: for up to five runs]",
-)  # fmt: skip
+    "--rankings/--no-rankings",
+    "with_rankings",
+    default=None,
+    help="Similarity of the rankings of each pair: unchanged tops, overlap, RBO.  [default: for up "
+    "to five runs]",
+)
 @options.judge_qrels
 @options.labels_from
 @slices
@@ -183,56 +209,122 @@ def compare(
     worse.
     """
     names, baseline = _names(runs, baseline, shown["letters"], paper)
-    given = input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths, judge_path))
+    given = input_options.InputFiles(
+        qrels=qrels, inputs=inputs, others=(*runs, *files.paths, judge_path)
+    )
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
-    convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
-    paper, baseline = (paper, baseline) if paper is None else paper.checked(layout, names, list(map(str, asked)), baseline)
-    of_queries, watch, measures = files.read(input_options.notes().inform), Watch(), with_companions(asked)
+    convention, asked = (
+        options.parse_convention(convention_text),
+        options.parse_measure_texts(measure_texts),
+    )
+    paper, baseline = (
+        (paper, baseline)
+        if paper is None
+        else paper.checked(layout, names, list(map(str, asked)), baseline)
+    )
+    of_queries, watch, measures = (
+        files.read(input_options.notes().inform),
+        Watch(),
+        with_companions(asked),
+    )
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-    look, opens = len(runs) <= _FEW if with_rankings is None else with_rankings, partial(inputs.open_run, qrels=qrels)
+    look, opens = (
+        len(runs) <= _FEW if with_rankings is None else with_rankings,
+        partial(inputs.open_run, qrels=qrels),
+    )
     evaluated = partial(
-        evaluate, judgments, measures=measures, convention=convention, keep_unjudged=True, keep_for=results.looked_at(asked),
-        keep_top=max(results.ranks_looked_at(asked), overlap_ranks(asked, convention) if look else 0), threads=threads,
-    )  # fmt: skip
+        evaluate,
+        judgments,
+        measures=measures,
+        convention=convention,
+        keep_unjudged=True,
+        keep_for=results.looked_at(asked),
+        keep_top=max(
+            results.ranks_looked_at(asked), overlap_ranks(asked, convention) if look else 0
+        ),
+        threads=threads,
+    )
     judge = inputs.open_judge(judge_path, convention)
-    opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted or judge is not None)
+    opened, evaluations = _evaluated(
+        runs, names, opens, evaluated, watch, keep=look or results.are_wanted or judge is not None
+    )
     of_queries.check(evaluations)
     source = input_options.named_run(labels_from, "--labels-from", names, runs)
     compared = partial(
-        compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
-        slices=of_queries.categories, threads=threads, labels_from=source, **testing.arguments,
+        compare_evaluations,
+        *evaluations,
+        measures=asked,
+        baseline=baseline,
+        weights=of_queries.weights,
+        clusters=of_queries.clusters,
+        slices=of_queries.categories,
+        threads=threads,
+        labels_from=source,
+        **testing.arguments,
         judge_qrels=None if judge is None else evaluated_by_judge(judge, opened, asked, convention),
         rankings=overlaps(
-            opened if look else (), asked, convention, evaluations=evaluations if look else (), baseline=baseline, threads=threads,
+            opened if look else (),
+            asked,
+            convention,
+            evaluations=evaluations if look else (),
+            baseline=baseline,
+            threads=threads,
             watch=watch.run,
         ),
-    )  # fmt: skip
-    pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
+    )
+    pair_figure.draw(
+        comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path
+    )
     told = _Told(
-        why=partial(why_command, qrels, runs, asked, convention_text, inputs=inputs, labels_from=labels_from),
+        why=partial(
+            why_command, qrels, runs, asked, convention_text, inputs=inputs, labels_from=labels_from
+        ),
         qrels=qrels,
         paths=dict(zip(names, runs, strict=True)),
         options=("-m", str(asked[0]), *testing.judge_words, *inputs.words(convention_text)),
     )
-    _write(comparison=comparison, layout=layout, path=output_path, told=told, shown=shown, paper=paper)
+    _write(
+        comparison=comparison, layout=layout, path=output_path, told=told, shown=shown, paper=paper
+    )
     results.write(
-        watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
-        weights=of_queries.weights, clusters=of_queries.clusters, categories=of_queries.categories, threads=threads,
-    )  # fmt: skip
+        watch,
+        given,
+        evaluations=tuple(evaluations),
+        measures=asked,
+        comparison=comparison,
+        qrels=judgments,
+        runs=tuple(opened),
+        weights=of_queries.weights,
+        clusters=of_queries.clusters,
+        categories=of_queries.categories,
+        threads=threads,
+    )
 
 
-def _check_letters(letters: Letters, n_runs: int, baseline: str | None, paper: Paper | None) -> None:
+def _check_letters(
+    letters: Letters, n_runs: int, baseline: str | None, paper: Paper | None
+) -> None:
     """Refuse letters of groups that no table would show."""
     if letters == "better":
         return
     if paper is not None or baseline is not None:
         found = "--table paper" if paper is not None else "--baseline"
-        raise OptionError(f"--letters {letters}: found {found}, expected every pair of runs in the full table")
+        raise OptionError(
+            f"--letters {letters}: found {found}, expected every pair of runs in the full table"
+        )
     if n_runs <= _FEW:
-        raise OptionError(f"--letters {letters}: found {n_runs} runs, expected at least {_FEW + 1}, whose table has letters")
+        raise OptionError(
+            f"--letters {letters}: found {n_runs} runs, expected at least {_FEW + 1}, whose "
+            f"table has letters"
+        )
 
 
-def _check_written(given: input_options.InputFiles, results: Results, baseline: str | None, written: Mapping[str, str | None]) -> None:
+def _check_written(
+    given: input_options.InputFiles,
+    results: Results,
+    baseline: str | None,
+    written: Mapping[str, str | None],
+) -> None:
     """Refuse what cannot be read or written before anything is."""
     pair_figure.check(written["--figure"], baseline, given.paths)
     input_options.refuse_standard_input_twice(*given.every_path)
@@ -250,11 +342,20 @@ class _Told(NamedTuple):
     options: tuple[str, ...]
 
 
-def _write(comparison: Comparison, layout: str, path: str | None, told: _Told, shown: _Shown, paper: Paper | None) -> None:
+def _write(
+    comparison: Comparison,
+    layout: str,
+    path: str | None,
+    told: _Told,
+    shown: _Shown,
+    paper: Paper | None,
+) -> None:
     if paper is not None:
         from idealrank.reports.views.comparison.markup import PAPER_FORMATS  # noqa: PLC0415  (only the layout asked for is loaded)
 
-        text = PAPER_FORMATS[layout](comparison, order=paper.order, labels=paper.labels, digits=shown["digits"])
+        text = PAPER_FORMATS[layout](
+            comparison, order=paper.order, labels=paper.labels, digits=shown["digits"]
+        )
         output.write_report(text, path, layout)
     elif FORMATS[layout].is_data:
         _FORMATS.write(layout, path, comparison)
@@ -262,12 +363,17 @@ def _write(comparison: Comparison, layout: str, path: str | None, told: _Told, s
         _FORMATS.write(layout, path, comparison, **shown, told=told)
 
 
-def _names(runs: Sequence[str], baseline: str | None, letters: Letters, paper: Paper | None) -> tuple[list[str], str | None]:
+def _names(
+    runs: Sequence[str], baseline: str | None, letters: Letters, paper: Paper | None
+) -> tuple[list[str], str | None]:
     """Names of the runs, which are two or more, and the baseline among them, by name or path;
     letters must have their table.
     """
     if len(runs) < 2:
-        raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
+        raise OptionError(
+            f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS "
+            f"RUN_A RUN_B"
+        )
     names = input_options.run_names(runs)
     _check_letters(letters, len(runs), baseline, paper)
     return names, input_options.named_run(baseline, "--baseline", names, runs)

@@ -41,19 +41,35 @@ Examples:
 def _text(done: Conversion) -> str:
     """The last line: what was written."""
     what = "result" if done.content == "run" else "judgment"
-    rows = f"{done.n_written:,} {what}{'s' * (done.n_written != 1)} of {done.n_queries:,} {'query' if done.n_queries == 1 else 'queries'}"
+    rows = (
+        f"{done.n_written:,} {what}{'s' * (done.n_written != 1)} of {done.n_queries:,} "
+        f"{'query' if done.n_queries == 1 else 'queries'}"
+    )
     whole = "" if done.losses else ", and nothing is lost"
-    return f"{done.target}: {rows} written as {done.target_format}, read as {done.source_format}{whole}"
+    return (
+        f"{done.target}: {rows} written as {done.target_format}, read as "
+        f"{done.source_format}{whole}"
+    )
 
 
 def _json(done: Conversion) -> str:
-    losses = [{"kind": one.kind, "count": one.count, "text": one.text, "examples": list(one.examples)} for one in done.losses]
+    losses = [
+        {"kind": one.kind, "count": one.count, "text": one.text, "examples": list(one.examples)}
+        for one in done.losses
+    ]
     record = {
-        "version": __version__, "schema": _SCHEMA, "content": done.content,
+        "version": __version__,
+        "schema": _SCHEMA,
+        "content": done.content,
         "in": {"path": done.source, "format": done.source_format, "rows": done.n_read},
-        "out": {"path": done.target, "format": done.target_format, "rows": done.n_written, "queries": done.n_queries},
+        "out": {
+            "path": done.target,
+            "format": done.target_format,
+            "rows": done.n_written,
+            "queries": done.n_queries,
+        },
         "losses": losses,
-    }  # fmt: skip
+    }
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -64,13 +80,23 @@ _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @click.option(
-    "--from", "source_format", type=click.Choice(SOURCES), default="auto", show_default=True,
-    metavar="FORMAT", help=f"Format of IN: {', '.join(SOURCES)}.",
-)  # fmt: skip
+    "--from",
+    "source_format",
+    type=click.Choice(SOURCES),
+    default="auto",
+    show_default=True,
+    metavar="FORMAT",
+    help=f"Format of IN: {', '.join(SOURCES)}.",
+)
 @click.option(
-    "--to", "target_format", type=click.Choice(("auto", *TARGETS)), default="auto", show_default=True,
-    metavar="FORMAT", help=f"Format of OUT; auto inspects its ending: {', '.join(TARGETS)}.",
-)  # fmt: skip
+    "--to",
+    "target_format",
+    type=click.Choice(("auto", *TARGETS)),
+    default="auto",
+    show_default=True,
+    metavar="FORMAT",
+    help=f"Format of OUT; auto inspects its ending: {', '.join(TARGETS)}.",
+)
 @click.option(
     "--content",
     type=click.Choice(CONTENTS),
@@ -78,19 +104,43 @@ _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_
     show_default=True,
     help="Content of IN; auto inspects its columns and the ending of OUT.",
 )
-@click.option("--queries", metavar="FILE", cls=options.OnceOption, help="Texts of the queries by id, for formats that hold them.")
-@click.option("--documents", metavar="FILE", cls=options.OnceOption, help="Texts of the documents by id, for formats that hold them.")
+@click.option(
+    "--queries",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Texts of the queries by id, for formats that hold them.",
+)
+@click.option(
+    "--documents",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Texts of the documents by id, for formats that hold them.",
+)
 @click.option(
     "--write-queries",
     metavar="FILE",
-    help="Number queries that are named by their text or have blanks in their id, and write the texts: .tsv or .jsonl.",
+    help="Number queries that are named by their text or have blanks in their id, and write the "
+    "texts: .tsv or .jsonl.",
 )
 @click.option(
-    "--assessors", metavar="POLICY|NAME", default="",
-    help=f"One grade of several: {', '.join(POLICIES)}; or the assessor whose grades alone are kept.",
-)  # fmt: skip
-@click.option("--scale", metavar="GRADES", default="", help="Grades that OUT may hold, such as 0,1,2,3; others are left out.")
-@click.option("--labels", metavar="CHOICE=GRADE,...", default="", help="Grades of choices in Label Studio that are no numbers.")
+    "--assessors",
+    metavar="POLICY|NAME",
+    default="",
+    help=f"One grade of several: {', '.join(POLICIES)}; or the assessor whose grades alone are "
+    f"kept.",
+)
+@click.option(
+    "--scale",
+    metavar="GRADES",
+    default="",
+    help="Grades that OUT may hold, such as 0,1,2,3; others are left out.",
+)
+@click.option(
+    "--labels",
+    metavar="CHOICE=GRADE,...",
+    default="",
+    help="Grades of choices in Label Studio that are no numbers.",
+)
 @click.option(
     "--columns",
     metavar="ROLE=NAME,...",
@@ -98,9 +148,19 @@ _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_
     default="",
     help="Columns of IN: query=, document=, grade=. Guessed by default.",
 )
-@click.option("--group", metavar="FILE", cls=options.OnceOption, help="Group sizes of a LETOR file without qid:.")
+@click.option(
+    "--group",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Group sizes of a LETOR file without qid:.",
+)
 @click.option("--keep-unjudged", is_flag=True, help="Write rows without a grade to tables, too.")
-@click.option("--name", metavar="NAME", default="", help="Name of the list or index, or tag of a run.  [default: the name of IN]")
+@click.option(
+    "--name",
+    metavar="NAME",
+    default="",
+    help="Name of the list or index, or tag of a run.  [default: the name of IN]",
+)
 @click.option("--strict", is_flag=True, help="Fail if anything is lost, and write nothing.")
 @_FORMATS.option
 def convert(
@@ -130,17 +190,35 @@ def convert(
     """
     is_data = FORMATS[layout].is_data
     if is_data and target == "-":
-        raise OptionError(f"--format {layout}: found - as OUT, which is standard output, expected a file, since the report goes there")
-    input_options.refuse_standard_input_twice(source, *(path for path in (queries, documents, group) if path))
+        raise OptionError(
+            f"--format {layout}: found - as OUT, which is standard output, expected a file, "
+            f"since the report goes there"
+        )
+    input_options.refuse_standard_input_twice(
+        source, *(path for path in (queries, documents, group) if path)
+    )
     inputs = (source, queries, documents, group)
     options.refuse_to_replace(target, inputs, option="OUT")
     options.refuse_to_replace(write_queries, inputs, option="--write-queries")
     done = convert_files(
-        source, target, source_format=source_format, target_format=target_format, content=content, queries=queries, documents=documents,
-        write_queries=write_queries, assessors=assessors, scale=_scale(scale), labels=_labels(labels),
-        columns=parse_columns(columns) if columns else None, group=group, keep_unjudged=keep_unjudged, name=name, strict=strict,
+        source,
+        target,
+        source_format=source_format,
+        target_format=target_format,
+        content=content,
+        queries=queries,
+        documents=documents,
+        write_queries=write_queries,
+        assessors=assessors,
+        scale=_scale(scale),
+        labels=_labels(labels),
+        columns=parse_columns(columns) if columns else None,
+        group=group,
+        keep_unjudged=keep_unjudged,
+        name=name,
+        strict=strict,
         tell=input_options.notes().inform,
-    )  # fmt: skip
+    )
     if is_data:
         _FORMATS.write(layout, None, done)
         return

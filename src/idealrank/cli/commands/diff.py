@@ -25,8 +25,8 @@ Examples:
   Every query that changed by AP, as CSV:
     idealrank diff 3f2a 77c0 --measure AP --queries 0 --format csv --store results
 
-Values under different judgments or conventions are shown side by side, without a test. With --different-judgments, the difference is
-tested, but it may come from the judgments alone.
+Values under different judgments or conventions are shown side by side, without a test. With
+--different-judgments, the difference is tested, but it may come from the judgments alone.
 """
 
 
@@ -50,11 +50,18 @@ _FORMATS = Formats(
     help="Measure by which queries are listed.  [default: the first common measure]",
 )
 @click.option(
-    "--queries", "most", metavar="N", type=click.IntRange(0), default=None,
-    help="Maximum number of queries, the largest change first; 0 for all.  [default: 10 in the table]",
-)  # fmt: skip
+    "--queries",
+    "most",
+    metavar="N",
+    type=click.IntRange(0),
+    default=None,
+    help="Maximum number of queries, the largest change first; 0 for all.  [default: 10 in the "
+    "table]",
+)
 @store_options.different_judgments
-@click.option("--no-test", is_flag=True, help="Skip the test of the difference, which takes most of the time.")
+@click.option(
+    "--no-test", is_flag=True, help="Skip the test of the difference, which takes most of the time."
+)
 @_FORMATS.option
 @store_options.store
 @options.output
@@ -83,7 +90,11 @@ def diff(
         a, b = (store.evaluation(one) for one in (id_a, id_b))
         text = _measure(measure, a, b)
         found = changes(a, b, measure=text, most=shown or max(len(a.queries), 1))
-        compared = () if no_test or not _FORMATS.takes(layout, "comparison") else _compared(a, b, found["judgments"], judgments)
+        compared = (
+            ()
+            if no_test or not _FORMATS.takes(layout, "comparison")
+            else _compared(a, b, found["judgments"], judgments)
+        )
     _FORMATS.write(layout, output_path, found, *compared)
 
 
@@ -96,16 +107,24 @@ def _measure(measure: str | None, a: "Stored", b: "Stored") -> str | None:
     text = measure if measure in a.measures else str(parse_measure(measure))
     both = [one for one in a.measures if one in b.measures]
     if text not in both:
-        raise OptionError(f"{text}: expected a measure of both evaluations: {', '.join(both) or 'there is none'}")
+        raise OptionError(
+            f"{text}: expected a measure of both evaluations: {', '.join(both) or 'there is none'}"
+        )
     return text
 
 
-def _compared(a: "Stored", b: "Stored", found: str, judgments: "JudgmentsOption") -> "tuple[Comparison | None, str]":
+def _compared(
+    a: "Stored", b: "Stored", found: str, judgments: "JudgmentsOption"
+) -> "tuple[Comparison | None, str]":
     """The paired comparison, or why there is none."""
     from idealrank.api.comparison import compare  # noqa: PLC0415  (SciPy, for those who compare)
 
     if found == "changed" and judgments == "same":
-        return None, "they were computed with different judgments; evaluate the older run again, or use --different-judgments"
+        return (
+            None,
+            "they were computed with different judgments; evaluate the older run again, or "
+            "use --different-judgments",
+        )
     both = [text for text in a.measures if text in b.measures]
     if not both:
         return None, "they have no measure in common"

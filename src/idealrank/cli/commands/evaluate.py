@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from idealrank.measures.measure import Measure
 
 # trec_eval's names of judgments, and what measures call them.
-_TABLES = {"qrels": (), "prefs": ("preferences",), "qrels_prefs": ("preferences",), "qrels_jg": ("assessors",)}
+_TABLES = {
+    "qrels": (),
+    "prefs": ("preferences",),
+    "qrels_prefs": ("preferences",),
+    "qrels_jg": ("assessors",),
+}
 
 _EPILOG = """\
 Examples:
@@ -70,13 +75,21 @@ Examples:
 """
 
 
-def _rows(evaluations: "list[Evaluation]", *, slices: "Sequence[SliceMeans]" = (), **given: Any) -> Iterator[Row]:
+def _rows(
+    evaluations: "list[Evaluation]", *, slices: "Sequence[SliceMeans]" = (), **given: Any
+) -> Iterator[Row]:
     """A row a mean: of the whole run, or of its slices."""
     return slice_rows(evaluations, slices) if slices else evaluation_rows(evaluations, **given)
 
 
-_A_VALUE_A_ROW = "found --per-query in a {title}, which has one value per row; expected one of them, or --format json"
-_ONLY_MEANS = "found --per-query in a {title}, which has no means, the only numbers with weights; expected one of them, or --format json"
+_A_VALUE_A_ROW = (
+    "found --per-query in a {title}, which has one value per row; expected one of them, or "
+    "--format json"
+)
+_ONLY_MEANS = (
+    "found --per-query in a {title}, which has no means, the only numbers with weights; expected "
+    "one of them, or --format json"
+)
 _NO_PLACE = "found --format trec, whose layout has no place for them; expected another format"
 _FORMATS = Formats(
     "A table to read;",
@@ -85,7 +98,11 @@ _FORMATS = Formats(
     rows=LimitedWriter(
         _rows,
         lacks=("clustered", "cautions"),
-        refuses={"intervals + per_query": _A_VALUE_A_ROW, "slices + per_query": _A_VALUE_A_ROW, "weights + per_query": _ONLY_MEANS},
+        refuses={
+            "intervals + per_query": _A_VALUE_A_ROW,
+            "slices + per_query": _A_VALUE_A_ROW,
+            "weights + per_query": _ONLY_MEANS,
+        },
     ),
     trec=LimitedWriter(
         "table.records:trec_report",
@@ -111,11 +128,19 @@ class _QueryPaths(NamedTuple):
 
             refuse_unweighted(measures)
         if self.cluster_path is not None and not has_intervals and self.slices_text is None:
-            found = f"--cluster {self.cluster_path}: found no intervals, the only numbers that clusters change"
+            found = (
+                f"--cluster {self.cluster_path}: found no intervals, the only numbers that "
+                f"clusters change"
+            )
             raise OptionError(f"{found}; expected --intervals, --slices or --report")
 
     def read(
-        self, output_path: str | None, measures: "Sequence[Measure]", others: Sequence[str], *, has_intervals: bool
+        self,
+        output_path: str | None,
+        measures: "Sequence[Measure]",
+        others: Sequence[str],
+        *,
+        has_intervals: bool,
     ) -> "OfQueries | None":
         """Read the files, if there are any; `others` are the paths of the command's other input."""
         self._refuse_idle(measures, has_intervals=has_intervals)
@@ -136,22 +161,38 @@ class _QueryPaths(NamedTuple):
 @options.measures
 @options.convention
 @click.option(
-    "--judgments", "kind", type=click.Choice(list(_TABLES)), default="qrels", show_default=True,
-    help="Kind of QRELS, in trec_eval's words: grades, preferences, grades read as preferences, or grades of several assessors.",
-)  # fmt: skip
-@click.option(
-    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
-    help="Where values are computed: this machine, or the Spark cluster of spark.master (Parquet is read there, other files here).",
-)  # fmt: skip
-@click.option("--per-query", is_flag=True, help="Values of every query.")
-@click.option(
-    "--intervals", is_flag=True, help="95 % confidence interval of each mean. To decide about a difference, use `idealrank compare`."
+    "--judgments",
+    "kind",
+    type=click.Choice(list(_TABLES)),
+    default="qrels",
+    show_default=True,
+    help="Kind of QRELS, in trec_eval's words: grades, preferences, grades read as preferences, or "
+    "grades of several assessors.",
 )
 @click.option(
-    "--slices", "slices_text", metavar="FILE", cls=options.OnceOption,
-    help="Means on each category of queries, with 95 % intervals: CSV, JSON lines or Parquet with columns query and category. "
+    "--engine",
+    type=click.Choice(["local", "spark"]),
+    default="local",
+    show_default=True,
+    help="Where values are computed: this machine, or the Spark cluster of spark.master (Parquet "
+    "is read there, other files here).",
+)
+@click.option("--per-query", is_flag=True, help="Values of every query.")
+@click.option(
+    "--intervals",
+    is_flag=True,
+    help="95 % confidence interval of each mean. To decide about a difference, use `idealrank "
+    "compare`.",
+)
+@click.option(
+    "--slices",
+    "slices_text",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Means on each category of queries, with 95 % intervals: CSV, JSON lines or Parquet with "
+    "columns query and category. "
     "traffic:FILE makes head, torso and tail from columns query and traffic.",
-)  # fmt: skip
+)
 @query_paths
 @_FORMATS.option
 @options.explain_method
@@ -187,10 +228,21 @@ def evaluate(
     compressed; - is standard input.
     """
     paths = _QueryPaths(**query_files)
-    _FORMATS.check(layout, intervals=intervals, slices=paths.slices_text, per_query=per_query, weights=paths.weights_path)
+    _FORMATS.check(
+        layout,
+        intervals=intervals,
+        slices=paths.slices_text,
+        per_query=per_query,
+        weights=paths.weights_path,
+    )
     _refuse_beside(engine, kind, results, memory_text)
     convention, measures = options.parse_convention(convention_text), _measures(measure_texts, kind)
-    of_queries = paths.read(output_path, measures, (qrels, *inputs.more_qrels, *runs), has_intervals=intervals or results.is_page)
+    of_queries = paths.read(
+        output_path,
+        measures,
+        (qrels, *inputs.more_qrels, *runs),
+        has_intervals=intervals or results.is_page,
+    )
     given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
     names, watch = input_options.run_names(runs), Watch()
@@ -210,10 +262,26 @@ def evaluate(
     def evaluate_one(path: str, name: str) -> Evaluation:
         def work(progress: Progress) -> Evaluation:
             if engine == "spark" and isinstance(judgments, Qrels):
-                return _on_spark(inputs, judgments, path, qrels=qrels, name=name, measures=measures, convention=convention)
+                return _on_spark(
+                    inputs,
+                    judgments,
+                    path,
+                    qrels=qrels,
+                    name=name,
+                    measures=measures,
+                    convention=convention,
+                )
             run = inputs.open_run(path, name, qrels)
             opened.extend([run] if results.are_wanted else [])
-            return evaluate_run(judgments, run, measures, convention, **_kept(results, measures), threads=threads, progress=progress)
+            return evaluate_run(
+                judgments,
+                run,
+                measures,
+                convention,
+                **_kept(results, measures),
+                threads=threads,
+                progress=progress,
+            )
 
         return watch.run(name, work)
 
@@ -222,8 +290,23 @@ def evaluate(
     for evaluation, path in zip(evaluations, runs, strict=True):
         input_options.doubt(evaluation, path)
     design = {} if of_queries is None else _design(evaluations, of_queries, results)
-    _write(evaluations, layout, output_path, of_queries, design, per_query=per_query, intervals=intervals, digits=digits)
-    found = {"evaluations": tuple(evaluations), "measures": measures, "qrels": judgments, "runs": tuple(opened), "threads": threads}
+    _write(
+        evaluations,
+        layout,
+        output_path,
+        of_queries,
+        design,
+        per_query=per_query,
+        intervals=intervals,
+        digits=digits,
+    )
+    found = {
+        "evaluations": tuple(evaluations),
+        "measures": measures,
+        "qrels": judgments,
+        "runs": tuple(opened),
+        "threads": threads,
+    }
     results.write(watch, given, **found, **design)
     parts.close_journal()
 
@@ -242,7 +325,8 @@ def _measures(texts: Sequence[str], kind: str) -> "tuple[Measure, ...]":
     measures = options.parse_measure_texts(texts or default_measures(_TABLES[kind]))
     if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
         raise OptionError(
-            f"{words[0]}: found a measure with text values, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it"
+            f"{words[0]}: found a measure with text values, expected numbers; `idealrank "
+            f"trec-eval -q -m relstring.20` prints it"
         )
     return measures
 
@@ -252,18 +336,31 @@ def _refuse_beside(engine: str, kind: str, results: Results, memory: str | None)
     if engine == "local":
         return
     if memory is not None:
-        raise OptionError("found --engine spark with --memory, which is for this machine alone; expected one of them")
+        raise OptionError(
+            "found --engine spark with --memory, which is for this machine alone; expected "
+            "one of them"
+        )
     if kind != "qrels":
-        raise OptionError(f"found --engine spark with --judgments {kind}, expected --judgments qrels")
+        raise OptionError(
+            f"found --engine spark with --judgments {kind}, expected --judgments qrels"
+        )
     if results.are_wanted:
-        raise OptionError("found --engine spark with a report or a store, which need the run itself; expected --engine local")
+        raise OptionError(
+            "found --engine spark with a report or a store, which need the run itself; "
+            "expected --engine local"
+        )
 
 
-def _design(evaluations: list[Evaluation], of_queries: "OfQueries", results: Results) -> dict[str, Any]:
+def _design(
+    evaluations: list[Evaluation], of_queries: "OfQueries", results: Results
+) -> dict[str, Any]:
     """Weights and clusters, once every query is known to have one."""
     of_queries.check(evaluations)
     if of_queries.weights is not None and results.store is not None:
-        input_options.notes().inform("the store keeps values of queries without their weights; `idealrank show` prints plain means")
+        input_options.notes().inform(
+            "the store keeps values of queries without their weights; `idealrank show` prints "
+            "plain means"
+        )
     return {"weights": of_queries.weights, "clusters": of_queries.clusters}
 
 
@@ -282,12 +379,29 @@ def _write(
     is_weighted = design.get("weights") is not None
     means = _means(evaluations, design) if intervals or is_weighted else []
     categories = None if of_queries is None else of_queries.categories
-    slices: list[SliceMeans] = [] if categories is None else [one.by(categories, **design) for one in evaluations]
-    given: dict[str, Any] = {"per_query": per_query, "intervals": means if intervals else [], "slices": slices}
-    given |= {"weighted": means if is_weighted else [], "clustered": design.get("clusters") is not None}
+    slices: list[SliceMeans] = (
+        [] if categories is None else [one.by(categories, **design) for one in evaluations]
+    )
+    given: dict[str, Any] = {
+        "per_query": per_query,
+        "intervals": means if intervals else [],
+        "slices": slices,
+    }
+    given |= {
+        "weighted": means if is_weighted else [],
+        "clustered": design.get("clusters") is not None,
+    }
     if is_weighted:
-        given["cautions"] = _weights_cautions(evaluations, design) + (_sample_cautions(of_queries) if intervals else ())
-    _FORMATS.write(layout, path, evaluations, **given, **({} if FORMATS[layout].is_data else {"digits": digits}))
+        given["cautions"] = _weights_cautions(evaluations, design) + (
+            _sample_cautions(of_queries) if intervals else ()
+        )
+    _FORMATS.write(
+        layout,
+        path,
+        evaluations,
+        **given,
+        **({} if FORMATS[layout].is_data else {"digits": digits}),
+    )
 
 
 def _weights_cautions(evaluations: list[Evaluation], design: Mapping[str, Any]) -> tuple[str, ...]:
@@ -303,12 +417,15 @@ def _sample_cautions(of_queries: "OfQueries | None") -> tuple[str, ...]:
     if of_queries is None or not of_queries.files.weights_are_of_a_sample:
         return ()
     return (
-        f"weights: {of_queries.files.weights_path} has a sample of queries, and these intervals treat it as drawn from infinitely "
+        f"weights: {of_queries.files.weights_path} has a sample of queries, and these "
+        f"intervals treat it as drawn from infinitely "
         "many; they contain the mean over the traffic in 98 to 100 % of samples, not in 95 %",
     )
 
 
-def _means(evaluations: list[Evaluation], design: Mapping[str, Any]) -> "list[Mapping[str, RunMean]]":
+def _means(
+    evaluations: list[Evaluation], design: Mapping[str, Any]
+) -> "list[Mapping[str, RunMean]]":
     from idealrank.analysis.comparison import intervals as of_means  # noqa: PLC0415  (SciPy, for those who ask)
 
     return [of_means(evaluation, **design) for evaluation in evaluations]

@@ -19,10 +19,16 @@ Examples:
 """
 
 
-_FORMATS = Formats("Text to read,", text="views.explanation:explanation_parts", json="views.explanation:explanation_record")
+_FORMATS = Formats(
+    "Text to read,",
+    text="views.explanation:explanation_parts",
+    json="views.explanation:explanation_record",
+)
 
 
-@click.command(epilog=_EPILOG, short_help="Show how the value of one query is computed, rank by rank.")
+@click.command(
+    epilog=_EPILOG, short_help="Show how the value of one query is computed, rank by rank."
+)
 @click.argument("qrels")
 @click.argument("run")
 @click.option("--query", "query_id", metavar="ID", required=True, help="Query to explain.")
@@ -54,12 +60,21 @@ def explain(
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:
-        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one to explain")
+        raise OptionError(
+            f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one "
+            f"to explain"
+        )
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, run)
     (name,) = input_options.run_names([run])
 
     def work(_: object) -> Explanation:
-        return explain_query(inputs.open_qrels(qrels, convention), inputs.open_run(run, name, qrels), query_id, measures[0], convention)
+        return explain_query(
+            inputs.open_qrels(qrels, convention),
+            inputs.open_run(run, name, qrels),
+            query_id,
+            measures[0],
+            convention,
+        )
 
     explanation = Watch().run(name, work)
     _FORMATS.write(layout, output_path, explanation, everything=everything)

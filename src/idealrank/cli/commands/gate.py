@@ -81,12 +81,19 @@ class Job:
         source = declared.labels_from
         # the job knows whether there is an anchor
         if source is None or not source.endswith(ANCHOR):
-            source = input_options.named_run(source, "--labels-from", list(names.values()), list(names))
+            source = input_options.named_run(
+                source, "--labels-from", list(names.values()), list(names)
+            )
         asked = replace(self.asked, declared=declared._replace(labels_from=source))
         front = _Front(self, watch, names)
-        kept, top = self.results.looked_at(asked.measures), self.results.ranks_looked_at(asked.measures)
+        kept, top = (
+            self.results.looked_at(asked.measures),
+            self.results.ranks_looked_at(asked.measures),
+        )
         judge = self.inputs.open_judge(self.judge_path, asked.convention)
-        work = GateJob(asked=asked, caller=front, kept=kept, top=top, threads=self.threads, judge=judge)
+        work = GateJob(
+            asked=asked, caller=front, kept=kept, top=top, threads=self.threads, judge=judge
+        )
         held = work.hold(but_missing=self.update)
         if self.accept and not held.gated.passed:
             held = replace(held, gated=replace(held.gated, acceptance=self._acceptance(held)))
@@ -119,42 +126,76 @@ class Job:
         work = GateJob(asked=self.asked, caller=front, threads=self.threads)
         held = work.hold_to_nothing()
         means = held.evaluations[0].mean()
-        return work.baseline_file(held), {text: means[text] for text in map(str, self.asked.measures)}
+        return work.baseline_file(held), {
+            text: means[text] for text in map(str, self.asked.measures)
+        }
 
     def _page(self, held: Held, watch: Watch) -> "Subject | None":
         """Put the results into the store, and gather what the page shows, where these are
         wanted.
         """
         return self.results.gathered(
-            watch, self._given, gated=held.gated, evaluations=held.evaluations, measures=self.asked.measures, qrels=held.qrels,
-            runs=held.runs, weights=held.of_queries.weights, clusters=held.of_queries.clusters, threads=self.threads,
-        )  # fmt: skip
+            watch,
+            self._given,
+            gated=held.gated,
+            evaluations=held.evaluations,
+            measures=self.asked.measures,
+            qrels=held.qrels,
+            runs=held.runs,
+            weights=held.of_queries.weights,
+            clusters=held.of_queries.clusters,
+            threads=self.threads,
+        )
 
     @property
     def _given(self) -> input_options.InputFiles:
         return input_options.InputFiles(
             qrels=self.qrels,
             inputs=self.inputs,
-            others=(self.run, *self.repeats, *self.asked.baselines, *self.asked.paths, self.judge_path),
+            others=(
+                self.run,
+                *self.repeats,
+                *self.asked.baselines,
+                *self.asked.paths,
+                self.judge_path,
+            ),
         )
 
     def _check_paths(self) -> None:
         if self.asked.queries == "-":
-            raise OptionError("--queries -: found standard input, expected a file: texts of queries are read twice")
+            raise OptionError(
+                "--queries -: found standard input, expected a file: texts of queries are "
+                "read twice"
+            )
         judge = [] if self.judge_path is None else [self.judge_path]
-        input_options.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.paths, *judge)
+        input_options.refuse_standard_input_twice(
+            self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.paths, *judge
+        )
         _refuse_same_repeat(self.run, self.repeats)
         texts = [path for path in (self.asked.queries, self.results.documents) if path is not None]
         written = self.asked.state if self._writes or self.asked.series else None
         self.outputs.refuse_to_replace([*self._given.paths, *texts], written)
         self.results.check(self._given.paths, dict(self.outputs.files()))
         if "-" in self.asked.baselines:
-            raise OptionError("--baseline -: found standard input, expected a file: a baseline is read twice")
+            raise OptionError(
+                "--baseline -: found standard input, expected a file: a baseline is read twice"
+            )
         if self._writes:
-            others = (self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.baselines[:-1], *self.asked.paths, *texts)
+            others = (
+                self.qrels,
+                *self.inputs.more_qrels,
+                self.run,
+                *self.repeats,
+                *self.asked.baselines[:-1],
+                *self.asked.paths,
+                *texts,
+            )
             refuse_unfit_target(self.asked.baselines[-1], others)
         if self.asked.series and Path(self.asked.state).exists():
-            refuse_unfit_target(self.asked.state, (self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.paths))
+            refuse_unfit_target(
+                self.asked.state,
+                (self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.paths),
+            )
 
 
 @dataclass(frozen=True)
@@ -178,7 +219,10 @@ class _Front:
 
     def repeats(self) -> list[Run]:
         inputs, qrels = self.job.inputs, self.job.qrels
-        return [inputs.open_run(path, f"repeat {number}", qrels) for number, path in enumerate(self.job.repeats, 1)]
+        return [
+            inputs.open_run(path, f"repeat {number}", qrels)
+            for number, path in enumerate(self.job.repeats, 1)
+        ]
 
     def baseline(self, path: str) -> Run:
         return self.job.inputs.open_run(path, self.baseline_name(path), self.job.qrels)
@@ -196,9 +240,14 @@ class _Front:
 def _names(run: str, baselines: Sequence[str]) -> dict[str, str]:
     """Names of the run and of the baselines by their paths; a run may be held against itself."""
     places = [os.path.normpath(path) for path in baselines]
-    if twice := [path for path, place in zip(baselines, places, strict=True) if places.count(place) > 1]:
+    if twice := [
+        path for path, place in zip(baselines, places, strict=True) if places.count(place) > 1
+    ]:
         count = input_options.times(places.count(os.path.normpath(twice[0])))
-        raise OptionError(f"--baseline {' and '.join(dict.fromkeys(twice))}: found the same file {count}, expected each baseline once")
+        raise OptionError(
+            f"--baseline {' and '.join(dict.fromkeys(twice))}: found the same file {count}, "
+            f"expected each baseline once"
+        )
     paths = list(dict.fromkeys([run, *baselines]))
     return dict(zip(paths, input_options.run_names(paths), strict=True))
 
@@ -209,7 +258,10 @@ def _refuse_same_repeat(run: str, repeats: Sequence[str]) -> None:
     for path in repeats:
         place = real_path(path)
         if place in known:
-            raise OptionError(f"--repeat {path}: found a file that is given twice, expected another run of the same version")
+            raise OptionError(
+                f"--repeat {path}: found a file that is given twice, expected another run of "
+                f"the same version"
+            )
         known.add(place)
 
 
@@ -219,21 +271,29 @@ def refuse_unfit_target(path: str, others: Sequence[str]) -> None:
     """
     target = Path(path)
     if not target.parent.is_dir():
-        raise OptionError(f"--baseline {path}: found no folder {target.parent}, expected an existing folder")
+        raise OptionError(
+            f"--baseline {path}: found no folder {target.parent}, expected an existing folder"
+        )
     if not target.exists():
         return
     if any(other != "-" and Path(other).exists() and target.samefile(other) for other in others):
-        raise OptionError(f"--baseline {path}: found an input file of this command, expected another name for --update-baseline")
+        raise OptionError(
+            f"--baseline {path}: found an input file of this command, expected another name "
+            f"for --update-baseline"
+        )
     if target.is_dir() or read_record(path, input_options.notes()) is None:
         raise OptionError(
-            f"--baseline {path}: found a file that --update-baseline did not make, and so does not replace; expected another baseline "
-            f"after it, as in --baseline {path} --baseline best.run.gz --update-baseline, which replaces the last baseline"
+            f"--baseline {path}: found a file that --update-baseline did not make, and so "
+            f"does not replace; expected another baseline "
+            f"after it, as in --baseline {path} --baseline best.run.gz --update-baseline, "
+            f"which replaces the last baseline"
         )
 
 
 _NO_BASELINE = (
     "found no baseline, expected --baseline FILE: a run, or a file that --update-baseline made; "
-    "idealrank gate QRELS RUN --baseline best.run.gz --update-baseline makes the file from the first run"
+    "idealrank gate QRELS RUN --baseline best.run.gz --update-baseline makes the file from "
+    "the first run"
 )
 _OPTIONS = {"measure_texts": ("measures", "-m"), "also_texts": ("also", "--also")}
 
@@ -247,13 +307,19 @@ def asked_of(found: PolicyFile, **typed: Any) -> GateRequest:
     """Settle what was typed with a policy; None, an empty text or nothing where the policy
     decides.
     """
-    given = {name: value for name, value in typed.items() if value is not None and value not in ((), [], "")}
+    given = {
+        name: value
+        for name, value in typed.items()
+        if value is not None and value not in ((), [], "")
+    }
     for option, (name, where) in _OPTIONS.items():
         if texts := given.pop(option, ()):
             given[name] = parse_measures(options.measure_parts(texts, DEFAULT_MEASURE, where=where))
     if "convention_text" in given:
         given["convention"] = given.pop("convention_text")
-    return settled(given, found, _NO_BASELINE, measures_in=_measures_in, convention_of=options.parse_convention)
+    return settled(
+        given, found, _NO_BASELINE, measures_in=_measures_in, convention_of=options.parse_convention
+    )
 
 
 def _measures_in(texts: Any, where: str) -> list[str]:
@@ -280,29 +346,35 @@ Examples:
   Write a page with the queries behind a failure:
     idealrank gate qrels.txt neural.run --baseline bm25.run --report gate.html
 
-The gate fails on a significant drop. With --strict, it passes only if a drop of the margin is ruled out. If unjudged documents may
-explain a drop, there are too few judgments to show that it is harmless, and the gate fails, too, unless --when-unjudged says otherwise.
+The gate fails on a significant drop. With --strict, it passes only if a drop of the margin is ruled
+out. If unjudged documents may explain a drop, there are too few judgments to show that it is
+harmless, and the gate fails, too, unless --when-unjudged says otherwise.
 
-Against a baseline file, the gate is one of a series: --alpha is spent over --horizon commits. The file holds the last accepted runs,
-and the run with which it was made, its anchor. The run is tested against the last accepted one, and its mean with the last accepted
-ones against the anchor, which shows what small drops sum up to.
+Against a baseline file, the gate is one of a series: --alpha is spent over --horizon commits. The
+file holds the last accepted runs, and the run with which it was made, its anchor. The run is tested
+against the last accepted one, and its mean with the last accepted ones against the anchor, which
+shows what small drops sum up to.
 
-Files and options that are not given come from [tool.idealrank.gate] in pyproject.toml: qrels, run, qrels_columns, run_columns,
-queries, documents, baseline, measures, also, tolerance, strict, margin, largest_loss, alpha, when_unjudged, horizon,
-holdout,
-contracts, weights, cluster, convention,
+Files and options that are not given come from [tool.idealrank.gate] in pyproject.toml: qrels, run,
+qrels_columns, run_columns, queries, documents, baseline, measures, also, tolerance, strict, margin,
+largest_loss, alpha, when_unjudged, horizon, holdout, contracts, weights, cluster, convention,
 labels_are, sampled_negatives and labels_from.
 
-Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments under --when-unjudged neutral. With too few judgments,
-label the documents that `idealrank judge next --until gate` lists, and run the gate again. `idealrank why` lists the queries with
-unjudged documents, and `idealrank explain` the documents of a query.
-"""
+Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments under --when-unjudged
+neutral. With too few judgments, label the documents that `idealrank judge next --until gate` lists,
+and run the gate again. `idealrank why` lists the queries with unjudged documents, and `idealrank
+explain` the documents of a query.
+"""  # noqa: E501
 
 
 _CODES: dict[Outcome, int] = {"passed": FINE, "failed": CLOSED, "too few judgments": UNDECIDABLE}
 
 
-_FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_parts", json="views.gate.gate:gate_json")
+_FORMATS = Formats(
+    "Text and a table to read;",
+    table="views.gate.gate:gate_parts",
+    json="views.gate.gate:gate_json",
+)
 
 
 @click.command(
@@ -314,21 +386,48 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 @click.argument("qrels", required=False)
 @click.argument("run", required=False)
 @click.option(
-    "--baseline", "baselines", metavar="FILE", multiple=True,
+    "--baseline",
+    "baselines",
+    metavar="FILE",
+    multiple=True,
     help="Baseline: any run, or a file written by --update-baseline; may be repeated.",
-)  # fmt: skip
+)
 @click.option(
-    "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,
-    help="Measures; repeat, or separate with commas. The first decides; the others are companions and never fail the gate.  "
+    "-m",
+    "--measure",
+    "measure_texts",
+    metavar="MEASURE",
+    cls=options.MeasureOption,
+    multiple=True,
+    help="Measures; repeat, or separate with commas. The first decides; the others are companions "
+    "and never fail the gate.  "
     f"[default: {DEFAULT_MEASURE}]",
-)  # fmt: skip
+)
 @click.option(
-    "--also", "also_texts", metavar="MEASURE", multiple=True,
-    help="Measures that can fail the gate, in addition to the first of -m; repeat, or separate with commas.",
-)  # fmt: skip
-@click.option("--tolerance", metavar="X", type=float, help="Accept a drop of X, in units of the measures.  [default: 0]")
-@click.option("--strict/--no-strict", default=None, help="Pass only if a drop of the margin is ruled out; needs --margin.")
-@click.option("--margin", metavar="X", type=float, help="Smallest unacceptable drop of --strict, in units of the measure.")
+    "--also",
+    "also_texts",
+    metavar="MEASURE",
+    multiple=True,
+    help="Measures that can fail the gate, in addition to the first of -m; repeat, or separate "
+    "with commas.",
+)
+@click.option(
+    "--tolerance",
+    metavar="X",
+    type=float,
+    help="Accept a drop of X, in units of the measures.  [default: 0]",
+)
+@click.option(
+    "--strict/--no-strict",
+    default=None,
+    help="Pass only if a drop of the margin is ruled out; needs --margin.",
+)
+@click.option(
+    "--margin",
+    metavar="X",
+    type=float,
+    help="Smallest unacceptable drop of --strict, in units of the measure.",
+)
 @click.option(
     "--largest-loss",
     metavar="L",
@@ -336,52 +435,86 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
     help="Largest loss that one query can have, for --strict. [default: the range of the measure]",
 )
 @click.option(
-    "--alpha", metavar="P", type=float,
-    help="Highest probability that a harmless run fails, and against a baseline file, that any of --horizon harmless commits does: once "
-    "for the first measure, and once for the measures of --also. With --strict, highest probability that a drop of the margin passes.  "
+    "--alpha",
+    metavar="P",
+    type=float,
+    help="Highest probability that a harmless run fails, and against a baseline file, that any of "
+    "--horizon harmless commits does: once "
+    "for the first measure, and once for the measures of --also. With --strict, highest "
+    "probability that a drop of the margin passes.  "
     "[default: 0.05]",
-)  # fmt: skip
+)
 @click.option(
-    "--when-unjudged", type=click.Choice(get_args(WhenUnjudged)),
-    help="Outcome if there are too few judgments: fail (code 1), neutral (code 3) or pass (code 0).  [default: fail]",
-)  # fmt: skip
+    "--when-unjudged",
+    type=click.Choice(get_args(WhenUnjudged)),
+    help="Outcome if there are too few judgments: fail (code 1), neutral (code 3) or pass (code "
+    "0).  [default: fail]",
+)
 @click.option(
-    "--horizon", metavar="N", type=int,
-    help="Commits over which a gate against a baseline file spends --alpha; 1 gives each commit the whole of it.  [default: 50]",
-)  # fmt: skip
+    "--horizon",
+    metavar="N",
+    type=int,
+    help="Commits over which a gate against a baseline file spends --alpha; 1 gives each commit "
+    "the whole of it.  [default: 50]",
+)
 @click.option(
-    "--series", metavar="DIR",
-    help="Folder for the state of the series, in place of the last baseline file; each gate then counts as a commit, with or without "
+    "--series",
+    metavar="DIR",
+    help="Folder for the state of the series, in place of the last baseline file; each gate then "
+    "counts as a commit, with or without "
     "--update-baseline.",
-)  # fmt: skip
+)
 @click.option(
-    "--repeat", "repeats", metavar="FILE", multiple=True,
-    help="Another run of the same version of the engine, with answers to the same queries; may be repeated. Values are averaged by query, "
-    "which shows and lowers the noise from run to run. A judge looks at the first run of each side alone.",
-)  # fmt: skip
+    "--repeat",
+    "repeats",
+    metavar="FILE",
+    multiple=True,
+    help="Another run of the same version of the engine, with answers to the same queries; may be "
+    "repeated. Values are averaged by query, "
+    "which shows and lowers the noise from run to run. A judge looks at the first run of each "
+    "side alone.",
+)
 @click.option(
-    "--holdout", metavar="SHARE", type=float,
-    help="Share of the queries that decide nothing, with their contracts; every tenth commit, they show whether the others are "
+    "--holdout",
+    metavar="SHARE",
+    type=float,
+    help="Share of the queries that decide nothing, with their contracts; every tenth commit, they "
+    "show whether the others are "
     "overfitted.  [default: 0]",
-)  # fmt: skip
+)
 @click.option(
-    "--accept", metavar="REASON",
-    help="Accept the run although the gate is closed: record the reason (at most 1,000 letters) in the last baseline file, make the run "
-    "its anchor, exit with 0. The file must exist. If the gate is open, the run becomes the last accepted one, as with --update-baseline.",
-)  # fmt: skip
-@click.option("--accepted-by", metavar="NAME", default="", help="Name recorded with --accept.  [default: the user of the system]")
+    "--accept",
+    metavar="REASON",
+    help="Accept the run although the gate is closed: record the reason (at most 1,000 letters) in "
+    "the last baseline file, make the run "
+    "its anchor, exit with 0. The file must exist. If the gate is open, the run becomes the "
+    "last accepted one, as with --update-baseline.",
+)
 @click.option(
-    "--contracts", metavar="FILE",
-    help="Queries that must not drop, regardless of the means: CSV with the header query[,measure][,at_least].",
-)  # fmt: skip
+    "--accepted-by",
+    metavar="NAME",
+    default="",
+    help="Name recorded with --accept.  [default: the user of the system]",
+)
 @click.option(
-    "--update-baseline", is_flag=True,
-    help="After a pass, make the run the last accepted run of the last baseline file, whatever its value; create a missing file.",
-)  # fmt: skip
+    "--contracts",
+    metavar="FILE",
+    help="Queries that must not drop, regardless of the means: CSV with the header "
+    "query[,measure][,at_least].",
+)
 @click.option(
-    "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", cls=options.OnceOption,
+    "--update-baseline",
+    is_flag=True,
+    help="After a pass, make the run the last accepted run of the last baseline file, whatever its "
+    "value; create a missing file.",
+)
+@click.option(
+    "--convention",
+    "convention_text",
+    metavar="NAME[,SWITCH=VALUE...]",
+    cls=options.OnceOption,
     help="Convention to compute under; `idealrank conventions` lists all.  [default: standard]",
-)  # fmt: skip
+)
 @options.judge_qrels
 @options.labels_from
 @query_files
@@ -447,8 +580,15 @@ def gate(
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (not for the help)
 
     paths = {name: path for path, name in _names(job.run, asked.baselines).items()}
-    words = ("-m", str(asked.measures[0]), *_policy_words(asked.policy), *job.inputs.words(typed["convention_text"] or "standard"))
-    people = _People(outputs.digits, Asked(command=True, qrels=job.qrels, paths=paths, options=words))
+    words = (
+        "-m",
+        str(asked.measures[0]),
+        *_policy_words(asked.policy),
+        *job.inputs.words(typed["convention_text"] or "standard"),
+    )
+    people = _People(
+        outputs.digits, Asked(command=True, qrels=job.qrels, paths=paths, options=words)
+    )
     outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, people), layout)
     results.write_page(page)
     context.exit(FINE if gated.acceptance is not None else _CODES[gated.outcome])
@@ -461,11 +601,18 @@ def _reason(accept: str | None, accepted_by: str) -> str:
             raise OptionError("--accepted-by: found it without --accept, expected both")
         return ""
     if not accept.strip():
-        raise OptionError("--accept: found an empty reason, expected a sentence, such as 'half the latency'")
-    for option, text, longest in (("--accept", accept, LONGEST_REASON), ("--accepted-by", accepted_by, LONGEST_NAME)):
+        raise OptionError(
+            "--accept: found an empty reason, expected a sentence, such as 'half the latency'"
+        )
+    for option, text, longest in (
+        ("--accept", accept, LONGEST_REASON),
+        ("--accepted-by", accepted_by, LONGEST_NAME),
+    ):
         if len(text) > longest:
             what = "put the rest where the change is described, and name the place"
-            raise OptionError(f"{option}: found {len(text):,} letters, expected at most {longest:,}; {what}")
+            raise OptionError(
+                f"{option}: found {len(text):,} letters, expected at most {longest:,}; {what}"
+            )
     return accept
 
 
@@ -473,7 +620,9 @@ def _policy_words(policy: Policy) -> list[str]:
     """Options of `judge next` that make its stop the rule of this gate."""
     words = ["--tolerance", f"{policy.tolerance:g}"] if policy.tolerance else []
     words += ["--strict", "--margin", f"{policy.margin:g}"] if policy.strict else []
-    words += ["--largest-loss", f"{policy.largest_loss:g}"] if policy.largest_loss is not None else []
+    words += (
+        ["--largest-loss", f"{policy.largest_loss:g}"] if policy.largest_loss is not None else []
+    )
     return words if policy.alpha == Policy().alpha else [*words, "--alpha", f"{policy.alpha:g}"]
 
 
@@ -484,6 +633,8 @@ class _People(NamedTuple):
     asked: "Asked"
 
 
-def _report(gated: Gated, notes: Sequence[str], policy_file: str, layout: str, people: _People) -> str | list[Part]:
+def _report(
+    gated: Gated, notes: Sequence[str], policy_file: str, layout: str, people: _People
+) -> str | list[Part]:
     shown = {} if FORMATS[layout].is_data else people._asdict()
     return cast("str | list[Part]", _FORMATS.made(layout, gated, notes, policy_file, **shown))

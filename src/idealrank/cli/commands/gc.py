@@ -27,12 +27,20 @@ Other processes may write to the store at the same time. This command removes no
 
 
 def _text(swept: "Swept", *, dry_run: bool) -> str:
-    what = f"{swept.files:,} value file{'s' * (swept.files != 1)} and {swept.unfinished:,} unfinished, {_size(swept.bytes)}"
+    what = (
+        f"{swept.files:,} value file{'s' * (swept.files != 1)} and {swept.unfinished:,} "
+        f"unfinished, {_size(swept.bytes)}"
+    )
     return f"{'would free' if dry_run else 'freed'} {what}\n"
 
 
 def _json(swept: "Swept", *, dry_run: bool) -> str:
-    record = {"dry_run": dry_run, "files": swept.files, "unfinished": swept.unfinished, "bytes": swept.bytes}
+    record = {
+        "dry_run": dry_run,
+        "files": swept.files,
+        "unfinished": swept.unfinished,
+        "bytes": swept.bytes,
+    }
     return json.dumps(record, indent=2) + "\n"
 
 

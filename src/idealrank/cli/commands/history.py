@@ -36,8 +36,9 @@ Examples:
       idealrank evaluate qrels.txt search.run --store results
     done
 
-A value fails if it is --below a number, or at least --drop below the best earlier value. The command finds the last change from good
-to failing. Evaluations of commits of this git repository are in the order of the commits.
+A value fails if it is --below a number, or at least --drop below the best earlier value. The
+command finds the last change from good to failing. Evaluations of commits of this git repository
+are in the order of the commits.
 """
 
 
@@ -55,7 +56,13 @@ class FailureRule:
     @property
     def wanted(self) -> bool:
         """True if the start of a failure was asked for."""
-        return self.query is not None or self.below is not None or self.drop is not None or self.bisect or self.exit_code
+        return (
+            self.query is not None
+            or self.below is not None
+            or self.drop is not None
+            or self.bisect
+            or self.exit_code
+        )
 
     def rule(self, direction: int) -> Rule:
         """The rule, of a measure of this direction."""
@@ -66,7 +73,9 @@ class FailureRule:
 def _table(timeline: Timeline, asked: FailureRule, *, shown: int, together: bool) -> Iterable[str]:
     from idealrank.reports.views import history as words  # noqa: PLC0415  (not for the help)
 
-    yield words.history_table(timeline, shown=shown, together=together, plain=store_options.is_plain())
+    yield words.history_table(
+        timeline, shown=shown, together=together, plain=store_options.is_plain()
+    )
     for run, trace in (_since(timeline, asked, together=together) or {}).items():
         yield "\n" + words.since_report(run, trace) + "\n"
 
@@ -74,7 +83,9 @@ def _table(timeline: Timeline, asked: FailureRule, *, shown: int, together: bool
 def _json(timeline: Timeline, asked: FailureRule, *, shown: int, together: bool) -> Iterable[str]:
     from idealrank.reports.views.history import history_json  # noqa: PLC0415
 
-    return history_json(timeline, _since(timeline, asked, together=together), shown=shown, together=together)
+    return history_json(
+        timeline, _since(timeline, asked, together=together), shown=shown, together=together
+    )
 
 
 def _rows(timeline: Timeline, _: FailureRule, *, shown: int, together: bool) -> "Iterable[Row]":
@@ -86,32 +97,72 @@ def _rows(timeline: Timeline, _: FailureRule, *, shown: int, together: bool) -> 
 _FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json, rows=_rows)
 
 
-@click.command(epilog=_EPILOG, short_help="Show a measure or query over time, and find when it regressed.")
+@click.command(
+    epilog=_EPILOG, short_help="Show a measure or query over time, and find when it regressed."
+)
 @click.option(
-    "-m", "--measure", metavar="MEASURE", cls=options.MeasureOption,
+    "-m",
+    "--measure",
+    metavar="MEASURE",
+    cls=options.MeasureOption,
     help="Measure to show.  [default: the first measure of the newest evaluation]",
-)  # fmt: skip
-@click.option("--run", "runs", metavar="NAME", multiple=True, help="Run to show; may be repeated.  [default: all, one line each]")
+)
+@click.option(
+    "--run",
+    "runs",
+    metavar="NAME",
+    multiple=True,
+    help="Run to show; may be repeated.  [default: all, one line each]",
+)
 @click.option("--tag", metavar="TAG", help="Show only evaluations with this tag.")
-@click.option("--since", metavar="TIME", help="Oldest time: 2026-01-31, a time in ISO 8601, or 7d, 12h, 2w ago.")
-@click.option("--query", metavar="ID", help="Show the values of this query, and find when it regressed.")
-@click.option("--below", metavar="VALUE", type=float, help="Values below V fail (above V, if less is better).")
 @click.option(
-    "--drop", metavar="D", type=float,
+    "--since",
+    metavar="TIME",
+    help="Oldest time: 2026-01-31, a time in ISO 8601, or 7d, 12h, 2w ago.",
+)
+@click.option(
+    "--query", metavar="ID", help="Show the values of this query, and find when it regressed."
+)
+@click.option(
+    "--below", metavar="VALUE", type=float, help="Values below V fail (above V, if less is better)."
+)
+@click.option(
+    "--drop",
+    metavar="D",
+    type=float,
     help="Values that are D or more below the best earlier value fail.  [default of --query: ",
-)  # fmt: skip
-@click.option("--one-line", "together", is_flag=True, help="Join runs of all names in one line, for runs named after commits.")
-@click.option(
-    "--bisect", is_flag=True, help="Print only the commit to evaluate next; at the end, print the first bad commit, with exit code 1."
 )
 @click.option(
-    "--exit-code", is_flag=True, help="Print nothing; for `git bisect run`: 0 if the commit checked out is fine, 1 if not, 125 unknown."
+    "--one-line",
+    "together",
+    is_flag=True,
+    help="Join runs of all names in one line, for runs named after commits.",
 )
-@click.option("--repository", metavar="DIR", default=".", help="Git repository of the commits.  [default: the current folder]")
 @click.option(
-    "--limit", metavar="N", type=click.IntRange(0),
-    help=f"Maximum number of entries, the newest first; 0 for all.  [default: {_LIMIT} in the table, else all]",
-)  # fmt: skip
+    "--bisect",
+    is_flag=True,
+    help="Print only the commit to evaluate next; at the end, print the first bad commit, with "
+    "exit code 1.",
+)
+@click.option(
+    "--exit-code",
+    is_flag=True,
+    help="Print nothing; for `git bisect run`: 0 if the commit checked out is fine, 1 if not, 125 "
+    "unknown.",
+)
+@click.option(
+    "--repository",
+    metavar="DIR",
+    default=".",
+    help="Git repository of the commits.  [default: the current folder]",
+)
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(0),
+    help=f"Maximum number of entries, the newest first; 0 for all.  [default: {_LIMIT} in the "
+    f"table, else all]",
+)
 @_FORMATS.option
 @store_options.store
 @options.output
@@ -139,7 +190,14 @@ def history(
     of other judgments or another convention, which cannot be compared. With --query, the table
     shows one query, and when it regressed.
     """
-    asked = FailureRule(below=below, drop=drop, query=query, bisect=bisect, exit_code=exit_code, repository=repository)
+    asked = FailureRule(
+        below=below,
+        drop=drop,
+        query=query,
+        bisect=bisect,
+        exit_code=exit_code,
+        repository=repository,
+    )
     if bisect and exit_code:
         raise OptionError("found --bisect and --exit-code, expected one of them")
     if below is not None and drop is not None:
@@ -163,22 +221,33 @@ def _traces(timeline: Timeline, asked: FailureRule, *, together: bool) -> dict[s
     from idealrank.store.bisect import head, trace  # noqa: PLC0415  (starts git)
 
     if asked.repository != "." and not head(asked.repository):
-        raise InputError(f"--repository {asked.repository}: found no git repository with a commit, expected the folder of a repository")
+        raise InputError(
+            f"--repository {asked.repository}: found no git repository with a commit, "
+            f"expected the folder of a repository"
+        )
     rule = asked.rule(timeline.direction)
-    return {run: trace(points, rule, asked.repository) for run, points in timeline.lines(together=together).items()}
+    return {
+        run: trace(points, rule, asked.repository)
+        for run, points in timeline.lines(together=together).items()
+    }
 
 
 def _answer(timeline: Timeline, asked: FailureRule, *, together: bool) -> None:
     """One commit on standard output, or an exit code."""
     lines = timeline.lines(together=together)
     if len(lines) > 1:
-        raise OptionError(f"found {len(lines)} runs, {', '.join(list(lines)[:5])}; expected one: give --run NAME, or --one-line")
+        raise OptionError(
+            f"found {len(lines)} runs, {', '.join(list(lines)[:5])}; expected one: give --run "
+            f"NAME, or --one-line"
+        )
     (points,) = lines.values()
     rule = asked.rule(timeline.direction)
     if asked.exit_code:
         from idealrank.store.bisect import fails_here  # noqa: PLC0415  (starts git)
 
-        raise click.exceptions.Exit({None: _SKIP, True: _FAILS, False: 0}[fails_here(points, rule, asked.repository)])
+        raise click.exceptions.Exit(
+            {None: _SKIP, True: _FAILS, False: 0}[fails_here(points, rule, asked.repository)]
+        )
     _print_next(_traces(timeline, asked, together=together).popitem()[1])
 
 
@@ -191,7 +260,8 @@ def _print_next(trace: Trace) -> None:
         return
     if not suspects.found:
         raise InputError(
-            f"found {suspects.between} commits up to {suspects.bad}, of which only the last has a value; expected commits to evaluate"
+            f"found {suspects.between} commits up to {suspects.bad}, of which only the last "
+            f"has a value; expected commits to evaluate"
         )
     about = f": {trace.subject}" if trace.subject else ""
     console.say("note", f"{suspects.bad[:12]} is the first bad commit{about}")
@@ -203,7 +273,8 @@ def _why_not(trace: Trace) -> str:
     """Why there is no commit to evaluate."""
     if trace.order == "time":
         return (
-            "found fewer than two evaluations of commits of this repository, expected a good and a bad commit; set --repository to the "
+            "found fewer than two evaluations of commits of this repository, expected a good "
+            "and a bad commit; set --repository to the "
             "folder of the repository, and evaluate from a checkout without uncommitted changes"
         )
     states = {

@@ -14,7 +14,14 @@ from idealrank.cli.commands.gate import Job, asked_of
 from idealrank.cli.input_options import Inputs, refuse_standard_input_twice
 from idealrank.errors import OptionError
 from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PolicyFile
-from idealrank.io.gate_files.gate_setup import POLICY, TEST, WORKFLOW, GateSetup, PlannedFile, refuse_to_overwrite
+from idealrank.io.gate_files.gate_setup import (
+    POLICY,
+    TEST,
+    WORKFLOW,
+    GateSetup,
+    PlannedFile,
+    refuse_to_overwrite,
+)
 from idealrank.io.texts import check_texts
 from idealrank.reports.table.text import filled
 
@@ -35,11 +42,12 @@ Examples:
   Print the files without writing them:
     idealrank init eval/qrels.txt new.run --dry-run
 
-The command writes all files or none, and never replaces a file. A table [tool.idealrank.gate] is added to an existing
-pyproject.toml. RUN becomes the baseline; later, the gate reads the file at the same path as the run of the change.
+The command writes all files or none, and never replaces a file. A table [tool.idealrank.gate] is
+added to an existing pyproject.toml. RUN becomes the baseline; later, the gate reads the file at the
+same path as the run of the change.
 
 Exit codes: 0 written, 2 bad input, or a file exists.
-"""
+"""  # noqa: E501
 
 
 @click.command(epilog=_EPILOG, short_help="Set up a gate: its policy, baseline, workflow and test.")
@@ -52,7 +60,8 @@ Exit codes: 0 written, 2 bad input, or a file exists.
     metavar="MEASURE",
     cls=options.MeasureOption,
     multiple=True,
-    help=f"Measures of the gate; the first decides. Repeat, or separate with commas.  [default: {DEFAULT_MEASURE}]",
+    help=f"Measures of the gate; the first decides. Repeat, or separate with commas.  [default: "
+    f"{DEFAULT_MEASURE}]",
 )
 @click.option(
     "--convention",
@@ -75,9 +84,24 @@ Exit codes: 0 written, 2 bad input, or a file exists.
     cls=options.OnceOption,
     help="Columns of runs, which the policy keeps: query=, document=, and score= or rank=.",
 )
-@click.option("--queries", metavar="FILE", cls=options.OnceOption, help="Texts of queries, which messages of the gate show.")
-@click.option("--documents", metavar="FILE", cls=options.OnceOption, help="Texts of documents, for pages of the gate.")
-@click.option("--search", metavar="COMMAND", default="", help="Command that writes RUN; the workflow runs it before the gate.")
+@click.option(
+    "--queries",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Texts of queries, which messages of the gate show.",
+)
+@click.option(
+    "--documents",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Texts of documents, for pages of the gate.",
+)
+@click.option(
+    "--search",
+    metavar="COMMAND",
+    default="",
+    help="Command that writes RUN; the workflow runs it before the gate.",
+)
 @click.option(
     "--directory",
     metavar="DIR",
@@ -114,9 +138,16 @@ def init(
     """
     folder = Path(directory)
     if not folder.is_dir():
-        raise OptionError(f"--directory {directory}: found no such folder, expected the root of the repository")
+        raise OptionError(
+            f"--directory {directory}: found no such folder, expected the root of the repository"
+        )
     baseline_path = str(folder / "main.baseline.gz") if baseline is None else baseline
-    asked = asked_of(PolicyFile(), baselines=(baseline_path,), measure_texts=measure_texts, convention_text=convention_text)
+    asked = asked_of(
+        PolicyFile(),
+        baselines=(baseline_path,),
+        measure_texts=measure_texts,
+        convention_text=convention_text,
+    )
     setup = GateSetup(
         folder=folder,
         qrels=(qrels,),
@@ -143,32 +174,56 @@ def _check(setup: GateSetup) -> None:
     """
     refuse_standard_input_twice(*setup.qrels, setup.run)
     if "-" in (*setup.qrels, setup.run, setup.baseline, setup.queries, setup.documents):
-        raise OptionError("found - (standard input), expected files: the policy names them for later gates")
+        raise OptionError(
+            "found - (standard input), expected files: the policy names them for later gates"
+        )
     for path in (setup.queries, setup.documents):
         if path is not None:
             check_texts(path)
     for path in setup.outside():
-        console.say("warning", f"{path} is outside {setup.folder}: a checkout of the repository may not have it")
+        console.say(
+            "warning",
+            f"{path} is outside {setup.folder}: a checkout of the repository may not have it",
+        )
 
 
 def _planned(setup: GateSetup, *, workflow: bool, pytest: bool) -> list[PlannedFile]:
     """Plan every file but the baseline, which takes an evaluation."""
     policy = setup.folder / POLICY
     before = policy.read_bytes() if policy.is_file() else None
-    planned = [PlannedFile(path=policy, content=setup.policy(before), purpose="policy", may_exist=before is not None)]
+    planned = [
+        PlannedFile(
+            path=policy,
+            content=setup.policy(before),
+            purpose="policy",
+            may_exist=before is not None,
+        )
+    ]
     if workflow:
-        planned.append(PlannedFile(path=setup.folder / WORKFLOW, content=setup.workflow(), purpose="workflow of GitHub Actions"))
+        planned.append(
+            PlannedFile(
+                path=setup.folder / WORKFLOW,
+                content=setup.workflow(),
+                purpose="workflow of GitHub Actions",
+            )
+        )
     if pytest:
-        planned.append(PlannedFile(path=setup.folder / TEST, content=setup.test(), purpose="test of pytest"))
+        planned.append(
+            PlannedFile(path=setup.folder / TEST, content=setup.test(), purpose="test of pytest")
+        )
     return planned
 
 
 def _baseline(setup: GateSetup, asked: GateRequest) -> PlannedFile:
     """Evaluate the run, as the gate will, and plan its baseline file."""
     inputs = Inputs(qrels_columns_text=setup.qrels_columns, run_columns_text=setup.run_columns)
-    content, means = Job(asked=asked, qrels=setup.qrels[0], run=setup.run, inputs=inputs).first_baseline()
+    content, means = Job(
+        asked=asked, qrels=setup.qrels[0], run=setup.run, inputs=inputs
+    ).first_baseline()
     values = ", ".join(f"{measure} {mean:.4f}" for measure, mean in means.items())
-    return PlannedFile(path=Path(setup.baseline), content=content, purpose=f"baseline, from {setup.run}: {values}")
+    return PlannedFile(
+        path=Path(setup.baseline), content=content, purpose=f"baseline, from {setup.run}: {values}"
+    )
 
 
 def _shown(planned: Sequence[PlannedFile]) -> list[str]:
@@ -187,10 +242,15 @@ def _said(planned: Sequence[PlannedFile], setup: GateSetup) -> list[str]:
     """List what was written, and the next command."""
     width = max(len(str(file.path)) for file in planned)
     lines = [f"{file.path!s:<{width}}  {file.purpose}\n" for file in planned]
-    move = "" if setup.folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(setup.folder))} && "
+    move = (
+        "" if setup.folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(setup.folder))} && "
+    )
     steps = [f"\nNext: {move}idealrank gate\n"]
     if not setup.search and any(file.path == setup.folder / WORKFLOW for file in planned):
-        step = f"Then add the step that writes {setup.written_run} to the workflow, and commit the files."
+        step = (
+            f"Then add the step that writes {setup.written_run} to the workflow, and commit the "
+            f"files."
+        )
         without = "Without this step, the workflow tests the run as it is in the repository."
         steps += [f"{line}\n" for line in filled([step, without])]
     return ["Wrote:\n", *lines, *steps]

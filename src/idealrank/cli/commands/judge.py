@@ -40,9 +40,13 @@ Start here:
 
 
 @click.group(
-    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.judge", epilog=_EPILOG, modules={"run": "run_judge"},
+    cls=LazyGroup,
+    lines=COMMANDS,
+    home="idealrank.cli.judge",
+    epilog=_EPILOG,
+    modules={"run": "run_judge"},
     short_help="Examine judgments: unjudged documents, agreement of assessors.",
-)  # fmt: skip
+)
 def judge() -> None:
     """Examine judgments: unjudged documents, agreement of assessors, and grades of a judge.
 

@@ -49,18 +49,31 @@ A configuration, here for a table of SQLite's full-text search:
     - {kind: apprise, urls: ["mailto://user:${PASSWORD}@example.org"]}
   metrics: {port: 9464}        # or {file: idealrank.prom}, {otlp: ADDRESS}
 
-Further kinds of alarms: baseline, ewma, latency. The keys limit, concurrency and rate: see `search`. Rounds
-are impatient: timeout 5, retries 0, breaker {failures: 3, pause: 1, probes: 2} by default.
+Further kinds of alarms: baseline, ewma, latency. The keys limit, concurrency and rate: see
+`search`. Rounds are impatient: timeout 5, retries 0, breaker {failures: 3, pause: 1, probes: 2} by
+default.
 
-With --once: 0 no alarm is open, 1 an alarm is open, 3 the round has no value, as when the engine is down, and no alarm is open.
+With --once: 0 no alarm is open, 1 an alarm is open, 3 the round has no value, as when the engine is
+down, and no alarm is open.
 """
 
 
-@click.command(epilog=_EPILOG, short_help="Watch a search engine by canary queries, with alarms that know noise.")
+@click.command(
+    epilog=_EPILOG,
+    short_help="Watch a search engine by canary queries, with alarms that know noise.",
+)
 @click.argument("config")
-@click.option("--once", is_flag=True, help="Run one round, and tell by the exit code whether an alarm is open.")
+@click.option(
+    "--once",
+    is_flag=True,
+    help="Run one round, and tell by the exit code whether an alarm is open.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each round.")
-@click.option("--rebaseline", is_flag=True, help="Learn the baseline anew from the next round on; open alarms against the old one end.")
+@click.option(
+    "--rebaseline",
+    is_flag=True,
+    help="Learn the baseline anew from the next round on; open alarms against the old one end.",
+)
 @click.option("--check", is_flag=True, help="Only check the configuration and its files.")
 @options.schema
 def monitor(*, config: str, once: bool, as_json: bool, rebaseline: bool, check: bool) -> None:
@@ -91,10 +104,18 @@ def monitor(*, config: str, once: bool, as_json: bool, rebaseline: bool, check: 
             with telemetry(chosen.store, chosen.metrics.otlp):
                 _once(watched, store, as_json=as_json, say=say)
             return
-        with telemetry(chosen.store, chosen.metrics.otlp), monitor_loop.metrics_server(chosen.store, chosen.metrics) as port:
+        with (
+            telemetry(chosen.store, chosen.metrics.otlp),
+            monitor_loop.metrics_server(chosen.store, chosen.metrics) as port,
+        ):
             if port is not None:
                 say(f"metrics on http://{chosen.metrics.host}:{port}/metrics")
-            monitor_loop.watch_rounds(watched, store, lambda one: _tell(one, watched.open_alarms(store), as_json=as_json), say=say)
+            monitor_loop.watch_rounds(
+                watched,
+                store,
+                lambda one: _tell(one, watched.open_alarms(store), as_json=as_json),
+                say=say,
+            )
 
 
 class _Notes:
@@ -119,21 +140,46 @@ def _once(watched: Any, store: Any, *, as_json: bool, say: Any) -> None:
 
 def _tell(one: "StoredRound", alarms: "Sequence[StoredAlarm]", *, as_json: bool) -> None:
     if as_json:
-        fields = {"monitor": one.monitor, "round": one.number, "time": one.time, "outcome": one.outcome, "evaluation": one.evaluation}
-        output.write([json.dumps({**fields, **one.record, "alarms": [alarm.id for alarm in alarms]}, ensure_ascii=False) + "\n"], None)
+        fields = {
+            "monitor": one.monitor,
+            "round": one.number,
+            "time": one.time,
+            "outcome": one.outcome,
+            "evaluation": one.evaluation,
+        }
+        output.write(
+            [
+                json.dumps(
+                    {**fields, **one.record, "alarms": [alarm.id for alarm in alarms]},
+                    ensure_ascii=False,
+                )
+                + "\n"
+            ],
+            None,
+        )
         return
-    output.write([f"{one.time[:19]}Z {one.monitor} round {one.number}: {_numbers(one)}" + "\n"], None)
+    output.write(
+        [f"{one.time[:19]}Z {one.monitor} round {one.number}: {_numbers(one)}" + "\n"], None
+    )
     for alarm in alarms:
         group = f" (slice {alarm.slice})" if alarm.slice else ""
         reading = one.record.get("readings", {}).get(f"{alarm.rule}/{alarm.slice}", {})
-        output.write([f"  alarm {alarm.rule}{group} since round {alarm.opened}: {reading.get('text', '')}\n"], None)
+        output.write(
+            [
+                f"  alarm {alarm.rule}{group} since round {alarm.opened}: "
+                f"{reading.get('text', '')}\n"
+            ],
+            None,
+        )
 
 
 def _numbers(one: "StoredRound") -> str:
     record = one.record
     parts: list[str] = [one.outcome]
     if record.get("value") is not None:
-        interval = "" if record.get("low") is None else f" [{record['low']:.4f}, {record['high']:.4f}]"
+        interval = (
+            "" if record.get("low") is None else f" [{record['low']:.4f}, {record['high']:.4f}]"
+        )
         parts = [f"{record['measure']} {record['value']:.4f}{interval}"]
     if record.get("coverage") is not None:
         parts.append(f"judged {100 * record['coverage']:.1f} %")
@@ -143,7 +189,9 @@ def _numbers(one: "StoredRound") -> str:
         parts.append(f"{record['empty']} of {record['queries']} answers empty")
     if "p95" in record.get("latency", {}):
         parts.append(f"p95 {record['latency']['p95']:.0f} ms")
-    parts += [f"baseline {record['baseline']}"] if record.get("baseline", "known") != "known" else []
+    parts += (
+        [f"baseline {record['baseline']}"] if record.get("baseline", "known") != "known" else []
+    )
     parts += record.get("problems", [])[:1]
     return ", ".join(parts)
 

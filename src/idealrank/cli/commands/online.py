@@ -23,7 +23,11 @@ Start here:
 
 
 @click.group(
-    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.online", epilog=_EPILOG, short_help="Plan and read experiments with users.",
-)  # fmt: skip
+    cls=LazyGroup,
+    lines=COMMANDS,
+    home="idealrank.cli.online",
+    epilog=_EPILOG,
+    short_help="Plan and read experiments with users.",
+)
 def online() -> None:
     """Plan and read experiments with users: interleaving and A/B tests."""

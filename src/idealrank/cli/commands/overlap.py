@@ -46,19 +46,32 @@ _MATRIX_FORMATS = Formats(
 @click.command(epilog=_EPILOG, short_help="Measure the similarity of runs, without judgments.")
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @click.option(
-    "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,
-    help="RBO(p=0.9), RBO(estimate=min), overlap@10, Jaccard@10, tau, tauAP@10, wtau; repeat, or separate with commas.  "
-    f"[default: {','.join(DEFAULT_PAIR_MEASURES)}; of three or more runs {','.join(DEFAULT_MATRIX_MEASURES)}]",
-)  # fmt: skip
+    "-m",
+    "--measure",
+    "measure_texts",
+    metavar="MEASURE",
+    cls=options.MeasureOption,
+    multiple=True,
+    help="RBO(p=0.9), RBO(estimate=min), overlap@10, Jaccard@10, tau, tauAP@10, wtau; repeat, or "
+    "separate with commas.  "
+    f"[default: {','.join(DEFAULT_PAIR_MEASURES)}; of three or more runs "
+    f"{','.join(DEFAULT_MATRIX_MEASURES)}]",
+)
 @click.option("--per-query", is_flag=True, help="Values of every query; of two runs.")
 @click.option(
-    "--ties", type=click.Choice(get_args(PairTies)), default="shared", show_default=True,
+    "--ties",
+    type=click.Choice(get_args(PairTies)),
+    default="shared",
+    show_default=True,
     help="Treatment of equal scores: a shared rank, an order, or the mean over all orders.",
-)  # fmt: skip
+)
 @click.option(
-    "--duplicates", type=click.Choice(get_args(PairDuplicates)), default="error", show_default=True,
+    "--duplicates",
+    type=click.Choice(get_args(PairDuplicates)),
+    default="error",
+    show_default=True,
     help="Line that counts if a run lists a document twice.",
-)  # fmt: skip
+)
 @_FORMATS.option
 @options.output
 @options.run_inputs
@@ -84,13 +97,23 @@ def overlap(
     column for each run.
     """
     if len(runs) < 2:
-        raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank overlap RUN_A RUN_B")
+        raise OptionError(
+            f"found one run, {', '.join(runs)}; expected two or more: idealrank overlap RUN_A RUN_B"
+        )
     if per_query and len(runs) > 2:
-        raise OptionError(f"--per-query: found {len(runs)} runs, expected two; a matrix holds means")
+        raise OptionError(
+            f"--per-query: found {len(runs)} runs, expected two; a matrix holds means"
+        )
     texts = options.measure_parts(measure_texts, "RBO(p=0.9)")
-    measures = parse_pair_measures(texts or (DEFAULT_PAIR_MEASURES if len(runs) == 2 else DEFAULT_MATRIX_MEASURES))
+    measures = parse_pair_measures(
+        texts or (DEFAULT_PAIR_MEASURES if len(runs) == 2 else DEFAULT_MATRIX_MEASURES)
+    )
     input_options.refuse_standard_input_twice(*runs)
-    names = _of_one_file(runs[0]) if len(runs) == 2 and runs[0] == runs[1] else input_options.run_names(runs)
+    names = (
+        _of_one_file(runs[0])
+        if len(runs) == 2 and runs[0] == runs[1]
+        else input_options.run_names(runs)
+    )
     watch = Watch()
     opened = [
         watch.run(name, lambda _, path=path, name=name: inputs.open_run(path, name, "-"))  # type: ignore[misc]
@@ -101,7 +124,14 @@ def overlap(
         matrix = watch.count(
             "overlap",
             lambda tell: overlap_matrix_read(
-                opened, names, measures, ties=ties, duplicates=duplicates, threads=threads, tell=tell, inputs=files
+                opened,
+                names,
+                measures,
+                ties=ties,
+                duplicates=duplicates,
+                threads=threads,
+                tell=tell,
+                inputs=files,
             ),
         )
         _MATRIX_FORMATS.write(layout, output_path, matrix)
@@ -110,7 +140,14 @@ def overlap(
     found = watch.run(
         "overlap",
         lambda progress: overlap_read(
-            first, second, measures, ties=ties, duplicates=duplicates, threads=threads, progress=progress, inputs=files
+            first,
+            second,
+            measures,
+            ties=ties,
+            duplicates=duplicates,
+            threads=threads,
+            progress=progress,
+            inputs=files,
         ),
     )
     _FORMATS.write(layout, output_path, found, per_query=per_query)

@@ -19,23 +19,49 @@ Recall at k is the number of documents that the first k of both lists share, div
 """
 
 _FORMATS = Formats(
-    "A table to read;", table="views.recall:recall_parts", json="views.recall:recall_json",
+    "A table to read;",
+    table="views.recall:recall_parts",
+    json="views.recall:recall_json",
     rows=LimitedWriter("views.recall:recall_rows", lacks=("worst",)),
-)  # fmt: skip
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Measure the cost of an approximate index.")
 @click.argument("exact")
 @click.argument("approximate")
-@click.option("-k", "cutoffs_text", metavar="K[,K...]", default="10", show_default=True, help="Ranks that are compared.")
-@click.option("--qrels", metavar="FILE", cls=options.OnceOption, help="Judgments; with them, the loss of each measure is shown.")
 @click.option(
-    "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,
+    "-k",
+    "cutoffs_text",
+    metavar="K[,K...]",
+    default="10",
+    show_default=True,
+    help="Ranks that are compared.",
+)
+@click.option(
+    "--qrels",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Judgments; with them, the loss of each measure is shown.",
+)
+@click.option(
+    "-m",
+    "--measure",
+    "measure_texts",
+    metavar="MEASURE",
+    cls=options.MeasureOption,
+    multiple=True,
     help="Measures of the loss; repeat, or separate with commas.  [default: nDCG@10]",
-)  # fmt: skip
+)
 @options.convention
 @options.confidence
-@click.option("--worst", metavar="N", type=click.IntRange(0), default=10, show_default=True, help="Number of queries to list.")
+@click.option(
+    "--worst",
+    metavar="N",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="Number of queries to list.",
+)
 @_FORMATS.option
 @options.output
 @options.threads
@@ -64,15 +90,28 @@ def recall(
 
     cutoffs = _cutoffs(cutoffs_text)
     if measure_texts and qrels is None:
-        raise OptionError("-m: found no --qrels, expected judgments: a loss is a difference of evaluations")
-    input_options.refuse_standard_input_twice(exact, approximate, *([] if qrels is None else [qrels]))
-    options.refuse_to_replace(output_path, [path for path in (exact, approximate, qrels) if path is not None])
+        raise OptionError(
+            "-m: found no --qrels, expected judgments: a loss is a difference of evaluations"
+        )
+    input_options.refuse_standard_input_twice(
+        exact, approximate, *([] if qrels is None else [qrels])
+    )
+    options.refuse_to_replace(
+        output_path, [path for path in (exact, approximate, qrels) if path is not None]
+    )
     measures = options.parse_measure_texts(measure_texts or ("nDCG@10",))
     convention = options.parse_convention(convention_text)
     found = Watch().count(
         "recall",
         lambda _: index_recall(
-            exact, approximate, cutoffs, qrels=qrels, measures=measures, convention=convention, level=confidence, threads=threads
+            exact,
+            approximate,
+            cutoffs,
+            qrels=qrels,
+            measures=measures,
+            convention=convention,
+            level=confidence,
+            threads=threads,
         ),
     )
     _FORMATS.write(layout, output_path, found, worst=worst)

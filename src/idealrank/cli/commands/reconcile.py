@@ -41,22 +41,42 @@ def _text(results: list[Reconciliation | DifferenceSplit]) -> str:
 def _json(results: list[Reconciliation | DifferenceSplit]) -> str:
     record: dict[str, Any] = {"version": __version__, "schema": SCHEMA}
     for result in results:
-        record["reconciliation" if isinstance(result, Reconciliation) else "split"] = result.as_dict()
+        record["reconciliation" if isinstance(result, Reconciliation) else "split"] = (
+            result.as_dict()
+        )
     return json.dumps(record, indent=2, allow_nan=False) + "\n"
 
 
 _FORMATS = Formats("Text to read,", text=_text, json=_json)
 
 
-@click.command(cls=options.LeadingCommand, extra="--value", epilog=_EPILOG, short_help="Find the convention behind a reported number.")
+@click.command(
+    cls=options.LeadingCommand,
+    extra="--value",
+    epilog=_EPILOG,
+    short_help="Find the convention behind a reported number.",
+)
 @click.argument("qrels")
 @click.argument("run")
-@click.option("--value", "value_text", metavar="NUMBER", help="Number to explain, with all its digits.")
-@click.option("--versus", "versus_text", metavar="NAME[,SWITCH=VALUE...]", help="Split the difference to this convention switch by switch.")
 @click.option(
-    "-m", "--measure", "measure_text", metavar="MEASURE", cls=options.MeasureOption, default="nDCG@10",
-    show_default=True, help="Measure of the number.",
-)  # fmt: skip
+    "--value", "value_text", metavar="NUMBER", help="Number to explain, with all its digits."
+)
+@click.option(
+    "--versus",
+    "versus_text",
+    metavar="NAME[,SWITCH=VALUE...]",
+    help="Split the difference to this convention switch by switch.",
+)
+@click.option(
+    "-m",
+    "--measure",
+    "measure_text",
+    metavar="MEASURE",
+    cls=options.MeasureOption,
+    default="nDCG@10",
+    show_default=True,
+    help="Measure of the number.",
+)
 @options.convention
 @_FORMATS.option
 @options.output
@@ -81,17 +101,26 @@ def reconcile(
     split among their switches. No match is a valid answer: the exit code is 0.
     """
     if value_text is None and versus_text is None:
-        raise click.UsageError("found neither --value nor --versus, expected a number to explain, or a convention to compare with")
+        raise click.UsageError(
+            "found neither --value nor --versus, expected a number to explain, or a "
+            "convention to compare with"
+        )
     convention = options.parse_convention(convention_text)
     versus = None if versus_text is None else options.parse_convention(versus_text)
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:
-        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected the measure of the number")
+        raise OptionError(
+            f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected the "
+            f"measure of the number"
+        )
     stated = None if value_text is None else Stated.parse(value_text)
     (name,) = input_options.run_names([run])
 
     def work(_: object) -> list[Reconciliation | DifferenceSplit]:
-        judgments, answers = _judgments(inputs, qrels, convention), inputs.open_run(run, name, qrels)
+        judgments, answers = (
+            _judgments(inputs, qrels, convention),
+            inputs.open_run(run, name, qrels),
+        )
         results: list[Reconciliation | DifferenceSplit] = []
         if stated is not None:
             results.append(reconcile_run(judgments, answers, stated.text, measures[0], convention))

@@ -26,8 +26,9 @@ Examples:
   Plots for a paper:
     idealrank report 3f2a9c --store results --figures figures
 
-The option --report of evaluate, compare and gate shows more. Whole rankings, contributions of documents, curves over cutoffs and the
-robustness analysis need the runs, which a store does not keep.
+The option --report of evaluate, compare and gate shows more. Whole rankings, contributions of
+documents, curves over cutoffs and the robustness analysis need the runs, which a store does not
+keep.
 """
 
 
@@ -43,12 +44,20 @@ robustness analysis need the runs, which a store does not keep.
 )
 @click.option("--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF.")
 @click.option(
-    "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,
+    "-m",
+    "--measure",
+    "measure_texts",
+    metavar="MEASURE",
+    cls=options.MeasureOption,
+    multiple=True,
     help="Measures to show, the primary measure first.  [default: all measures of the entry]",
-)  # fmt: skip
+)
 @store_options.different_judgments
 @click.option(
-    "--queries", metavar="FILE", cls=options.OnceOption, help="Texts of queries: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet."
+    "--queries",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Texts of queries: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet.",
 )
 @click.option(
     "--documents",
@@ -75,16 +84,24 @@ def report(
     """
     if file := next((one for one in ids if Path(one).is_file()), None):
         raise OptionError(
-            f"{file}: found a file, expected the id of a stored result; for judgments and runs use `idealrank evaluate QRELS RUN --report "
+            f"{file}: found a file, expected the id of a stored result; for judgments and "
+            f"runs use `idealrank evaluate QRELS RUN --report "
             "out.html` or `idealrank compare QRELS RUN_A RUN_B --report out.html`"
         )
     if report is None and figures is None:
-        raise OptionError(f"found no output, expected -o FILE or --figures DIR: idealrank report {ids[0]} -o out.html")
-    results = Results(report=report, figures=figures, queries=queries, documents=documents, page_option="-o")
+        raise OptionError(
+            f"found no output, expected -o FILE or --figures DIR: idealrank report {ids[0]} "
+            f"-o out.html"
+        )
+    results = Results(
+        report=report, figures=figures, queries=queries, documents=documents, page_option="-o"
+    )
     results.check(())
     measures = options.parse_measure_texts(measure_texts) if measure_texts else ()
     from idealrank.api.report.from_store import found_in  # noqa: PLC0415  (not for the help)
 
     with store_options.opened(store_path) as store:
-        found = found_in(store, ids, measures, judgments=judgments, command=invocation.command_line())
+        found = found_in(
+            store, ids, measures, judgments=judgments, command=invocation.command_line()
+        )
         results.write_page(results.shown(found, Watch()))

@@ -38,16 +38,22 @@ Examples:
   Every variant, as CSV:
     idealrank robust qrels.txt bm25.run neural.run --format csv -o variants.csv
 
-p values are not corrected. The analysis shows how much a verdict depends on choices; do not use it to pick a favourable variant.
+p values are not corrected. The analysis shows how much a verdict depends on choices; do not use it
+to pick a favourable variant.
 """
 
 
 _FORMATS = Formats(
-    "A grid to read;", table="views.robustness:robust_parts", json="views.robustness:robust_json", rows="views.robustness:robust_rows"
+    "A grid to read;",
+    table="views.robustness:robust_parts",
+    json="views.robustness:robust_json",
+    rows="views.robustness:robust_rows",
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Repeat a comparison under other conventions, cutoffs and measures.")
+@click.command(
+    epilog=_EPILOG, short_help="Repeat a comparison under other conventions, cutoffs and measures."
+)
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN_A RUN_B", nargs=-1, required=True)
 @click.option(
@@ -62,23 +68,45 @@ _FORMATS = Formats(
 )
 @options.convention
 @click.option(
-    "--try", "wanted", metavar="CHANGE", multiple=True,
-    help="Variants to try: a group (gain, discount, cutoff, rel, ties, ..., measure, preset), a change (ties=worst), a convention or a "
+    "--try",
+    "wanted",
+    metavar="CHANGE",
+    multiple=True,
+    help="Variants to try: a group (gain, discount, cutoff, rel, ties, ..., measure, preset), a "
+    "change (ties=worst), a convention or a "
     "measure; may be repeated.",
-)  # fmt: skip
+)
 @click.option(
-    "--pairs", metavar="N", type=click.IntRange(0, 16), default=8, show_default=True,
-    help="If no single switch changes the verdict, try all pairs of the N switches that cost the leader most.",
-)  # fmt: skip
+    "--pairs",
+    metavar="N",
+    type=click.IntRange(0, 16),
+    default=8,
+    show_default=True,
+    help="If no single switch changes the verdict, try all pairs of the N switches that cost the "
+    "leader most.",
+)
 @click.option(
-    "--test", type=click.Choice(["permutation", "t", "wilcoxon", "sign"]), default="permutation", show_default=True,
+    "--test",
+    type=click.Choice(["permutation", "t", "wilcoxon", "sign"]),
+    default="permutation",
+    show_default=True,
     help="Test behind p values and intervals, as for `idealrank compare`.",
-)  # fmt: skip
-@click.option("--margin", metavar="X", type=float, help="Also test equivalence within ±X, in units of the measure.")
+)
+@click.option(
+    "--margin",
+    metavar="X",
+    type=float,
+    help="Also test equivalence within ±X, in units of the measure.",
+)
 @LARGEST_LOSS
 @options.labels_from
 @query_files
-@click.option("--seed", metavar="N", type=click.IntRange(0), help="Random seed; derived from the data by default.")
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0),
+    help="Random seed; derived from the data by default.",
+)
 @_FORMATS.option
 @options.more
 @options.explain_method
@@ -121,7 +149,9 @@ def robust(
         judged = judgments("error" if policy == "twice" else policy)
         return run, evaluate(judged, run, measure, convention, threads=threads, progress=progress)
 
-    opened_runs = [watch.run(name, partial(opened, path, name)) for path, name in zip(runs, names, strict=True)]
+    opened_runs = [
+        watch.run(name, partial(opened, path, name)) for path, name in zip(runs, names, strict=True)
+    ]
     (first, _), (second, _) = opened_runs
     for path, (_, evaluation) in zip(runs, opened_runs, strict=True):
         input_options.doubt(evaluation, path)
@@ -167,15 +197,22 @@ def _checked(runs: Sequence[str], measure_text: str) -> Measure:
         raise OptionError(f"found {some}; expected two: idealrank robust QRELS RUN_A RUN_B")
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:
-        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one, the primary measure")
+        raise OptionError(
+            f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one, "
+            f"the primary measure"
+        )
     return measures[0]
 
 
-def _judgments(inputs: input_options.Inputs, path: str, convention: Convention) -> Callable[[QrelsDuplicates], Qrels]:
+def _judgments(
+    inputs: input_options.Inputs, path: str, convention: Convention
+) -> Callable[[QrelsDuplicates], Qrels]:
     """Judgments as each policy for documents judged twice reads them; standard input can be read
     once only.
     """
     if path == "-":
         once = inputs.open_qrels(path, convention)
         return lambda _policy: once
-    return cache(lambda policy: inputs.open_qrels(path, Convention.of("standard", duplicates=policy)))
+    return cache(
+        lambda policy: inputs.open_qrels(path, Convention.of("standard", duplicates=policy))
+    )

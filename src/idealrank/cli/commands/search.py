@@ -42,16 +42,20 @@ A configuration, here for a table of SQLite's full-text search:
   qrels: qrels.txt
   evaluation: {measures: [nDCG@10, R@100]}
 
-With `backends:`, a section for each name, OUTPUT is a folder with a run for each. Secrets are named as ${NAME} and read from the
-environment. Answers stand in OUTPUT.journal.jsonl as they come: the same command continues a search that was stopped.
+With `backends:`, a section for each name, OUTPUT is a folder with a run for each. Secrets are named
+as ${NAME} and read from the environment. Answers stand in OUTPUT.journal.jsonl as they come: the
+same command continues a search that was stopped.
 """
 
 _FAILED = 1
 _ROUNDING = 1e-9  # 0.29 of 100 queries are 29
 
 _FORMATS = Formats(
-    "A table to read;", table="views.search:search_parts", json="views.search:search_json", rows="views.search:search_rows"
-)  # fmt: skip
+    "A table to read;",
+    table="views.search:search_parts",
+    json="views.search:search_json",
+    rows="views.search:search_rows",
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Ask a search engine all queries, and write a run.")
@@ -65,10 +69,17 @@ _FORMATS = Formats(
     help="Run, instead of `output` of the configuration; a folder for several backends.",
 )
 @click.option(
-    "--qrels", metavar="FILE", cls=options.OnceOption, help="Judgments to evaluate with, instead of `qrels` of the configuration."
+    "--qrels",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Judgments to evaluate with, instead of `qrels` of the configuration.",
 )
-@click.option("--restart", is_flag=True, help="Drop answers of an earlier search, and ask every query again.")
-@click.option("--retry-failed", is_flag=True, help="Ask queries again that failed in an earlier search.")
+@click.option(
+    "--restart", is_flag=True, help="Drop answers of an earlier search, and ask every query again."
+)
+@click.option(
+    "--retry-failed", is_flag=True, help="Ask queries again that failed in an earlier search."
+)
 @click.option(
     "--allow-failed",
     metavar="SHARE",
@@ -76,7 +87,11 @@ _FORMATS = Formats(
     default=0.0,
     help="Share of queries that may fail before the command ends with code 1; default 0.",
 )
-@click.option("--report", metavar="FILE", help="Page with quality against latency of all backends; FILE ends in .html and opens offline.")
+@click.option(
+    "--report",
+    metavar="FILE",
+    help="Page with quality against latency of all backends; FILE ends in .html and opens offline.",
+)
 @options.schema
 @_FORMATS.option
 def search(
@@ -109,7 +124,9 @@ def search(
     if report is not None:
         from idealrank.cli.result_options import check_page  # noqa: PLC0415  (few ask for pages)
 
-        check_page(report, inputs, {f"-o {name}": path for name, path in paths.items()}, option="--report")
+        check_page(
+            report, inputs, {f"-o {name}": path for name, path in paths.items()}, option="--report"
+        )
     work.refuse_to_replace_inputs(paths, inputs, option="-o")
     watch = Watch()
     queries = work.checked_queries(chosen, paths)
@@ -128,7 +145,9 @@ def search(
 
         return watch.count(name, counted)
 
-    results = work.search_backends(chosen, queries, paths, judgments, restart=restart, retry_failed=retry_failed, around=around)
+    results = work.search_backends(
+        chosen, queries, paths, judgments, restart=restart, retry_failed=retry_failed, around=around
+    )
     if not results.runs:
         results.check()
     found = results.to_dict()
@@ -147,15 +166,23 @@ def _refuse_failures(runs: Iterable["SearchRun"], allowed: float) -> None:
     than it seems to.
     """
     told = [
-        f"{run.name}: {len(run.failures):,} of {len(run.records):,} queries failed and are not in {run.path or 'the run'}"
+        f"{run.name}: {len(run.failures):,} of {len(run.records):,} queries failed and are "
+        f"not in {run.path or 'the run'}"
         for run in runs
         if len(run.failures) > math.floor(allowed * len(run.records) + _ROUNDING)
     ]
     if told:
-        console.error("; ".join(told), "--retry-failed asks them again; --allow-failed 0.05 accepts up to 5% of them")
+        console.error(
+            "; ".join(told),
+            "--retry-failed asks them again; --allow-failed 0.05 accepts up to 5% of them",
+        )
         raise click.exceptions.Exit(_FAILED)
 
 
 def _latency_words(latencies: Any) -> str:
-    shown = [f"{name} {getattr(latencies, name) * 1000:.0f} ms" for name in ("p50", "p95", "p99") if getattr(latencies, name) is not None]
+    shown = [
+        f"{name} {getattr(latencies, name) * 1000:.0f} ms"
+        for name in ("p50", "p95", "p99")
+        if getattr(latencies, name) is not None
+    ]
     return " ".join(shown)

@@ -35,14 +35,18 @@ Examples:
   Several seeds of five folds each; runs with equal matches of the pattern are folds of one copy:
     idealrank seeds qrels.txt old-seed*.run vs new-seed*.run --copies 'seed[0-9]+' -m nDCG@10 --format json
 
-Runs of one system that answer the same queries are copies of the system. Runs without common queries are folds of one copy: each
-query is in the fold in which it was held out. `idealrank compare` decides between two copies. `idealrank seeds` decides between two
-systems, and accounts for the variance between training runs.
-"""
+Runs of one system that answer the same queries are copies of the system. Runs without common
+queries are folds of one copy: each query is in the fold in which it was held out. `idealrank
+compare` decides between two copies. `idealrank seeds` decides between two systems, and accounts for
+the variance between training runs.
+"""  # noqa: E501
 
 
 _FORMATS = Formats(
-    "Text and tables to read;", table="views.systems:systems_parts", json="views.systems:systems_json", rows="views.systems:systems_rows"
+    "Text and tables to read;",
+    table="views.systems:systems_parts",
+    json="views.systems:systems_json",
+    rows="views.systems:systems_rows",
 )
 
 
@@ -52,11 +56,22 @@ _FORMATS = Formats(
 @options.measures
 @options.convention
 @click.option(
-    "--single", type=click.Choice(["fixed", "alike"]),
-    help="Meaning of a single run on one side: fixed (not trained), or alike (training varies it like the other system).",
-)  # fmt: skip
-@click.option("--crossed", is_flag=True, help="Pair the copies of both sides in order; use it if they were trained on the same samples.")
-@click.option("--copies", "pattern", metavar="REGEX", help="Pattern of run names; runs with equal matches are folds of one copy.")
+    "--single",
+    type=click.Choice(["fixed", "alike"]),
+    help="Meaning of a single run on one side: fixed (not trained), or alike (training varies it "
+    "like the other system).",
+)
+@click.option(
+    "--crossed",
+    is_flag=True,
+    help="Pair the copies of both sides in order; use it if they were trained on the same samples.",
+)
+@click.option(
+    "--copies",
+    "pattern",
+    metavar="REGEX",
+    help="Pattern of run names; runs with equal matches are folds of one copy.",
+)
 @_FORMATS.option
 @options.explain_method
 @options.output
@@ -84,7 +99,10 @@ def seeds(
     weights, clusters or slices.
     """
     sides = _sides(runs)
-    convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
+    convention, asked = (
+        options.parse_convention(convention_text),
+        options.parse_measure_texts(measure_texts),
+    )
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     input_options.run_names([path for side in sides for path in side])
     watch = Watch()
@@ -92,7 +110,12 @@ def seeds(
 
     def evaluated(paths: Sequence[str], name: str) -> Evaluation:
         run = partial(inputs.open_run, paths, name, qrels)
-        found = watch.run(name, lambda progress: evaluate(judgments, run(), asked, convention, threads=threads, progress=progress))
+        found = watch.run(
+            name,
+            lambda progress: evaluate(
+                judgments, run(), asked, convention, threads=threads, progress=progress
+            ),
+        )
         input_options.doubt(found, paths[0])
         return found
 
@@ -100,19 +123,26 @@ def seeds(
     _check_numbers([len(copies) for copies in evaluations], single)
     a, b = (_name(side) for side in sides)
     found = compare_systems(
-        *evaluations, measures=asked, names=(a, b) if a and b and a != b else ("A", "B"),
-        seeds="crossed" if crossed else "nested", single=single,  # type: ignore[arg-type]
-    )  # fmt: skip
+        *evaluations,
+        measures=asked,
+        names=(a, b) if a and b and a != b else ("A", "B"),
+        seeds="crossed" if crossed else "nested",
+        single=single,  # type: ignore[arg-type]
+    )
     _FORMATS.write(layout, output_path, found)
 
 
 def _check_numbers(copies: Sequence[int], single: str | None) -> None:
     if max(copies) == 1:
         raise OptionError(
-            "found one copy of each system, which says nothing of training; `idealrank compare` compares two runs over queries"
+            "found one copy of each system, which says nothing of training; `idealrank "
+            "compare` compares two runs over queries"
         )
     if min(copies) == 1 and single is None:
-        raise OptionError("one system has a single copy; expected --single fixed if it is not trained, or --single alike if it is")
+        raise OptionError(
+            "one system has a single copy; expected --single fixed if it is not trained, or "
+            "--single alike if it is"
+        )
 
 
 def _sides(runs: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -120,8 +150,14 @@ def _sides(runs: Sequence[str]) -> tuple[list[str], list[str]]:
     here.
     """
     if runs.count(_SEPARATOR) != 1 or runs[0] == _SEPARATOR or runs[-1] == _SEPARATOR:
-        found = f"{runs.count(_SEPARATOR)} times {_SEPARATOR}" if runs.count(_SEPARATOR) != 1 else f"no run on one side of {_SEPARATOR}"
-        raise OptionError(f"found {found}, expected idealrank seeds QRELS RUN_OF_A... {_SEPARATOR} RUN_OF_B...")
+        found = (
+            f"{runs.count(_SEPARATOR)} times {_SEPARATOR}"
+            if runs.count(_SEPARATOR) != 1
+            else f"no run on one side of {_SEPARATOR}"
+        )
+        raise OptionError(
+            f"found {found}, expected idealrank seeds QRELS RUN_OF_A... {_SEPARATOR} RUN_OF_B..."
+        )
     place = runs.index(_SEPARATOR)
     return _expanded(runs[:place]), _expanded(runs[place + 1 :])
 
@@ -129,12 +165,18 @@ def _sides(runs: Sequence[str]) -> tuple[list[str], list[str]]:
 def _expanded(paths: Sequence[str]) -> list[str]:
     found = []
     for path in paths:
-        matching = [path] if path == "-" or Path(path).exists() else sorted(map(str, Path(path).parent.glob(Path(path).name)))
+        matching = (
+            [path]
+            if path == "-" or Path(path).exists()
+            else sorted(map(str, Path(path).parent.glob(Path(path).name)))
+        )
         found += matching or [path]
     return found
 
 
-def _copies(paths: Sequence[str], pattern: str | None, evaluated: Callable[[Sequence[str], str], Evaluation]) -> list[Evaluation]:
+def _copies(
+    paths: Sequence[str], pattern: str | None, evaluated: Callable[[Sequence[str], str], Evaluation]
+) -> list[Evaluation]:
     """One evaluation for each copy, whose folds are read as one run."""
     if pattern is None:
         parts = [evaluated([path], name_of(path)) for path in paths]
@@ -145,7 +187,8 @@ def _copies(paths: Sequence[str], pattern: str | None, evaluated: Callable[[Sequ
         parts = [evaluated([path], name_of(path)) for path in own]
         if len(parts) > 1 and relation_of(parts) == "copies":
             raise OptionError(
-                f"--copies {pattern}: found runs of the same queries in copy {copy!r}, {', '.join(own)}; "
+                f"--copies {pattern}: found runs of the same queries in copy {copy!r}, "
+                f"{', '.join(own)}; "
                 "expected folds without common queries"
             )
         found.append(evaluated(own, copy) if len(parts) > 1 else parts[0])
@@ -159,11 +202,13 @@ def _by_copy(paths: Sequence[str], pattern: str) -> dict[str, list[str]]:
             match = re.search(pattern, name_of(path))
         except re.error as error:
             raise OptionError(
-                f"--copies {pattern}: found no valid regular expression ({error}), expected one such as 'seed[0-9]+'"
+                f"--copies {pattern}: found no valid regular expression ({error}), expected "
+                f"one such as 'seed[0-9]+'"
             ) from None
         if match is None:
             raise OptionError(
-                f"--copies {pattern}: found nothing in {name_of(path)!r}, expected the part that distinguishes copies, as in 'seed[0-9]+'"
+                f"--copies {pattern}: found nothing in {name_of(path)!r}, expected the part "
+                f"that distinguishes copies, as in 'seed[0-9]+'"
             )
         found.setdefault(match[0], []).append(path)
     return found

@@ -25,14 +25,20 @@ The page reads the store and changes nothing. Press Ctrl-C to end it.
 @click.command(epilog=_EPILOG, short_help="Show a store as a local web page.")
 @store_options.store
 @click.option(
-    "--data", metavar="DIR", multiple=True,
-    help="Folder with judgments and runs that were evaluated. Files with the stored SHA-256 give whole rankings.",
-)  # fmt: skip
+    "--data",
+    metavar="DIR",
+    multiple=True,
+    help="Folder with judgments and runs that were evaluated. Files with the stored SHA-256 give "
+    "whole rankings.",
+)
 @click.option(
-    "--slices", "slices_text", metavar="FILE", cls=options.OnceOption,
+    "--slices",
+    "slices_text",
+    metavar="FILE",
+    cls=options.OnceOption,
     help="Categories of queries: CSV, JSON lines or Parquet with columns query and category. "
     "traffic:FILE makes head, torso and tail from columns query and traffic.",
-)  # fmt: skip
+)
 @options.listening(8765)
 def serve(
     *,
@@ -51,8 +57,22 @@ def serve(
     from idealrank.live.web.server import Serving, serve  # noqa: PLC0415  (not for the help)
 
     if token is not None and not token.strip():
-        raise OptionError(f"token: found an empty one, expected text; set {options.TOKEN_VARIABLE} or leave it out")
+        raise OptionError(
+            f"token: found an empty one, expected text; set {options.TOKEN_VARIABLE} or leave "
+            f"it out"
+        )
     serving = Serving(
-        store=store_path or None, host=host, port=port, token=(token or "").strip(), names=names, data=data, slices=slices_text
+        store=store_path or None,
+        host=host,
+        port=port,
+        token=(token or "").strip(),
+        names=names,
+        data=data,
+        slices=slices_text,
     )
-    serve(serving, lambda address: console.tell(f"serving {store_path or 'no store'} at {address}  (Ctrl-C ends)"))
+    serve(
+        serving,
+        lambda address: console.tell(
+            f"serving {store_path or 'no store'} at {address}  (Ctrl-C ends)"
+        ),
+    )

@@ -35,7 +35,12 @@ Examples:
 """
 
 
-_FORMATS = Formats("Text to read;", table=methodcaller("text"), json=methodcaller("json"), rows=methodcaller("rows"))
+_FORMATS = Formats(
+    "Text to read;",
+    table=methodcaller("text"),
+    json=methodcaller("json"),
+    rows=methodcaller("rows"),
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Show everything about one entry of a store.")
@@ -46,15 +51,25 @@ _FORMATS = Formats("Text to read;", table=methodcaller("text"), json=methodcalle
 @store_options.store
 @options.output
 def show(
-    *, id: str, per_query: bool, intervals: bool, layout: str, store_path: str | None, output_path: str | None
-) -> None:  # fmt: skip
+    *,
+    id: str,
+    per_query: bool,
+    intervals: bool,
+    layout: str,
+    store_path: str | None,
+    output_path: str | None,
+) -> None:
     """Show one evaluation, comparison or gate: numbers, coverage, convention, inputs with their
     hashes, commit, command, tags, notes.
 
     ID is printed by `idealrank history`. A unique prefix of at least four digits suffices.
     """
     with store_options.opened(store_path) as store:
-        _FORMATS.write(layout, output_path, _found(store, store.entry(id), per_query=per_query, intervals=intervals))
+        _FORMATS.write(
+            layout,
+            output_path,
+            _found(store, store.entry(id), per_query=per_query, intervals=intervals),
+        )
 
 
 def facts(entry: "Entry") -> dict[str, str]:
@@ -96,9 +111,15 @@ class _Evaluated:
         from idealrank.reports.views import store as words  # noqa: PLC0415
         from idealrank.reports.views.evaluation import table_report  # noqa: PLC0415
 
-        sql = "SELECT DISTINCT e.id, e.time FROM part p JOIN entry e ON e.id = p.id WHERE p.evaluation = ? ORDER BY e.time"
+        sql = (
+            "SELECT DISTINCT e.id, e.time FROM part p JOIN entry e ON e.id = p.id WHERE "
+            "p.evaluation = ? ORDER BY e.time"
+        )
         used = ", ".join(row[0] for row in self.store.rows(sql, [self.kept.id]))
-        yield words.head_text(f"evaluation {self.kept.id}: {self.kept.entry.name}", [*facts(self.kept.entry).items(), ("used in", used)])
+        yield words.head_text(
+            f"evaluation {self.kept.id}: {self.kept.entry.name}",
+            [*facts(self.kept.entry).items(), ("used in", used)],
+        )
         yield "\n"
         yield table_report([self.evaluation], per_query=self.per_query, intervals=self.means)
         if inputs := self.evaluation.provenance.inputs:
@@ -107,7 +128,9 @@ class _Evaluated:
     def json(self) -> str:
         from idealrank.reports.table.records import json_report  # noqa: PLC0415
 
-        record = json.loads("".join(json_report([self.evaluation], per_query=self.per_query, intervals=self.means)))
+        record = json.loads(
+            "".join(json_report([self.evaluation], per_query=self.per_query, intervals=self.means))
+        )
         return _json(self.kept.entry, {"inputs": self.kept.fields["inputs"]} | record)
 
     def rows(self) -> "Iterable[Row]":
@@ -130,12 +153,22 @@ class _Means:
         from idealrank.reports.table.forms import as_text  # noqa: PLC0415
         from idealrank.reports.views import store as words  # noqa: PLC0415
 
-        head = words.head_text(f"evaluation {self.kept.id}: {self.kept.entry.name}", facts(self.kept.entry).items())
-        return [head, "\n", as_text(words.means_table(self.kept.entry.means or {})), f"\n{self.error}\n"]
+        head = words.head_text(
+            f"evaluation {self.kept.id}: {self.kept.entry.name}", facts(self.kept.entry).items()
+        )
+        return [
+            head,
+            "\n",
+            as_text(words.means_table(self.kept.entry.means or {})),
+            f"\n{self.error}\n",
+        ]
 
     def json(self) -> str:
         fields, entry = self.kept.fields, self.kept.entry
-        return _json(entry, {"inputs": fields["inputs"], "mean": entry.means, "convention": fields["convention"]})
+        return _json(
+            entry,
+            {"inputs": fields["inputs"], "mean": entry.means, "convention": fields["convention"]},
+        )
 
     def rows(self) -> "Iterable[Row]":
         from idealrank.reports.table.forms import as_rows  # noqa: PLC0415
@@ -154,7 +187,9 @@ class _Verdict:
         from idealrank.reports.views import store as words  # noqa: PLC0415
 
         kept = self.kept
-        head = words.head_text(f"{kept.entry.kind} {kept.id}: {kept.entry.name}", facts(kept.entry).items())
+        head = words.head_text(
+            f"{kept.entry.kind} {kept.id}: {kept.entry.name}", facts(kept.entry).items()
+        )
         return [head, "\n", words.verdict_text(kept.entry.kind, kept.result), *_convention(kept)]
 
     def json(self) -> str:
@@ -172,15 +207,22 @@ def _found(store: "Store", entry: "Entry", *, per_query: bool, intervals: bool) 
         kept = store.evaluation(entry.id)
         try:
             return _Evaluated(
-                store=store, kept=kept, evaluation=kept.evaluation, per_query=per_query, means=_means(kept.evaluation) if intervals else []
+                store=store,
+                kept=kept,
+                evaluation=kept.evaluation,
+                per_query=per_query,
+                means=_means(kept.evaluation) if intervals else [],
             )
         except OptionError as error:
             return _Means(kept, error)
     if per_query or intervals:
         raise OptionError(
-            f"{entry.id} is a {entry.kind}: expected neither --per-query nor --intervals; use them with {' or '.join(entry.parts)} with it"
+            f"{entry.id} is a {entry.kind}: expected neither --per-query nor --intervals; use "
+            f"them with {' or '.join(entry.parts)} with it"
         )
-    return _Verdict(store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id))
+    return _Verdict(
+        store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id)
+    )
 
 
 def _means(evaluation: "Evaluation") -> "list[Mapping[str, RunMean]]":

@@ -30,24 +30,33 @@ Examples:
   The columns of a table:
     idealrank sql "describe evaluations" --store results
 
-Tables: evaluations, means, values (of each query), hits (returned judged documents), comparisons, gates, tags. Join tables by `id`.
-Times are UTC. Only statements that use values or hits read values of queries from disk.
-"""
+Tables: evaluations, means, values (of each query), hits (returned judged documents), comparisons,
+gates, tags. Join tables by `id`. Times are UTC. Only statements that use values or hits read values
+of queries from disk.
+"""  # noqa: E501
 
 
 def _table(answer: "Answer") -> list[str]:
     from idealrank.reports.table.forms import Cell, Column, Table, as_text  # noqa: PLC0415  (not for the help)
 
-    numeric = [all(_is_number(row[place]) for row in answer.rows) for place in range(len(answer.columns))]
+    numeric = [
+        all(_is_number(row[place]) for row in answer.rows) for place in range(len(answer.columns))
+    ]
     columns: list[Column[Any]] = [
-        Column(title=name, kind="number" if number else "text") for name, number in zip(answer.columns, numeric, strict=True)
+        Column(title=name, kind="number" if number else "text")
+        for name, number in zip(answer.columns, numeric, strict=True)
     ]
     rows = [[Cell(_text(value)) for value in row] for row in answer.rows]
-    return [as_text(Table(columns=columns, rows=rows), 1 << 16), f"({len(rows):,} row{'s' * (len(rows) != 1)})\n"]
+    return [
+        as_text(Table(columns=columns, rows=rows), 1 << 16),
+        f"({len(rows):,} row{'s' * (len(rows) != 1)})\n",
+    ]
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float | Decimal) and not isinstance(value, bool))
+    return value is None or (
+        isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    )
 
 
 def _text(value: Any) -> str:
@@ -77,7 +86,9 @@ def _plain(value: Any) -> Any:
 def _json(answer: "Answer") -> Iterable[str]:
     yield "["
     for place, row in enumerate(answer.rows):
-        yield (",\n " if place else "\n ") + json.dumps(dict(zip(answer.columns, map(_plain, row), strict=True)))
+        yield (",\n " if place else "\n ") + json.dumps(
+            dict(zip(answer.columns, map(_plain, row), strict=True))
+        )
     yield "\n]\n"
 
 

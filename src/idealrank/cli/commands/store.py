@@ -44,10 +44,13 @@ Start here:
 
 
 @click.group(
-    cls=LazyGroup, lines={**COMMANDS, **ALSO}, home="idealrank.cli.commands",
-    groups={"Commands": COMMANDS, "Also without `store`": ALSO}, epilog=_EPILOG,
+    cls=LazyGroup,
+    lines={**COMMANDS, **ALSO},
+    home="idealrank.cli.commands",
+    groups={"Commands": COMMANDS, "Also without `store`": ALSO},
+    epilog=_EPILOG,
     short_help="Export and import evaluations, and write Parquet.",
-)  # fmt: skip
+)
 def store() -> None:
     """Export and import evaluations, and write Parquet.
 
@@ -81,7 +84,10 @@ def import_(*, files: tuple[str, ...], store_path: str | None) -> None:
     Existing entries stay unchanged, and missing value files are restored.
     """
     if not store_path:
-        raise OptionError(f"found no store, expected --store DIR or the variable {store_options.VARIABLE}; a missing store is created")
+        raise OptionError(
+            f"found no store, expected --store DIR or the variable {store_options.VARIABLE}; "
+            f"a missing store is created"
+        )
     from idealrank.store import Store  # noqa: PLC0415  (SQLite; not for the help)
 
     with Store.open(store_path) as opened:
@@ -151,11 +157,23 @@ def info(*, layout: str, store_path: str | None, output_path: str | None) -> Non
         counts |= dict(opened.rows("SELECT kind, count(*) FROM entry GROUP BY kind"))
         oldest, newest = opened.rows("SELECT min(time), max(time) FROM entry")[0]
         runs = opened.rows("SELECT count(DISTINCT name) FROM entry WHERE kind = 'evaluation'")[0][0]
-        measures = [row[0] for row in opened.rows("SELECT measure FROM mean GROUP BY measure ORDER BY count(*) DESC, measure")]
+        measures = [
+            row[0]
+            for row in opened.rows(
+                "SELECT measure FROM mean GROUP BY measure ORDER BY count(*) DESC, measure"
+            )
+        ]
         tags = [row[0] for row in opened.rows("SELECT DISTINCT tag FROM tag ORDER BY tag")]
         size = sum(path.stat().st_size for path in Path(opened.folder).rglob("*") if path.is_file())
     record = {
-        "evaluations": counts["evaluation"], "comparisons": counts["comparison"], "gates": counts["gate"], "runs": runs,
-        "measures": measures, "tags": tags, "oldest": oldest, "newest": newest, "bytes": size,
-    }  # fmt: skip
+        "evaluations": counts["evaluation"],
+        "comparisons": counts["comparison"],
+        "gates": counts["gate"],
+        "runs": runs,
+        "measures": measures,
+        "tags": tags,
+        "oldest": oldest,
+        "newest": newest,
+        "bytes": size,
+    }
     _FORMATS.write(layout, output_path, record, store_path)

@@ -19,14 +19,24 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG, short_help="Add tags and notes to an entry of a store, or remove tags.")
+@click.command(
+    epilog=_EPILOG, short_help="Add tags and notes to an entry of a store, or remove tags."
+)
 @click.argument("id")
 @click.argument("tags", metavar="[NAME...]", nargs=-1)
 @click.option("--remove", is_flag=True, help="Remove the tags.")
 @click.option("--note", metavar="TEXT", help="Add a note.")
 @store_options.store
 @options.output
-def tag(*, id: str, tags: tuple[str, ...], remove: bool, note: str | None, store_path: str | None, output_path: str | None) -> None:
+def tag(
+    *,
+    id: str,
+    tags: tuple[str, ...],
+    remove: bool,
+    note: str | None,
+    store_path: str | None,
+    output_path: str | None,
+) -> None:
     """Add tags to the entry ID, or remove them with --remove, and print its tags, one per line.
 
     A tag is a printable word. An entry may have many tags, and a tag many entries. Nothing else

@@ -21,14 +21,18 @@ Start here:
   idealrank theory feasible --discount log2 --cutoff all,0.2n,10
   idealrank theory figures --out figures --figure 2 --format svg
 
-Source: Wang, Wang, Li, He, Chen and Liu (2013), A theoretical analysis of NDCG type ranking measures, COLT.
+Source: Wang, Wang, Li, He, Chen and Liu (2013), A theoretical analysis of NDCG type ranking
+measures, COLT.
 """
 
 
 @click.group(
-    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.theory", epilog=_EPILOG,
+    cls=LazyGroup,
+    lines=COMMANDS,
+    home="idealrank.cli.theory",
+    epilog=_EPILOG,
     short_help="Compute limits of NDCG, and draw the figures of the theory.",
-)  # fmt: skip
+)
 def theory() -> None:
     """Compute limits of NDCG as lists grow, and draw the figures of the theory.
 

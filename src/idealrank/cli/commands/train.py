@@ -53,22 +53,36 @@ A neural ranker; `loss` is any loss of idealrank.integrations.torch, with its op
     params: {hidden: [64, 32], dropout: 0.1, normalisation: layer, learning_rate: 0.001}
   objective: {loss: ApproxNDCGLoss, cutoff: 10, temperature: 0.1}
 
-If labels are clicks, data.propensity or data.position names a column of Parquet, or a file with one number a line.
+If labels are clicks, data.propensity or data.position names a column of Parquet, or a file with one
+number a line.
 
-A section `objective:` with gain, discount, cutoff or measure trains for that measure instead of the library's own objective.
+A section `objective:` with gain, discount, cutoff or measure trains for that measure instead of the
+library's own objective.
 """
 
-_FORMATS = Formats("Means with intervals to read;", table="views.training:training_parts", json="views.training:training_json")
+_FORMATS = Formats(
+    "Means with intervals to read;",
+    table="views.training:training_parts",
+    json="views.training:training_json",
+)
 
 
-@click.command(epilog=_EPILOG, short_help="Train a ranker, and evaluate it on queries that it has not seen.")
+@click.command(
+    epilog=_EPILOG, short_help="Train a ranker, and evaluate it on queries that it has not seen."
+)
 @click.argument("config")
-@click.option("--output-folder", metavar="DIR", help="Folder of the results, instead of `output` of the configuration.")
+@click.option(
+    "--output-folder",
+    metavar="DIR",
+    help="Folder of the results, instead of `output` of the configuration.",
+)
 @click.option("--check", is_flag=True, help="Only check the configuration and the data.")
 @options.schema
 @_FORMATS.option
 @options.output
-def train(*, config: str, output_folder: str | None, check: bool, layout: str, output_path: str | None) -> None:
+def train(
+    *, config: str, output_folder: str | None, check: bool, layout: str, output_path: str | None
+) -> None:
     """Train a ranker from CONFIG (YAML, TOML or JSON), and evaluate it on queries that it has not
     seen.
 
@@ -83,10 +97,15 @@ def train(*, config: str, output_folder: str | None, check: bool, layout: str, o
         given["output"] = output_folder
     chosen, watch = TrainingConfig.of(given, config), Watch()
     training_folder.require_folder(chosen)
-    parts = watch.run("data", lambda _: training_folder.read_parts(chosen, partial(console.say, "note")))
+    parts = watch.run(
+        "data", lambda _: training_folder.read_parts(chosen, partial(console.say, "note"))
+    )
     problems = watch.run("checks", lambda _: training_checks.check_parts(chosen, parts))
     if check:
-        sizes = ", ".join(f"{name} {len(rows.queries)} queries and {rows.labels.size} rows" for name, rows in parts.items())
+        sizes = ", ".join(
+            f"{name} {len(rows.queries)} queries and {rows.labels.size} rows"
+            for name, rows in parts.items()
+        )
         lines = [f"{config}: {sizes}", *(f"{problem.severity}: {problem}" for problem in problems)]
         output.write((f"{line}\n" for line in lines), output_path)
         return
@@ -110,13 +129,25 @@ def train(*, config: str, output_folder: str | None, check: bool, layout: str, o
 
 def _record(system: Any) -> dict[str, Any]:
     part, _ = system.final
-    found = {"seed": system.seed, "rounds": system.rounds, "part": part, "measures": system.record()}
-    return found | {"folder": str(system.files[0].parent), "files": [path.name for path in system.files]}
+    found = {
+        "seed": system.seed,
+        "rounds": system.rounds,
+        "part": part,
+        "measures": system.record(),
+    }
+    return found | {
+        "folder": str(system.files[0].parent),
+        "files": [path.name for path in system.files],
+    }
 
 
 def _cautions(systems: list[Any]) -> list[str]:
     """Of the scores; with the seed if there are several models."""
-    return [f"seed {system.seed}, {one}" if len(systems) > 1 else one for system in systems for one in system.cautions]
+    return [
+        f"seed {system.seed}, {one}" if len(systems) > 1 else one
+        for system in systems
+        for one in system.cautions
+    ]
 
 
 def _again(config: TrainingConfig, system: Any) -> str:
@@ -127,4 +158,7 @@ def _again(config: TrainingConfig, system: Any) -> str:
         return ""
     run = next(str(path) for path in system.files if path.name == f"{part}.run")
     measures = " ".join(f"-m {quote(text)}" for text in config.evaluation.measures)
-    return f"idealrank evaluate {quote(judgments)} {quote(run)} {measures} --convention {quote(config.evaluation.convention)}"
+    return (
+        f"idealrank evaluate {quote(judgments)} {quote(run)} {measures} --convention "
+        f"{quote(config.evaluation.convention)}"
+    )

@@ -39,33 +39,61 @@ _WITHOUT_LEVEL = ("rbp", "rbp_resid")
 
 
 # By the format of -R: the tables that measures may need.
-_TABLES = {"qrels": (), "prefs": ("preferences",), "qrels_prefs": ("preferences",), "qrels_jg": ("assessors",)}
+_TABLES = {
+    "qrels": (),
+    "prefs": ("preferences",),
+    "qrels_prefs": ("preferences",),
+    "qrels_jg": ("assessors",),
+}
 
 
-def columns_of(names: Mapping[str, tuple[str, ...]], request: Request, grades: Iterable[float] = ()) -> list[TrecColumn]:
+def columns_of(
+    names: Mapping[str, tuple[str, ...]], request: Request, grades: Iterable[float] = ()
+) -> list[TrecColumn]:
     """List the printed measures, line by line, without the run's tag."""
     columns = []
     for name, parameters in names.items():
         if name != "runid":
-            columns += [_column(name, parameter, request, grades) for parameter in parameters or ("",)]
+            columns += [
+                _column(name, parameter, request, grades) for parameter in parameters or ("",)
+            ]
     return columns
 
 
 def _column(name: str, parameter: str, request: Request, grades: Iterable[float]) -> TrecColumn:
     measure = measure_of(name, parameter, grades)
-    if measure.needs != _TABLES[request.relevance_format] and (measure.needs or measure.looks_at_grades):
-        wanted = " or ".join(f"-R {format_}" for format_, tables in _TABLES.items() if tables == measure.needs)
-        raise OptionError(f"-m {name}: found judgments of -R {request.relevance_format}, expected {wanted}")
+    if measure.needs != _TABLES[request.relevance_format] and (
+        measure.needs or measure.looks_at_grades
+    ):
+        wanted = " or ".join(
+            f"-R {format_}" for format_, tables in _TABLES.items() if tables == measure.needs
+        )
+        raise OptionError(
+            f"-m {name}: found judgments of -R {request.relevance_format}, expected {wanted}"
+        )
     if request.collection is not None and getattr(measure, "collection", None) is not None:
         measure = replace(measure, collection=float(request.collection))  # type: ignore[call-arg]
     if name == "bpref":
         measure = RunningBpref()
-    if name not in _WITHOUT_LEVEL and request.level != 1 and any(field.name == "rel" for field in fields(measure)):
+    if (
+        name not in _WITHOUT_LEVEL
+        and request.level != 1
+        and any(field.name == "rel" for field in fields(measure))
+    ):
         measure = replace(measure, rel=float(request.level))  # type: ignore[call-arg]
     # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every
     # grade above 0 there, whatever -l.
-    whole = parse_measure("num_rel") if name == "num_rel" and request.complete and request.level != 1 else None
-    return TrecColumn(name=NAMES[name].printed(parameter), measure=measure, summary=whole, made_up=_made_up(name, parameter))
+    whole = (
+        parse_measure("num_rel")
+        if name == "num_rel" and request.complete and request.level != 1
+        else None
+    )
+    return TrecColumn(
+        name=NAMES[name].printed(parameter),
+        measure=measure,
+        summary=whole,
+        made_up=_made_up(name, parameter),
+    )
 
 
 def _made_up(name: str, parameter: str) -> float | str | None:
@@ -109,7 +137,9 @@ def _gains(parameter: str, grades: Iterable[float]) -> dict[float, float]:
         raise OptionError("expected pairs GRADE=GAIN, separated by commas, as in 1=3,2=9")
     # trec_eval's grades are whole numbers, and what is below 0 has no gain.
     own = {max(float(int(grade)), 0.0) for grade in grades} | {0.0}
-    return {grade: grade for grade in sorted(own)} | {float(grade): float(gain) for grade, _, gain in pairs}
+    return {grade: grade for grade in sorted(own)} | {
+        float(grade): float(gain) for grade, _, gain in pairs
+    }
 
 
 def _coefficients(measure: Measure, parameter: str) -> Measure:
@@ -141,7 +171,9 @@ def report(request: Request) -> Iterator[str]:
     notes = Notes(lambda message: console.say("note", message))
     judgments = watch.run("judgments", lambda _: _judgments(request, notes))
     zscores = None if request.zscores is None else read_zscores(request.zscores, notes)
-    columns = columns_of(names, request, np.unique(judgments.grades).tolist() if isinstance(judgments, Qrels) else ())
+    columns = columns_of(
+        names, request, np.unique(judgments.grades).tolist() if isinstance(judgments, Qrels) else ()
+    )
     tag, evaluation = _evaluated(request, judgments, columns, watch, notes)
     input_options.doubt(evaluation, request.files[1])
     unanswered = set(evaluation.coverage.missing_queries)
@@ -170,11 +202,22 @@ def _judgments(request: Request, notes: Notes) -> Judgments:
     return read_trec_qrels(open_sources(path, notes), "error", notes)
 
 
-def _evaluated(request: Request, judgments: Judgments, columns: Sequence[TrecColumn], watch: Watch, notes: Notes) -> tuple[str, Evaluation]:
+def _evaluated(
+    request: Request,
+    judgments: Judgments,
+    columns: Sequence[TrecColumn],
+    watch: Watch,
+    notes: Notes,
+) -> tuple[str, Evaluation]:
     """The run's tag, and the values of every column from one pass over the run."""
     sources = open_sources(request.files[1], notes)
     tag = tag_of(sources)
-    measures = [measure for column in columns for measure in (column.measure, column.summary) if measure is not None]
+    measures = [
+        measure
+        for column in columns
+        for measure in (column.measure, column.summary)
+        if measure is not None
+    ]
 
     def work(progress: Progress) -> Evaluation:
         return evaluate(
@@ -222,11 +265,11 @@ Options may be clustered or attached, as in getopt (-qc, -M100), before or after
 Two further options:
   --convention NAME               trec_eval-10 (default), or trec_eval-9 for the numbers of 9.0.8
   --threads N                     number of threads; 0 uses all cores, and results do not depend on N
-"""
+"""  # noqa: E501
 _MORE = """\
 `idealrank trec-eval -h -m all_trec` describes measures, with their names in idealrank; `idealrank measures NAME` shows the formula.
 Exit codes: 0 success, 2 bad input or usage, 70 fault of idealrank.
-"""
+"""  # noqa: E501
 
 
 def version_text() -> str:
@@ -242,11 +285,16 @@ def help_text(request: Request) -> str:
 
 
 def _nicknames() -> str:
-    return "Sets of measures:\n" + "".join(_wrapped(nickname, " ".join(names)) for nickname, names in NICKNAMES.items())
+    return "Sets of measures:\n" + "".join(
+        _wrapped(nickname, " ".join(names)) for nickname, names in NICKNAMES.items()
+    )
 
 
 def _described(request: Request) -> str:
-    lines = [_wrapped(name, _about(name, parameters)) for name, parameters in chosen(request.measures).items()]
+    lines = [
+        _wrapped(name, _about(name, parameters))
+        for name, parameters in chosen(request.measures).items()
+    ]
     return "Measures:\n" + "".join(lines)
 
 
@@ -254,7 +302,11 @@ def _about(name: str, parameters: tuple[str, ...]) -> str:
     if name == "runid":
         return "the tag of the run: the last field of its lines"
     measure = measure_of(name, parameters[0] if parameters else "")
-    given = f"; parameters {','.join(parameters)}" if parameters and NAMES[name].parameters != "none" else ""
+    given = (
+        f"; parameters {','.join(parameters)}"
+        if parameters and NAMES[name].parameters != "none"
+        else ""
+    )
     return f"{measure.summary}{given}; in idealrank: {measure}"
 
 
@@ -277,7 +329,11 @@ class _Verbatim(click.Command):
         return []
 
 
-@click.command("trec-eval", cls=_Verbatim, short_help="Replace the trec_eval binary: same options, same output.")
+@click.command(
+    "trec-eval",
+    cls=_Verbatim,
+    short_help="Replace the trec_eval binary: same options, same output.",
+)
 def trec_eval(*, arguments: tuple[str, ...]) -> None:
     """Evaluate a run like trec_eval 10, and print the same output."""
     request = parse_request(arguments)

@@ -47,7 +47,9 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @options.inputs
-def validate(*, qrels: str, runs: tuple[str, ...], examples: int, as_json: bool, inputs: Inputs) -> None:
+def validate(
+    *, qrels: str, runs: tuple[str, ...], examples: int, as_json: bool, inputs: Inputs
+) -> None:
     """Check judgment and run files, and list every problem.
 
     Each file is checked line by line. Then runs are checked against the judgments: queries and
@@ -58,7 +60,11 @@ def validate(*, qrels: str, runs: tuple[str, ...], examples: int, as_json: bool,
     reports = [_lint((qrels, *inputs.more_qrels), "qrels", inputs, qrels, examples + _LOOKED_AT)]
     reports += [_lint((run,), "run", inputs, qrels, examples + _LOOKED_AT) for run in runs]
     observations = _observe(reports, examples)
-    pieces = [_json(reports, observations, examples)] if as_json else _text(reports, observations, examples)
+    pieces = (
+        [_json(reports, observations, examples)]
+        if as_json
+        else _text(reports, observations, examples)
+    )
     output.write(pieces, None, "json" if as_json else "table")
     if _errors(reports, observations):
         click.get_current_context().exit(2)
@@ -67,8 +73,14 @@ def validate(*, qrels: str, runs: tuple[str, ...], examples: int, as_json: bool,
 def _lint(paths: Sequence[str], table: Table, inputs: Inputs, qrels: str, examples: int) -> Report:
     labels = None if qrels == "-" else qrels
     return lint(
-        paths, table, format=inputs.format_of(table), columns=inputs.columns_of(table), labels=labels, group=inputs.group, examples=examples
-    )  # fmt: skip
+        paths,
+        table,
+        format=inputs.format_of(table),
+        columns=inputs.columns_of(table),
+        labels=labels,
+        group=inputs.group,
+        examples=examples,
+    )
 
 
 def _observe(reports: Sequence[Report], examples: int) -> list[list[Observation]]:
@@ -76,26 +88,45 @@ def _observe(reports: Sequence[Report], examples: int) -> list[list[Observation]
     qrels = reports[0].qrels
     if qrels is None:
         return [[] for _ in reports]
-    of_runs = [observe_run(qrels, report.run, examples) if report.run else [] for report in reports[1:]]
+    of_runs = [
+        observe_run(qrels, report.run, examples) if report.run else [] for report in reports[1:]
+    ]
     return [observe_qrels(qrels, examples), *of_runs]
 
 
 def _errors(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> int:
-    return sum(report.n_errors for report in reports) + sum(found.severity == "error" for some in observations for found in some)
+    return sum(report.n_errors for report in reports) + sum(
+        found.severity == "error" for some in observations for found in some
+    )
 
 
 def _warnings(reports: Sequence[Report], observations: Sequence[Sequence[Observation]]) -> int:
-    return sum(report.n_warnings for report in reports) + sum(found.severity == "warning" for some in observations for found in some)
+    return sum(report.n_warnings for report in reports) + sum(
+        found.severity == "warning" for some in observations for found in some
+    )
 
 
-def _text(reports: Sequence[Report], observations: Sequence[Sequence[Observation]], examples: int) -> Iterator[str]:
+def _text(
+    reports: Sequence[Report], observations: Sequence[Sequence[Observation]], examples: int
+) -> Iterator[str]:
     """Lines such as compilers print, which editors can follow: ``file:line: error: ...``."""
     for report, observed in zip(reports, observations, strict=True):
         name = ", ".join(report.paths)
-        lines = [*_lines(report, examples), *(f"{name}: {found.severity}: {found}" for found in observed)]
-        if report.table == "run" and not report.failure and (report.run is None or reports[0].qrels is None):
+        lines = [
+            *_lines(report, examples),
+            *(f"{name}: {found.severity}: {found}" for found in observed),
+        ]
+        if (
+            report.table == "run"
+            and not report.failure
+            and (report.run is None or reports[0].qrels is None)
+        ):
             lines.append(f"{name}: not compared with the judgments before its errors are fixed")
-        what = f"{_WORDS[report.table]}, {FORMAT_NAMES[report.format]}" if report.format else _WORDS[report.table]
+        what = (
+            f"{_WORDS[report.table]}, {FORMAT_NAMES[report.format]}"
+            if report.format
+            else _WORDS[report.table]
+        )
         yield f"{printable(name)}: {what}{'' if lines else ': no problems'}\n"
         yield from (f"{printable(line)}\n" for line in lines)
         yield "\n"
@@ -113,11 +144,16 @@ def _lines(report: Report, examples: int) -> Iterator[str]:
     for kind in _kinds(report):
         problems, severity = report.problems, report.problems.severities[kind]
         shown, further = problems.examples[kind][:examples], problems.examples[kind][examples:]
-        yield from (f"{complaint.place}: {severity}: {worded(complaint.said)}" for complaint in shown)
+        yield from (
+            f"{complaint.place}: {severity}: {worded(complaint.said)}" for complaint in shown
+        )
         rest = problems.counts[kind] - len(shown)
         if rest:
             like = "more like this" if shown else f"of kind {kind}"
-            yield f"{', '.join(report.paths)}: {severity}: {rest:,} {like}{_values(further) if kind == 'number' else ''}"
+            yield (
+                f"{', '.join(report.paths)}: {severity}: {rest:,} "
+                f"{like}{_values(further) if kind == 'number' else ''}"
+            )
 
 
 def _values(complaints: Sequence[Complaint]) -> str:
@@ -137,10 +173,21 @@ def _kinds(report: Report) -> list[str]:
     return sorted(report.problems.counts, key=lambda kind: report.problems.severities[kind])
 
 
-def _json(reports: Sequence[Report], observations: Sequence[Sequence[Observation]], examples: int) -> str:
-    files = [_file(report, observed, examples) for report, observed in zip(reports, observations, strict=True)]
+def _json(
+    reports: Sequence[Report], observations: Sequence[Sequence[Observation]], examples: int
+) -> str:
+    files = [
+        _file(report, observed, examples)
+        for report, observed in zip(reports, observations, strict=True)
+    ]
     errors, warnings = _errors(reports, observations), _warnings(reports, observations)
-    document = {"version": __version__, "schema": _SCHEMA, "errors": errors, "warnings": warnings, "files": files}
+    document = {
+        "version": __version__,
+        "schema": _SCHEMA,
+        "errors": errors,
+        "warnings": warnings,
+        "files": files,
+    }
     return json.dumps(document, indent=2) + "\n"
 
 
@@ -150,7 +197,9 @@ def _file(report: Report, observed: Sequence[Observation], examples: int) -> dic
             "kind": kind,
             "severity": report.problems.severities[kind],
             "count": report.problems.counts[kind],
-            "examples": [_example(complaint) for complaint in report.problems.examples[kind][:examples]],
+            "examples": [
+                _example(complaint) for complaint in report.problems.examples[kind][:examples]
+            ],
         }
         for kind in _kinds(report)
     ]
@@ -163,7 +212,13 @@ def _file(report: Report, observed: Sequence[Observation], examples: int) -> dic
         "doubts": list(map(worded, report.doubts)),
         "problems": problems,
         "observations": [
-            {"kind": found.kind, "severity": found.severity, "count": found.count, "message": found.message, "examples": found.examples}
+            {
+                "kind": found.kind,
+                "severity": found.severity,
+                "count": found.count,
+                "message": found.message,
+                "examples": found.examples,
+            }
             for found in observed
         ],
     }

@@ -36,7 +36,10 @@ _FORMATS = Formats(
     json="views.attribution:attribution_json",
     rows=LimitedWriter(
         "views.attribution:attribution_rows",
-        refuses={"documents": "a {title} has one row per query and no documents, expected --format table or json"},
+        refuses={
+            "documents": "a {title} has one row per query and no documents, expected --format "
+            "table or json"
+        },
     ),
 )
 
@@ -47,13 +50,21 @@ _FORMATS = Formats(
 @options.one_measure
 @options.convention
 @click.option(
-    "--queries", "n_queries", metavar="N", type=click.IntRange(0),
-    help=f"Maximum number of queries, the worst change first.  [default: {_QUERIES} in the table, else all]",
-)  # fmt: skip
+    "--queries",
+    "n_queries",
+    metavar="N",
+    type=click.IntRange(0),
+    help=f"Maximum number of queries, the worst change first.  [default: {_QUERIES} in the table, "
+    f"else all]",
+)
 @click.option(
-    "--documents", "n_documents", metavar="N", type=click.IntRange(0),
-    help=f"Maximum number of documents of each query.  [default: {_DOCUMENTS} in the table, else all]",
-)  # fmt: skip
+    "--documents",
+    "n_documents",
+    metavar="N",
+    type=click.IntRange(0),
+    help=f"Maximum number of documents of each query.  [default: {_DOCUMENTS} in the table, else "
+    f"all]",
+)
 @options.labels_from
 @_FORMATS.option
 @options.output
@@ -81,20 +92,29 @@ def why(
     the rise of the value at its rank.
     """
     if len(runs) != 2:
-        raise OptionError(f"found {len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}; expected two: idealrank why QRELS RUN_A RUN_B")
+        raise OptionError(
+            f"found {len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}; expected two: "
+            f"idealrank why QRELS RUN_A RUN_B"
+        )
     _FORMATS.check(layout, documents=n_documents)
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:
-        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one")
+        raise OptionError(
+            f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one"
+        )
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     names = input_options.run_names(runs)
     source = input_options.named_run(labels_from, "--labels-from", names, runs)
 
     def work(_: object) -> Attribution:
         judgments = inputs.open_qrels(qrels, convention)
-        first, second = (inputs.open_run(path, name, qrels) for path, name in zip(runs, names, strict=True))
-        return attribute(judgments, first, second, measures[0], convention, labels_from=source, threads=threads)
+        first, second = (
+            inputs.open_run(path, name, qrels) for path, name in zip(runs, names, strict=True)
+        )
+        return attribute(
+            judgments, first, second, measures[0], convention, labels_from=source, threads=threads
+        )
 
     found = Watch().run(" - ".join(reversed(names)), work)
     for warning in found.warnings:

@@ -24,27 +24,38 @@ Examples:
   Chosen coefficients, for programs:
     idealrank judge agreement assessors.txt -s krippendorff_alpha_ordinal,gwet_ac2_quadratic --format json
 
-Coefficients: percent, cohen_kappa (mean over pairs of raters), conger_kappa, scott_pi (two raters), fleiss_kappa,
-krippendorff_alpha_LEVEL (nominal, ordinal, interval, ratio), gwet_ac1, brennan_prediger. _linear and _quadratic give the others
-partial credit for near grades (gwet_ac2_quadratic), by the values of the grades.
+Coefficients: percent, cohen_kappa (mean over pairs of raters), conger_kappa, scott_pi (two raters),
+fleiss_kappa, krippendorff_alpha_LEVEL (nominal, ordinal, interval, ratio), gwet_ac1,
+brennan_prediger. _linear and _quadratic give the others partial credit for near grades
+(gwet_ac2_quadratic), by the values of the grades.
 
 \b
 Which one? Kappa and alpha fall where one grade is rare, even if raters agree on nearly all documents; AC1 does not. Report one of
 each kind with the percentage, and look at the table by grade: it names the grade that raters disagree about.
-"""
+"""  # noqa: E501
 
 _FORMATS = Formats(
-    "Tables to read;", table="views.judging.agreement:agreement_parts", json="views.judging.agreement:agreement_json",
-    rows="views.judging.agreement:agreement_rows", markdown="views.judging.agreement:agreement_markdown",
-)  # fmt: skip
+    "Tables to read;",
+    table="views.judging.agreement:agreement_parts",
+    json="views.judging.agreement:agreement_json",
+    rows="views.judging.agreement:agreement_rows",
+    markdown="views.judging.agreement:agreement_markdown",
+)
 
 
-@click.command(epilog=_EPILOG, short_help="Measure how far assessors agree, by grade, assessor and query.")
+@click.command(
+    epilog=_EPILOG, short_help="Measure how far assessors agree, by grade, assessor and query."
+)
 @click.argument("files", nargs=-1, required=True)
 @click.option(
-    "-s", "--statistic", "statistic_texts", metavar="NAME", multiple=True,
-    help=f"Coefficients; repeat, or separate with commas.  [default: {','.join(map(str, DEFAULT_COEFFICIENTS))}]",
-)  # fmt: skip
+    "-s",
+    "--statistic",
+    "statistic_texts",
+    metavar="NAME",
+    multiple=True,
+    help=f"Coefficients; repeat, or separate with commas.  [default: "
+    f"{','.join(map(str, DEFAULT_COEFFICIENTS))}]",
+)
 @label_options.scale
 @label_options.outside
 @label_options.clusters
@@ -71,16 +82,31 @@ def agreement(
     documents would be far too narrow.
     """
     options.refuse_to_replace(output_path, (*files, cluster_path))
-    chosen = [Coefficient.of_text(part) for text in statistic_texts for part in text.split(",") if part.strip()]
+    chosen = [
+        Coefficient.of_text(part)
+        for text in statistic_texts
+        for part in text.split(",")
+        if part.strip()
+    ]
     scale = label_options.parse_scale(scale_text)
     watch = Watch()
-    source = files[0] if len(files) == 1 else dict(zip(label_options.rater_names(files), files, strict=True))
+    source = (
+        files[0]
+        if len(files) == 1
+        else dict(zip(label_options.rater_names(files), files, strict=True))
+    )
     table = watch.run("judgments", lambda _: read_labels(source, tell=notes().inform))
     if scale is not None:
         table = table.in_scale(scale, outside)  # type: ignore[arg-type]
     of_pair = label_options.cluster_labels(cluster_path, table)
     found = watch.run(
         "agreement",
-        lambda _: agreement_report(table, chosen or DEFAULT_COEFFICIENTS, categories=scale, clusters=of_pair, confidence=confidence),
+        lambda _: agreement_report(
+            table,
+            chosen or DEFAULT_COEFFICIENTS,
+            categories=scale,
+            clusters=of_pair,
+            confidence=confidence,
+        ),
     )
     _FORMATS.write(layout, output_path, found, per_query=per_query)

@@ -35,34 +35,52 @@ bounds of a difference exclude 0, further judging of these lists cannot reverse 
 \b
 Documents far down a list can lower nDCG@10: a document with a high grade raises the ideal list, wherever it was returned.
 With --depth, documents below that rank stay unjudged.
-"""
+"""  # noqa: E501
 
 _FORMATS = Formats(
-    "Tables to read;", table="views.judging.bounds:bounds_parts", json="views.judging.bounds:bounds_json",
-    rows="views.judging.bounds:bounds_rows", markdown="views.judging.bounds:bounds_markdown",
-)  # fmt: skip
+    "Tables to read;",
+    table="views.judging.bounds:bounds_parts",
+    json="views.judging.bounds:bounds_json",
+    rows="views.judging.bounds:bounds_rows",
+    markdown="views.judging.bounds:bounds_markdown",
+)
 
 
-@click.command(epilog=_EPILOG, short_help="Bound what the grades of unjudged documents could change.")
+@click.command(
+    epilog=_EPILOG, short_help="Bound what the grades of unjudged documents could change."
+)
 @click.argument("qrels")
 @click.argument("runs", metavar="RUN [RUN_B]", nargs=-1, required=True)
 @click.option(
-    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True, cls=options.MeasureOption,
+    "-m",
+    "--measure",
+    "measure_texts",
+    metavar="MEASURE",
+    multiple=True,
+    cls=options.MeasureOption,
     help="nDCG@10, AP, P@10, ...; repeat, or separate with commas.  [default: nDCG@10]",
-)  # fmt: skip
+)
 @click.option(
-    "--max-grade", metavar="G", type=click.FloatRange(0, min_open=True),
+    "--max-grade",
+    metavar="G",
+    type=click.FloatRange(0, min_open=True),
     help="Highest grade that an unjudged document may have.  [default: the highest grade judged]",
-)  # fmt: skip
+)
 @click.option(
-    "--depth", metavar="N", type=click.IntRange(1), help="Deepest rank of unjudged documents with an open grade.  [default: every rank]"
+    "--depth",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Deepest rank of unjudged documents with an open grade.  [default: every rank]",
 )
 @click.option("--per-query", is_flag=True, help="Bounds of every query.")
 @options.convention
 @click.option(
-    "--figure", "figure_path", metavar="FILE",
-    help="Figure of all queries by the first measure: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json (Vega-Lite).",
-)  # fmt: skip
+    "--figure",
+    "figure_path",
+    metavar="FILE",
+    help="Figure of all queries by the first measure: FILE ends in .svg, .png, .pdf, .html (with "
+    "the extra plots) or .json (Vega-Lite).",
+)
 @_FORMATS.option
 @options.explain_method
 @options.digits
@@ -93,22 +111,35 @@ def bounds(
     output marks bounds that are not exact.
     """
     if len(runs) > 2:
-        raise OptionError(f"found {len(runs)} runs, expected one or two: idealrank judge bounds QRELS RUN [RUN_B]")
+        raise OptionError(
+            f"found {len(runs)} runs, expected one or two: idealrank judge bounds QRELS RUN [RUN_B]"
+        )
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     kind = figure_kind(figure_path, (qrels, *inputs.more_qrels, *runs))
-    convention, measures = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts or ("nDCG@10",))
+    convention, measures = (
+        options.parse_convention(convention_text),
+        options.parse_measure_texts(measure_texts or ("nDCG@10",)),
+    )
     watch = Watch()
     judgments, opened = read_qrels_and_runs(inputs, qrels, runs, convention, watch)
     refuse_foreign(judgments, opened, runs, measures, convention)
     found = watch.run(
         "bounds",
         lambda _: bounds_report(
-            judgments, opened, measures, max_grade=max_grade, depth=depth, convention=convention, threads=threads
+            judgments,
+            opened,
+            measures,
+            max_grade=max_grade,
+            depth=depth,
+            convention=convention,
+            threads=threads,
         ),
-    )  # fmt: skip
+    )
     shown = {} if FORMATS[layout].is_data else {"digits": digits, "per_query": per_query}
     _FORMATS.write(layout, output_path, found, **shown)
     if kind is not None and figure_path is not None:
         from idealrank.reports.figures.grade_bounds import bounds_spec  # noqa: PLC0415  (few ask for it)
 
-        write_figure(figure_path, kind, f"Bounds of {found.runs[0].measure}", partial(bounds_spec, found))
+        write_figure(
+            figure_path, kind, f"Bounds of {found.runs[0].measure}", partial(bounds_spec, found)
+        )

@@ -30,19 +30,26 @@ Examples:
   Documents were sampled with other probabilities, in lines QUERY 0 DOCUMENT PROBABILITY:
     idealrank judge correct sample.qrels --judge model=model.qrels neural.run -m DCG@10 --by documents --probability p.txt
 
-The grades of a model alone give a biased value, with an interval that is far too narrow. The corrected value is nearly unbiased for every
-model, if the human-labelled queries (or documents) were chosen at random. A bad model does no harm: its weight goes to 0, and the human
-labels decide. A model that agrees on every human-labelled query is refused: its errors are unknown. `worth` is the number of human labels
-that alone would give the same standard error.
-"""
+The grades of a model alone give a biased value, with an interval that is far too narrow. The
+corrected value is nearly unbiased for every model, if the human-labelled queries (or documents)
+were chosen at random. A bad model does no harm: its weight goes to 0, and the human labels decide.
+A model that agrees on every human-labelled query is refused: its errors are unknown. `worth` is the
+number of human labels that alone would give the same standard error.
+"""  # noqa: E501
 
 _FORMATS = Formats(
-    "A table to read;", table="views.judging.correction:corrected_parts", json="views.judging.correction:corrected_json",
-    rows="views.judging.correction:corrected_rows", markdown="views.judging.correction:corrected_markdown",
-)  # fmt: skip
+    "A table to read;",
+    table="views.judging.correction:corrected_parts",
+    json="views.judging.correction:corrected_json",
+    rows="views.judging.correction:corrected_rows",
+    markdown="views.judging.correction:corrected_markdown",
+)
 
 
-@click.command(epilog=_EPILOG, short_help="Correct the values that a judge gives runs, with a few human labels.")
+@click.command(
+    epilog=_EPILOG,
+    short_help="Correct the values that a judge gives runs, with a few human labels.",
+)
 @click.argument("qrels", metavar="HUMAN")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN_B]")
 @label_options.judges
@@ -50,17 +57,24 @@ _FORMATS = Formats(
 @label_options.measure
 @options.convention
 @click.option(
-    "--by", type=click.Choice(["queries", "documents"]), default="queries", show_default=True,
+    "--by",
+    type=click.Choice(["queries", "documents"]),
+    default="queries",
+    show_default=True,
     help="What people labelled: whole queries, or a sample of documents (only DCG and nDCG).",
-)  # fmt: skip
+)
 @click.option(
-    "--probability", "probability_path", metavar="FILE", help="Sampling probability of each document, in the format of judgments."
+    "--probability",
+    "probability_path",
+    metavar="FILE",
+    help="Sampling probability of each document, in the format of judgments.",
 )
 @click.option(
     "--weight",
     metavar="W",
     type=click.FloatRange(0, 1),
-    help="Weight of the judge.  [default: the weight with the smallest standard error; 1 with --by documents]",
+    help="Weight of the judge.  [default: the weight with the smallest standard error; 1 with --by "
+    "documents]",
 )
 @click.option(
     "--largest-error",
@@ -103,10 +117,18 @@ def correct(
     if by == "queries" and probability_path is not None:
         raise OptionError("--probability: found it with --by queries, expected --by documents")
     if by == "documents" and cluster_path is not None:
-        raise OptionError("--cluster: found it with --by documents, which takes queries as its clusters; expected --by queries")
+        raise OptionError(
+            "--cluster: found it with --by documents, which takes queries as its clusters; "
+            "expected --by queries"
+        )
     if by == "documents" and largest_error is not None:
-        raise OptionError("--largest-error: found it with --by documents, whose weight is not tuned; expected --by queries")
-    files = JudgeFiles.of(qrels, judge_texts, runs, table_texts, inputs, output_path, cluster_path, probability_path)
+        raise OptionError(
+            "--largest-error: found it with --by documents, whose weight is not tuned; "
+            "expected --by queries"
+        )
+    files = JudgeFiles.of(
+        qrels, judge_texts, runs, table_texts, inputs, output_path, cluster_path, probability_path
+    )
     convention, watch = options.parse_convention(convention_text), Watch()
     human, labels, systems = files.read(convention, watch)
     chances = inputs.open_judge(probability_path, convention)
@@ -117,7 +139,15 @@ def correct(
 
     def by_queries(name: str) -> list[CorrectedValue]:
         found = correct_run(
-            human, labels[name], run, measure_text, against=against, clusters=clusters, weight=weight, largest_error=largest_error, **shared
+            human,
+            labels[name],
+            run,
+            measure_text,
+            against=against,
+            clusters=clusters,
+            weight=weight,
+            largest_error=largest_error,
+            **shared,
         )
         return [CorrectedValue.of_run(name, one) for one in (*found.sides, found)]
 
@@ -129,7 +159,16 @@ def correct(
                 name,
                 one.name,
                 "" if other is None else other.name,
-                correct_documents(human, labels[name], one, measure_text, against=other, probability=chances, weight=weighted, **shared),
+                correct_documents(
+                    human,
+                    labels[name],
+                    one,
+                    measure_text,
+                    against=other,
+                    probability=chances,
+                    weight=weighted,
+                    **shared,
+                ),
             )
             for one, other in sides
         ]

@@ -32,38 +32,101 @@ Examples:
 """
 
 _FORMATS = Formats(
-    "A table to read;", table="views.judging.query_plan:query_parts", json="views.judging.query_plan:query_json",
-    rows="views.judging.query_plan:query_rows", markdown="views.judging.query_plan:query_markdown",
-)  # fmt: skip
+    "A table to read;",
+    table="views.judging.query_plan:query_parts",
+    json="views.judging.query_plan:query_json",
+    rows="views.judging.query_plan:query_rows",
+    markdown="views.judging.query_plan:query_markdown",
+)
 _FACTORS = (0.25, 0.5, 1, 2, 4)  # numbers of queries in the table, as shares of the one asked for
 
 
-@click.command(epilog=_EPILOG, short_help="Sample queries to label, with weights, cost and precision.")
+@click.command(
+    epilog=_EPILOG, short_help="Sample queries to label, with weights, cost and precision."
+)
 @click.argument("traffic")
-@click.option("-n", "--count", metavar="N", type=click.IntRange(1), help="Queries from head and tail.  [default: 100]")
-@click.option("--budget", metavar="COST", type=click.FloatRange(0, min_open=True), help="Cost that may be spent, instead of --count.")
 @click.option(
-    "--tail", metavar="SHARE", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Share of queries from the tail."
+    "-n",
+    "--count",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Queries from head and tail.  [default: 100]",
 )
 @click.option(
-    "--head-traffic", metavar="SHARE", type=click.FloatRange(0, 1, min_open=True), default=0.5, show_default=True,
+    "--budget",
+    metavar="COST",
+    type=click.FloatRange(0, min_open=True),
+    help="Cost that may be spent, instead of --count.",
+)
+@click.option(
+    "--tail",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1),
+    default=0.3,
+    show_default=True,
+    help="Share of queries from the tail.",
+)
+@click.option(
+    "--head-traffic",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.5,
+    show_default=True,
     help="Share of the traffic that the head covers.",
-)  # fmt: skip
-@click.option("--strata", "strata_path", metavar="FILE", help="Strata of some queries, such as new or edge: lines QUERY STRATUM.")
-@click.option("--take", "take_texts", metavar="STRATUM=N", multiple=True, help="Queries to take of a stratum; may be repeated.")
-@click.option(
-    "--documents", metavar="N", type=click.FloatRange(1), default=20, show_default=True, help="Documents labelled for each query."
 )
-@click.option("--price", metavar="COST", type=click.FloatRange(0), default=0.1, show_default=True, help="Price of a label.")
 @click.option(
-    "--overhead", metavar="SHARE", type=click.FloatRange(0), default=0.15, show_default=True,
+    "--strata",
+    "strata_path",
+    metavar="FILE",
+    help="Strata of some queries, such as new or edge: lines QUERY STRATUM.",
+)
+@click.option(
+    "--take",
+    "take_texts",
+    metavar="STRATUM=N",
+    multiple=True,
+    help="Queries to take of a stratum; may be repeated.",
+)
+@click.option(
+    "--documents",
+    metavar="N",
+    type=click.FloatRange(1),
+    default=20,
+    show_default=True,
+    help="Documents labelled for each query.",
+)
+@click.option(
+    "--price",
+    metavar="COST",
+    type=click.FloatRange(0),
+    default=0.1,
+    show_default=True,
+    help="Price of a label.",
+)
+@click.option(
+    "--overhead",
+    metavar="SHARE",
+    type=click.FloatRange(0),
+    default=0.15,
+    show_default=True,
     help="Labels for quality, such as double judging and gold questions, as a share of the others.",
-)  # fmt: skip
-@click.option("--per-week", metavar="N", type=click.FloatRange(0, min_open=True), default=2000, show_default=True, help="Labels a week.")
+)
 @click.option(
-    "--sd", metavar="SD", type=click.FloatRange(0, min_open=True), default=0.3, show_default=True,
+    "--per-week",
+    metavar="N",
+    type=click.FloatRange(0, min_open=True),
+    default=2000,
+    show_default=True,
+    help="Labels a week.",
+)
+@click.option(
+    "--sd",
+    metavar="SD",
+    type=click.FloatRange(0, min_open=True),
+    default=0.3,
+    show_default=True,
     help="Standard deviation over queries, of values or of differences.",
-)  # fmt: skip
+)
 @click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Random seed.")
 @_FORMATS.option
 @options.output
@@ -102,16 +165,28 @@ def draw(
     if budget is not None:
         number = cost.queries_for(budget) - sum(take.values())
         if number < 1:
-            raise OptionError(f"--budget {budget:g}: pays for no query beside the queries of --take, expected more, or a lower price")
+            raise OptionError(
+                f"--budget {budget:g}: pays for no query beside the queries of --take, "
+                f"expected more, or a lower price"
+            )
 
     def sample(size: int) -> QuerySample:
-        return sample_queries(requests, size, tail=tail, head_traffic=head_traffic, strata=kinds, take=take, seed=seed)
+        return sample_queries(
+            requests, size, tail=tail, head_traffic=head_traffic, strata=kinds, take=take, seed=seed
+        )
 
     found = watch.run("sample", lambda _: sample(number))
     drawn, known = len(found.query_ids), sum(one.n_queries for one in found.strata)
     of_count = f"the {number:,} of {'--count' if count is not None else 'the default'}"
-    _tell_few(found, number, take, of_count if budget is None else f"the {number:,} that --budget {budget:g} pays for")
-    sizes = sorted({size for factor in _FACTORS if (size := min(max(2, round(drawn * factor)), known)) > 1})
+    _tell_few(
+        found,
+        number,
+        take,
+        of_count if budget is None else f"the {number:,} that --budget {budget:g} pays for",
+    )
+    sizes = sorted(
+        {size for factor in _FACTORS if (size := min(max(2, round(drawn * factor)), known)) > 1}
+    )
     taken = sum(one.n_sampled for one in found.strata if one.name in take)
     plans = []
     for size in sizes:
@@ -133,14 +208,24 @@ def _tell_few(found: QuerySample, number: int, take: Mapping[str, int], asked: s
     usual = [one for one in found.strata if one.name not in take]
     sampled = sum(one.n_sampled for one in usual)
     few = [("head and tail have", sampled, asked)] if usual and sampled < number else []
-    few += [(f"stratum {shown(one.name)} has", one.n_sampled, f"the {take[one.name]:,} of --take") for one in found.strata
-            if one.n_sampled < take.get(one.name, 0)]  # fmt: skip
+    few += [
+        (f"stratum {shown(one.name)} has", one.n_sampled, f"the {take[one.name]:,} of --take")
+        for one in found.strata
+        if one.n_sampled < take.get(one.name, 0)
+    ]
     for has, count, wanted in few:
-        console.say("note", f"{has} {count:,} {'query' if count == 1 else 'queries'}, fewer than {wanted}; all are drawn")
+        console.say(
+            "note",
+            f"{has} {count:,} {'query' if count == 1 else 'queries'}, fewer than {wanted}; "
+            f"all are drawn",
+        )
 
 
 def _numbers(texts: dict[str, str]) -> dict[str, int]:
     for name, text in texts.items():
         if not text.isascii() or not text.isdigit() or not int(text[:9]):
-            raise OptionError(f"--take {shown(name)}={shown(text)}: expected a whole number from 1 on, as in new=20")
+            raise OptionError(
+                f"--take {shown(name)}={shown(text)}: expected a whole number from 1 on, as "
+                f"in new=20"
+            )
     return {name: int(text) for name, text in texts.items()}

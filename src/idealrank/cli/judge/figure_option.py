@@ -18,7 +18,10 @@ def figure_kind(path: str | None, inputs: Sequence[str]) -> "drawings.Format | N
         return None
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending not in FIGURE_FORMATS:
-        raise OptionError(f"--figure {path}: expected a file that ends in {', '.join(f'.{kind}' for kind in FIGURE_FORMATS)}")
+        raise OptionError(
+            f"--figure {path}: expected a file that ends in "
+            f"{', '.join(f'.{kind}' for kind in FIGURE_FORMATS)}"
+        )
     drawings.check_drawable(FIGURE_FORMATS[ending])
     options.refuse_to_replace(path, inputs, option="--figure")
     return FIGURE_FORMATS[ending]

@@ -30,12 +30,15 @@ Examples:
 \b
 Measures: xinfAP and infNDCG as sample_eval.pl, infAP, statAP as statAP_MQ_eval, and DCG (Horvitz-Thompson, unbiased). With the grades
 of a model for all documents, idealrank judge correct --by documents gives the difference estimator.
-"""
+"""  # noqa: E501
 
 _FORMATS = Formats(
-    "A table to read;", table="views.judging.sampled_values:sampled_parts", json="views.judging.sampled_values:sampled_json",
-    rows="views.judging.sampled_values:sampled_rows", markdown="views.judging.sampled_values:sampled_markdown",
-)  # fmt: skip
+    "A table to read;",
+    table="views.judging.sampled_values:sampled_parts",
+    json="views.judging.sampled_values:sampled_json",
+    rows="views.judging.sampled_values:sampled_rows",
+    markdown="views.judging.sampled_values:sampled_markdown",
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Estimate values of runs from a sample of judgments.")
@@ -49,10 +52,20 @@ _FORMATS = Formats(
     help="Judgments of the sampled documents.  [default: the grades in SAMPLE]",
 )
 @click.option(
-    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
-    help=f"{', '.join(SAMPLED_MEASURES)}; repeat, or separate with commas.  [default: infNDCG,xinfAP,statAP]",
-)  # fmt: skip
-@click.option("--cutoff", metavar="K", type=click.IntRange(1), help="Ranks that count, of DCG.  [default: 1000]")
+    "-m",
+    "--measure",
+    "measure_texts",
+    metavar="MEASURE",
+    multiple=True,
+    help=f"{', '.join(SAMPLED_MEASURES)}; repeat, or separate with commas.  [default: "
+    f"infNDCG,xinfAP,statAP]",
+)
+@click.option(
+    "--cutoff",
+    metavar="K",
+    type=click.IntRange(1),
+    help="Ranks that count, of DCG.  [default: 1000]",
+)
 @label_options.level
 @options.convention
 @options.digits
@@ -80,13 +93,17 @@ def infer(
     """
     if len(runs) > 2:
         raise click.UsageError(f"found {len(runs)} runs, expected one, or two to compare")
-    measures = [part.strip() for text in measure_texts for part in text.split(",") if part.strip()] or ["infNDCG", "xinfAP", "statAP"]
+    measures = [
+        part.strip() for text in measure_texts for part in text.split(",") if part.strip()
+    ] or ["infNDCG", "xinfAP", "statAP"]
     for name in measures:
         if name not in SAMPLED_MEASURES:
             raise OptionError(f"-m {shown(name)}: expected one of {', '.join(SAMPLED_MEASURES)}")
     if cutoff is not None and measures != ["DCG"]:
         raise OptionError("--cutoff: found it with measures that take none, expected -m DCG alone")
-    input_options.refuse_standard_input_twice(sample, *runs, *([] if qrels_path is None else [qrels_path]))
+    input_options.refuse_standard_input_twice(
+        sample, *runs, *([] if qrels_path is None else [qrels_path])
+    )
     options.refuse_to_replace(output_path, (sample, *runs, qrels_path))
     convention, watch = options.parse_convention(convention_text), Watch()
     judged = watch.run("sample", lambda _: _judged(sample, qrels_path, inputs, convention))
@@ -96,22 +113,37 @@ def infer(
         "estimates",
         lambda _: [
             sampled_estimate(
-                judged, run, name, against=against, cutoff=cutoff, level=confidence, convention=convention,  # type: ignore[arg-type]
+                judged,
+                run,
+                name,  # type: ignore[arg-type]
+                against=against,
+                cutoff=cutoff,
+                level=confidence,
+                convention=convention,
             )
             for name in measures
             for run, against in sides
         ],
-    )  # fmt: skip
+    )
     options_of = {} if FORMATS[layout].is_data else {"digits": digits}
     _FORMATS.write(layout, output_path, found, judged, **options_of)
 
 
-def _judged(sample: str, qrels: str | None, inputs: input_options.Inputs, convention: Convention) -> SampledJudgments:
+def _judged(
+    sample: str, qrels: str | None, inputs: input_options.Inputs, convention: Convention
+) -> SampledJudgments:
     """Join the sample with its judgments."""
     rows = read_pool_rows(sample)
     if qrels is None:
         lacking = next((row for row in rows if row.sampled and row.grade is None), None)
         if lacking is not None:
-            raise OptionError(f"{sample}: found no grades in it, expected --qrels FILE with the judgments of the sampled documents")
-        return SampledJudgments.of_rows([(row.query, row.document, row.stratum, row.grade) for row in rows])
-    return SampledJudgments.of_drawn(rows, inputs._replace(more_qrels=()).open_qrels(qrels, convention))
+            raise OptionError(
+                f"{sample}: found no grades in it, expected --qrels FILE with the judgments "
+                f"of the sampled documents"
+            )
+        return SampledJudgments.of_rows(
+            [(row.query, row.document, row.stratum, row.grade) for row in rows]
+        )
+    return SampledJudgments.of_drawn(
+        rows, inputs._replace(more_qrels=()).open_qrels(qrels, convention)
+    )

@@ -31,14 +31,24 @@ def _one_measure(_context: click.Context, _option: click.Parameter, texts: Seque
     """Text of the one measure of a command that takes no more."""
     parts = measure_parts(texts, DEFAULT_MEASURES[0])
     if len(parts) > 1:
-        raise OptionError(f"-m: found {len(parts)} measures ({', '.join(map(shown, parts))}), expected one")
+        raise OptionError(
+            f"-m: found {len(parts)} measures ({', '.join(map(shown, parts))}), expected one"
+        )
     return parts[0]
 
 
 measure: Decorator = click.option(
-    "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[:1], show_default=True, multiple=True,
-    callback=_one_measure, cls=MeasureOption, help="Measure of the runs.",
-)  # fmt: skip
+    "-m",
+    "--measure",
+    "measure_text",
+    metavar="MEASURE",
+    default=DEFAULT_MEASURES[:1],
+    show_default=True,
+    multiple=True,
+    callback=_one_measure,
+    cls=MeasureOption,
+    help="Measure of the runs.",
+)
 scale: Decorator = click.option(
     "--scale",
     "scale_text",
@@ -47,21 +57,38 @@ scale: Decorator = click.option(
     help="All grades of the scale, as in 0,1,2,3.  [default: the grades in the files]",
 )
 tables: Decorator = click.option(
-    "--table", "table_texts", metavar="NAME=FROM:TO,...", multiple=True,
-    help="Map of the grades of a judge (or of human) to a common scale, as in model=0:0,1:2,2:4; may be repeated.",
-)  # fmt: skip
+    "--table",
+    "table_texts",
+    metavar="NAME=FROM:TO,...",
+    multiple=True,
+    help="Map of the grades of a judge (or of human) to a common scale, as in model=0:0,1:2,2:4; "
+    "may be repeated.",
+)
 outside: Decorator = click.option(
-    "--outside", type=click.Choice(["error", "clip", "drop"]), default="error", show_default=True,
-    help="Treatment of grades outside the scale: an error, the nearest grade (clip), or left out (drop).",
-)  # fmt: skip
+    "--outside",
+    type=click.Choice(["error", "clip", "drop"]),
+    default="error",
+    show_default=True,
+    help="Treatment of grades outside the scale: an error, the nearest grade (clip), or left out "
+    "(drop).",
+)
 clusters: Decorator = click.option(
-    "--cluster", "cluster_path", metavar="FILE", cls=OnceOption,
-    help="Clusters of queries, such as the queries of one user: lines QUERY LABEL.  [default: each query alone]",
-)  # fmt: skip
+    "--cluster",
+    "cluster_path",
+    metavar="FILE",
+    cls=OnceOption,
+    help="Clusters of queries, such as the queries of one user: lines QUERY LABEL.  [default: each "
+    "query alone]",
+)
 level: Decorator = click.option(
-    "--level", "confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+    "--level",
+    "confidence",
+    metavar="LEVEL",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
     help="Confidence level of intervals.",
-)  # fmt: skip
+)
 
 
 def parse_scale(text: str) -> list[float] | None:
@@ -71,9 +98,13 @@ def parse_scale(text: str) -> list[float] | None:
     try:
         found = [float(part) for part in text.split(",")]
     except ValueError:
-        raise OptionError(f"--scale {shown(text)}: expected numbers with commas between, as in 0,1,2,3") from None
+        raise OptionError(
+            f"--scale {shown(text)}: expected numbers with commas between, as in 0,1,2,3"
+        ) from None
     if len(set(found)) < max(len(found), 2) or not np.isfinite(found).all():
-        raise OptionError(f"--scale {shown(text)}: expected at least two finite grades, each once, as in 0,1,2,3")
+        raise OptionError(
+            f"--scale {shown(text)}: expected at least two finite grades, each once, as in 0,1,2,3"
+        )
     return found
 
 
@@ -83,7 +114,9 @@ def rater_names(paths: Sequence[str]) -> list[str]:
     if twice is not None:
         raise OptionError(f"judgments {twice}: found the same file twice, expected each rater once")
     stems = [name_of(path) for path in paths]
-    return [stem if stems.count(stem) == 1 else path for stem, path in zip(stems, paths, strict=True)]
+    return [
+        stem if stems.count(stem) == 1 else path for stem, path in zip(stems, paths, strict=True)
+    ]
 
 
 def cluster_labels(path: str | None, table: LabelTable) -> Any:
@@ -96,5 +129,7 @@ def labels_of(path: str, queries: Sequence[str]) -> list[str]:
     known: Mapping[str, str] = read_clusters(path)
     missing = next((query for query in queries if query not in known), None)
     if missing is not None:
-        raise InputError(f"{path}: found no cluster for query {missing!r}, expected a line for each query")
+        raise InputError(
+            f"{path}: found no cluster for query {missing!r}, expected a line for each query"
+        )
     return [known[query] for query in queries]

@@ -59,7 +59,7 @@ Label whole sheets: a verdict that is looked at after every few labels is wrong 
 with grade 0: only then do the labels show how many of the others are relevant.
 \b
 --until gate reads [tool.idealrank.gate] in pyproject.toml as `idealrank gate` does; RUN is the baseline, and RUN_B the run.
-"""
+"""  # noqa: E501
 
 _FORMATS = Formats(
     "A table to read; with -o FILE.csv, a sheet for labelling;",
@@ -70,24 +70,39 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Choose the documents to label next, to settle a comparison soonest.")
+@click.command(
+    epilog=_EPILOG, short_help="Choose the documents to label next, to settle a comparison soonest."
+)
 @click.argument("qrels")
 @click.argument("run_a", metavar="RUN")
 @click.argument("run_b", metavar="RUN_B")
 @label_options.measure
 @click.option(
-    "--until", type=click.Choice(UNTIL), default="sign", show_default=True,
-    help="Stop: no grades can change the sign of the difference (sign), or `compare` or `gate` no longer finds too few judgments.",
-)  # fmt: skip
+    "--until",
+    type=click.Choice(UNTIL),
+    default="sign",
+    show_default=True,
+    help="Stop: no grades can change the sign of the difference (sign), or `compare` or `gate` no "
+    "longer finds too few judgments.",
+)
 @click.option(
-    "--budget", metavar="N", type=click.IntRange(1),
+    "--budget",
+    metavar="N",
+    type=click.IntRange(1),
     help="Number of documents to choose.  [default: the estimated number until the verdict, or 50]",
-)  # fmt: skip
+)
 @click.option(
-    "--strategy", type=click.Choice(STRATEGIES),
-    help="Order of the documents; see below.  [default: bounds; change with --until compare or gate]",
-)  # fmt: skip
-@click.option("--depth", metavar="N", type=click.IntRange(1), help="Deepest rank to label.  [default: the measure's cutoff, or 100]")
+    "--strategy",
+    type=click.Choice(STRATEGIES),
+    help="Order of the documents; see below.  [default: bounds; change with --until compare or "
+    "gate]",
+)
+@click.option(
+    "--depth",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Deepest rank to label.  [default: the measure's cutoff, or 100]",
+)
 @click.option(
     "--max-grade",
     metavar="G",
@@ -101,25 +116,55 @@ _FORMATS = Formats(
     cls=options.OnceOption,
     help="Queries compared: lines ID, or ID, tab and text.  [default: the queries in QRELS]",
 )
-@click.option("--replay", is_flag=True, help="Count the labels that each strategy would have needed, with the judgments of QRELS.")
 @click.option(
-    "--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
-    help="Error rate: of the sequential test, and with --until the significance level of `compare` or `gate`.",
-)  # fmt: skip
-@click.option("--tolerance", metavar="X", type=float, help="With --until gate: accepted drop, in units of the measure.  [default: 0]")
-@click.option("--strict/--no-strict", default=None, help="With --until gate: pass only if a drop of the margin is ruled out.")
+    "--replay",
+    is_flag=True,
+    help="Count the labels that each strategy would have needed, with the judgments of QRELS.",
+)
 @click.option(
-    "--margin", metavar="X", type=float,
-    help="With --until compare, also test equivalence within ±X; with --until gate --strict, the smallest unacceptable drop.",
-)  # fmt: skip
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Error rate: of the sequential test, and with --until the significance level of `compare` "
+    "or `gate`.",
+)
+@click.option(
+    "--tolerance",
+    metavar="X",
+    type=float,
+    help="With --until gate: accepted drop, in units of the measure.  [default: 0]",
+)
+@click.option(
+    "--strict/--no-strict",
+    default=None,
+    help="With --until gate: pass only if a drop of the margin is ruled out.",
+)
+@click.option(
+    "--margin",
+    metavar="X",
+    type=float,
+    help="With --until compare, also test equivalence within ±X; with --until gate --strict, the "
+    "smallest unacceptable drop.",
+)
 @LARGEST_LOSS
-@click.option("--orders", metavar="N", type=click.IntRange(1), help="Random orders in the replay.  [default: 20]")
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Random seed of the orders.")
+@click.option(
+    "--orders",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Random orders in the replay.  [default: 20]",
+)
+@click.option(
+    "--seed", metavar="N", type=int, default=0, show_default=True, help="Random seed of the orders."
+)
 @options.convention
 @click.option(
-    "--figure", "figure_path", metavar="FILE",
-    help="Figure of the replay: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json (Vega-Lite).",
-)  # fmt: skip
+    "--figure",
+    "figure_path",
+    metavar="FILE",
+    help="Figure of the replay: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or "
+    ".json (Vega-Lite).",
+)
 @options.labels_from
 @_FORMATS.option
 @options.explain_method
@@ -166,7 +211,11 @@ def next(  # noqa: A001  (the name of the command)
     paths = (qrels, *inputs.more_qrels, run_a, run_b)
     input_options.refuse_standard_input_twice(*paths)
     options.refuse_to_replace(output_path, (*paths, query_path))
-    kind, convention, watch = figure_kind(figure_path, paths), options.parse_convention(convention_text), Watch()
+    kind, convention, watch = (
+        figure_kind(figure_path, paths),
+        options.parse_convention(convention_text),
+        Watch(),
+    )
     measure = options.parse_measure_texts((measure_text,))[0]
     judgments, (a, b) = read_qrels_and_runs(inputs, qrels, (run_a, run_b), convention, watch)
     queries = read_known_queries(query_path, (a, b), judgments.queries)
@@ -175,26 +224,70 @@ def next(  # noqa: A001  (the name of the command)
         found = watch.run(
             "replay",
             lambda _: replay_labels(
-                judgments, a, b, measure, convention=convention, orders=orders or 20, **hidden  # type: ignore[arg-type]
+                judgments,
+                a,
+                b,
+                measure,
+                convention=convention,
+                orders=orders or 20,
+                **hidden,  # type: ignore[arg-type]
             ),
-        )  # fmt: skip
+        )
         tell_gaps(judgments, (a, b), queries)
-        _FORMATS.write(layout, output_path, found, **({} if FORMATS[layout].is_data else {"digits": digits}))
+        _FORMATS.write(
+            layout, output_path, found, **({} if FORMATS[layout].is_data else {"digits": digits})
+        )
         _draw(found, figure_path, kind)
         return
-    files = VerdictFiles(qrels=qrels, run_a=run_a, run_b=run_b, inputs=inputs, judgments=judgments, runs=(a, b), labels_from=labels_from)
-    verdict = _verdict(context=context, files=files, measure=measure, convention=convention, watch=watch, policy=policy)
-    more = {"budget": budget, "strategy": strategy, "depth": depth, "max_grade": max_grade, "alpha": alpha, "seed": seed}
+    files = VerdictFiles(
+        qrels=qrels,
+        run_a=run_a,
+        run_b=run_b,
+        inputs=inputs,
+        judgments=judgments,
+        runs=(a, b),
+        labels_from=labels_from,
+    )
+    verdict = _verdict(
+        context=context,
+        files=files,
+        measure=measure,
+        convention=convention,
+        watch=watch,
+        policy=policy,
+    )
+    more = {
+        "budget": budget,
+        "strategy": strategy,
+        "depth": depth,
+        "max_grade": max_grade,
+        "alpha": alpha,
+        "seed": seed,
+    }
     chosen = watch.run(
         "labels",
-        lambda _: next_labels(judgments, a, b, measure, queries=queries, convention=convention, until=verdict, **more),  # type: ignore[arg-type]
+        lambda _: next_labels(
+            judgments,
+            a,
+            b,
+            measure,
+            queries=queries,
+            convention=convention,
+            until=verdict,
+            **more,  # type: ignore[arg-type]
+        ),
     )
     tell_gaps(judgments, (a, b), queries, hint="; --queries FILE names the compared queries")
     _write(context, chosen)
 
 
 def _verdict(
-    context: click.Context, files: VerdictFiles, measure: Measure, convention: Convention, watch: Watch, policy: dict[str, Any]
+    context: click.Context,
+    files: VerdictFiles,
+    measure: Measure,
+    convention: Convention,
+    watch: Watch,
+    policy: dict[str, Any],
 ) -> VerdictLike | None:
     """Return the result that is the stop; None for the sign."""
     until = context.params["until"]
@@ -237,13 +330,20 @@ def _draw(found: LabelReplay, path: str | None, kind: "drawings.Format | None") 
     if path is not None and kind is not None:
         from idealrank.reports.figures.label_curves import replay_spec  # noqa: PLC0415  (few ask for it)
 
-        write_figure(path, kind, f"Labels until {found.measure} is settled", partial(replay_spec, found))
+        write_figure(
+            path, kind, f"Labels until {found.measure} is settled", partial(replay_spec, found)
+        )
 
 
-def _check(*, replay: bool, figure_path: str | None, orders: int | None, query_path: str | None) -> None:
+def _check(
+    *, replay: bool, figure_path: str | None, orders: int | None, query_path: str | None
+) -> None:
     """Refuse options of the replay without it, and queries with it."""
     for name, value in (("--figure", figure_path), ("--orders", orders)):
         if value is not None and not replay:
             raise OptionError(f"{name}: found it without --replay, expected both or neither")
     if replay and query_path is not None:
-        raise OptionError("--queries: found it with --replay, which compares the queries in QRELS; expected one of them")
+        raise OptionError(
+            "--queries: found it with --replay, which compares the queries in QRELS; expected "
+            "one of them"
+        )

@@ -26,9 +26,20 @@ Until: TypeAlias = Literal["sign", "compare", "gate"]
 UNTIL: tuple[Until, ...] = get_args(Until)
 
 _READING = (
-    "measure_text", "convention_text", "labels_from", "more_qrels", "file_format", "columns_text",
-    "qrels_columns_text", "run_columns_text", "group", "labels_are", "sampled_negatives", "margin", "largest_loss",
-)  # fmt: skip
+    "measure_text",
+    "convention_text",
+    "labels_from",
+    "more_qrels",
+    "file_format",
+    "columns_text",
+    "qrels_columns_text",
+    "run_columns_text",
+    "group",
+    "labels_are",
+    "sampled_negatives",
+    "margin",
+    "largest_loss",
+)
 _OF_GATE = ("tolerance", "alpha", "strict")
 _COLUMNS = ("columns_text", "qrels_columns_text")
 _TABLES = (".csv",)
@@ -48,7 +59,14 @@ class VerdictFiles:
     runs: Sequence[Run]  # Both runs
     labels_from: str | None  # Run whose results were labelled, as typed
 
-    def compared(self, measure: Measure, convention: Convention, alpha: float, policy: Mapping[str, Any], watch: Watch) -> VerdictLike:
+    def compared(
+        self,
+        measure: Measure,
+        convention: Convention,
+        alpha: float,
+        policy: Mapping[str, Any],
+        watch: Watch,
+    ) -> VerdictLike:
         """Compare both runs as `idealrank compare` does; the policy has the margin and the largest
         loss.
         """
@@ -56,7 +74,9 @@ class VerdictFiles:
         evaluations = []
         for run, path in zip(self.runs, paths, strict=True):
             measures = with_companions([measure])
-            evaluation = evaluate_read(self.judgments, run, measures, convention=convention, keep_unjudged=True)
+            evaluation = evaluate_read(
+                self.judgments, run, measures, convention=convention, keep_unjudged=True
+            )
             input_options.doubt(evaluation, path)
             evaluations.append(evaluation)
         names = [run.name for run in self.runs]
@@ -98,15 +118,25 @@ def refuse_unused(context: click.Context, until: Until, *, replay: bool) -> None
     if until == "sign":
         for name in ("tolerance", "strict", "margin", "largest_loss", "labels_from"):
             if _is_typed(context, name):
-                raise OptionError(f"{_spelling(context, name)}: found it without --until compare or gate, expected both or neither")
+                raise OptionError(
+                    f"{_spelling(context, name)}: found it without --until compare or gate, "
+                    f"expected both or neither"
+                )
         return
     if replay:
-        raise OptionError(f"--until {until}: found it with --replay, whose stop is the sign; expected one of them")
+        raise OptionError(
+            f"--until {until}: found it with --replay, whose stop is the sign; expected one of them"
+        )
     if context.params["query_path"] is not None:
-        raise OptionError(f"--queries: found it with --until {until}, which compares the queries in QRELS; expected one of them")
+        raise OptionError(
+            f"--queries: found it with --until {until}, which compares the queries in QRELS; "
+            f"expected one of them"
+        )
     for name in ("tolerance", "strict"):
         if until == "compare" and _is_typed(context, name):
-            raise OptionError(f"{_spelling(context, name)}: found it with --until compare, expected --until gate")
+            raise OptionError(
+                f"{_spelling(context, name)}: found it with --until compare, expected --until gate"
+            )
 
 
 def steps(context: click.Context, stop: LabelStop, sheet: str | None) -> list[str]:
@@ -114,7 +144,10 @@ def steps(context: click.Context, stop: LabelStop, sheet: str | None) -> list[st
     if stop.decided:
         return ["the whole report:", f"  {_verdict_command(context, stop)}"]
     if sheet is None:
-        return ["write them to a sheet for labelling:", f"  {_again(context, stop, None, 'sheet.csv')}"]
+        return [
+            "write them to a sheet for labelling:",
+            f"  {_again(context, stop, None, 'sheet.csv')}",
+        ]
     following = str(Path(sheet).with_name(_following(Path(sheet).name)))
     qrels, labels = context.params["qrels"], str(Path(sheet).with_suffix(".qrels"))
     ending = Path(qrels).suffix.lower()
@@ -126,7 +159,8 @@ def steps(context: click.Context, stop: LabelStop, sheet: str | None) -> list[st
     label = shlex.join(["idealrank", "judge", "ui", sheet, "-o", labels])
     if ending in (*_TABLES, *_OTHERS):
         return [
-            "label them, 0 for documents that are not relevant, and add the labels to the judgments; then:",
+            "label them, 0 for documents that are not relevant, and add the labels to the "
+            "judgments; then:",
             f"  {label}",
             f"  {_again(context, stop, None, following)}",
         ]
@@ -158,7 +192,11 @@ def _again(context: click.Context, stop: LabelStop, labels: str | None, sheet: s
     It keeps where the first labels came from, which further ones would hide.
     """
     arguments = [context.params[name] for name in ("qrels", "run_a", "run_b")]
-    options = [parameter.name or "" for parameter in context.command.params if isinstance(parameter, click.Option)]
+    options = [
+        parameter.name or ""
+        for parameter in context.command.params
+        if isinstance(parameter, click.Option)
+    ]
     words = _typed(context, [name for name in options if name not in ("output_path", "layout")])
     more = [] if labels is None else ["--qrels", labels]
     if stop.labels_from is not None and not _is_typed(context, "labels_from"):

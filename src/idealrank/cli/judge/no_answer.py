@@ -26,28 +26,65 @@ Examples:
 \b
 A query without relevant documents in the qrels may have an answer that is unjudged. Therefore, declare the queries without an answer
 in a file, with one id per line. Scores must be comparable between queries.
-"""
+"""  # noqa: E501
 
 _FORMATS = Formats(
-    "Tables to read;", table="views.judging.no_answer:no_answer_parts", json="views.judging.no_answer:no_answer_json",
-    rows="views.judging.no_answer:no_answer_rows", markdown="views.judging.no_answer:no_answer_markdown",
-)  # fmt: skip
+    "Tables to read;",
+    table="views.judging.no_answer:no_answer_parts",
+    json="views.judging.no_answer:no_answer_json",
+    rows="views.judging.no_answer:no_answer_rows",
+    markdown="views.judging.no_answer:no_answer_markdown",
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Choose a score threshold for queries without an answer.")
 @click.argument("qrels")
 @click.argument("run")
 @click.option(
-    "--queries", "query_path", metavar="FILE", cls=options.OnceOption, required=True, help="Queries without an answer, one id per line."
+    "--queries",
+    "query_path",
+    metavar="FILE",
+    cls=options.OnceOption,
+    required=True,
+    help="Queries without an answer, one id per line.",
 )
-@click.option("--cutoff", metavar="K", type=click.IntRange(1), default=10, show_default=True, help="Ranks that a user sees.")
-@click.option("--rel", metavar="GRADE", type=float, default=1.0, show_default=True, help="Lowest grade of a relevant document.")
 @click.option(
-    "--limit", metavar="RATE", type=click.FloatRange(0, 1),
-    help="Highest false-return rate.  [default: the highest difference of recall and false-return rate]",
-)  # fmt: skip
-@click.option("--folds", metavar="N", type=click.IntRange(2), default=2, show_default=True, help="Parts of the queries for cross-fitting.")
-@click.option("--seed", metavar="N", type=int, help="Random seed of the folds; derived from the queries by default.")
+    "--cutoff",
+    metavar="K",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Ranks that a user sees.",
+)
+@click.option(
+    "--rel",
+    metavar="GRADE",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Lowest grade of a relevant document.",
+)
+@click.option(
+    "--limit",
+    metavar="RATE",
+    type=click.FloatRange(0, 1),
+    help="Highest false-return rate.  [default: the highest difference of recall and false-return "
+    "rate]",
+)
+@click.option(
+    "--folds",
+    metavar="N",
+    type=click.IntRange(2),
+    default=2,
+    show_default=True,
+    help="Parts of the queries for cross-fitting.",
+)
+@click.option(
+    "--seed",
+    metavar="N",
+    type=int,
+    help="Random seed of the folds; derived from the queries by default.",
+)
 @label_options.level
 @options.convention
 @_FORMATS.option
@@ -88,8 +125,18 @@ def no_answer(
     found = watch.run(
         "thresholds",
         lambda _: rates_of(
-            judgments, listed, declared, cutoff=cutoff, rel=rel, limit=limit, folds=folds, confidence=confidence, rng=seed,
+            judgments,
+            listed,
+            declared,
+            cutoff=cutoff,
+            rel=rel,
+            limit=limit,
+            folds=folds,
+            confidence=confidence,
+            rng=seed,
             convention=convention,
         ),
-    )  # fmt: skip
-    _FORMATS.write(layout, output_path, found, **({} if FORMATS[layout].is_data else {"digits": digits}))
+    )
+    _FORMATS.write(
+        layout, output_path, found, **({} if FORMATS[layout].is_data else {"digits": digits})
+    )

@@ -26,24 +26,45 @@ Examples:
   Queries without an answer count 0:
     idealrank judge nuggets answers.jsonl --nuggets nuggets.jsonl --format json
 
-FILES are the output of nuggetizer: a line for each answer, with qid, run_id and nuggets (text, importance, assignment). V counts vital
-nuggets, A all, W all with half the weight for those that are not vital; strict scores give no credit for partial support.
+FILES are the output of nuggetizer: a line for each answer, with qid, run_id and nuggets (text,
+importance, assignment). V counts vital nuggets, A all, W all with half the weight for those that
+are not vital; strict scores give no credit for partial support.
 """
 
 _FORMATS = Formats(
-    "Tables to read;", table="views.judging.nuggets:nugget_parts", json="views.judging.nuggets:nugget_json",
-    rows=LimitedWriter("views.judging.nuggets:nugget_rows", lacks=["comparison"]), markdown="views.judging.nuggets:nugget_markdown",
-)  # fmt: skip
+    "Tables to read;",
+    table="views.judging.nuggets:nugget_parts",
+    json="views.judging.nuggets:nugget_json",
+    rows=LimitedWriter("views.judging.nuggets:nugget_rows", lacks=["comparison"]),
+    markdown="views.judging.nuggets:nugget_markdown",
+)
 
 
-@click.command(epilog=_EPILOG, short_help="Score answers by the nuggets they contain, and compare systems.")
+@click.command(
+    epilog=_EPILOG, short_help="Score answers by the nuggets they contain, and compare systems."
+)
 @click.argument("files", nargs=-1, required=True)
 @click.option(
-    "-s", "--score", "score_texts", metavar="SCORE", multiple=True,
-    help=f"{', '.join(NUGGET_SCORES)}; repeat, or separate with commas. The first decides.  [default: {','.join(DEFAULT_SCORES)}]",
-)  # fmt: skip
-@click.option("--nuggets", "nuggets_path", metavar="FILE", help="Nuggets of every query: queries without an answer count 0.")
-@click.option("--baseline", metavar="NAME", cls=options.OnceOption, help="Baseline system; the others are compared with it only.")
+    "-s",
+    "--score",
+    "score_texts",
+    metavar="SCORE",
+    multiple=True,
+    help=f"{', '.join(NUGGET_SCORES)}; repeat, or separate with commas. The first decides.  "
+    f"[default: {','.join(DEFAULT_SCORES)}]",
+)
+@click.option(
+    "--nuggets",
+    "nuggets_path",
+    metavar="FILE",
+    help="Nuggets of every query: queries without an answer count 0.",
+)
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    cls=options.OnceOption,
+    help="Baseline system; the others are compared with it only.",
+)
 @click.option("--per-query", is_flag=True, help="Scores of every query.")
 @_FORMATS.option
 @options.more
@@ -68,19 +89,37 @@ def nuggets(
     """
     options.refuse_to_replace(output_path, (*files, nuggets_path))
     input_options.refuse_standard_input_twice(*files, *([nuggets_path] if nuggets_path else []))
-    chosen = [part.strip() for text in score_texts for part in text.split(",") if part.strip()] or DEFAULT_SCORES
+    chosen = [
+        part.strip() for text in score_texts for part in text.split(",") if part.strip()
+    ] or DEFAULT_SCORES
     watch, found = Watch(), list[Evaluation]()
     for path in files:
         found += watch.run(
-            path, lambda _, path=path: evaluate_answers(path, chosen, nuggets=nuggets_path, tell=input_options.notes().warn)  # type: ignore[misc]
-        )  # fmt: skip
+            path,
+            lambda _, path=path: evaluate_answers(
+                path, chosen, nuggets=nuggets_path, tell=input_options.notes().warn
+            ),  # type: ignore[misc]
+        )
     twice = [name for name, count in Counter(one.name for one in found).items() if count > 1]
     if twice:
-        raise OptionError(f"found several systems called {twice[0]!r}, expected different names (run_id)")
+        raise OptionError(
+            f"found several systems called {twice[0]!r}, expected different names (run_id)"
+        )
     if baseline is not None and len(found) < 2:
         raise OptionError(f"--baseline {baseline}: found one system, expected two or more")
-    comparison = None if len(found) < 2 or _answer_others(found, baseline) else _compared(found, baseline, watch)
-    _FORMATS.write(layout, output_path, found, means=[intervals(one) for one in found], comparison=comparison, per_query=per_query)
+    comparison = (
+        None
+        if len(found) < 2 or _answer_others(found, baseline)
+        else _compared(found, baseline, watch)
+    )
+    _FORMATS.write(
+        layout,
+        output_path,
+        found,
+        means=[intervals(one) for one in found],
+        comparison=comparison,
+        per_query=per_query,
+    )
 
 
 def _answer_others(found: Sequence[Evaluation], baseline: str | None) -> bool:
@@ -96,7 +135,9 @@ def _answer_others(found: Sequence[Evaluation], baseline: str | None) -> bool:
     said = f"{has.name} answers query {shown(repr(query))} and {lacks.name} does not"
     hint = "--nuggets FILE counts a query without an answer as 0"
     if baseline is not None:
-        raise OptionError(f"--baseline {baseline}: {said}, expected answers to the same queries; {hint}")
+        raise OptionError(
+            f"--baseline {baseline}: {said}, expected answers to the same queries; {hint}"
+        )
     console.say("warning", f"{said}, so the systems are not compared; {hint}")
     return True
 
@@ -106,4 +147,8 @@ def _compared(found: Sequence[Evaluation], baseline: str | None, watch: Watch) -
         return watch.count("comparing", lambda tell: compare(*found, baseline=baseline, tell=tell))
     except IncompatibleError as error:
         said = str(error).removesuffix(f"; {error.hint}")
-        raise InputError(said, hint="assign the same nuggets, with the same importance, to the answers of every system") from None
+        raise InputError(
+            said,
+            hint="assign the same nuggets, with the same importance, to the answers of every "
+            "system",
+        ) from None

@@ -24,23 +24,46 @@ Examples:
     idealrank judge pool bm25.run neural.run --strata 10:1,100:0.1 --format csv -o sample.csv
     idealrank judge infer sample.csv bm25.run neural.run --qrels labels.txt
 
-Documents whose `sampled` is true are to be judged; `idealrank judge ui` and `idealrank judge run` leave out the others. Keep the whole
-file: `idealrank judge infer` needs the others, too.
-"""
+Documents whose `sampled` is true are to be judged; `idealrank judge ui` and `idealrank judge run`
+leave out the others. Keep the whole file: `idealrank judge infer` needs the others, too.
+"""  # noqa: E501
 
 _FORMATS = Formats(
-    "A table to read;", table="views.judging.pooled_documents:pool_parts", json="views.judging.pooled_documents:pool_json",
-    rows="views.judging.pooled_documents:pool_rows", markdown="views.judging.pooled_documents:pool_markdown",
-)  # fmt: skip
+    "A table to read;",
+    table="views.judging.pooled_documents:pool_parts",
+    json="views.judging.pooled_documents:pool_json",
+    rows="views.judging.pooled_documents:pool_rows",
+    markdown="views.judging.pooled_documents:pool_markdown",
+)
 
 
-@click.command(epilog=_EPILOG, short_help="Pool the documents of runs to judge, or a sample of them.")
+@click.command(
+    epilog=_EPILOG, short_help="Pool the documents of runs to judge, or a sample of them."
+)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--depth", metavar="N", type=click.IntRange(1), help="Deepest rank pooled in each run.  [default: 100]")
-@click.option("--budget", metavar="N", type=click.IntRange(1), help="Number of documents to keep, level by level over the queries.")
-@click.option("--order", type=click.Choice(POOL_ORDERS), default="depth", show_default=True, help="Order of documents within a query.")
 @click.option(
-    "--strata", metavar="DEPTH:SHARE,...", help="Sample a share of the documents of each stratum of best ranks, as in 10:1,100:0.1."
+    "--depth",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Deepest rank pooled in each run.  [default: 100]",
+)
+@click.option(
+    "--budget",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Number of documents to keep, level by level over the queries.",
+)
+@click.option(
+    "--order",
+    type=click.Choice(POOL_ORDERS),
+    default="depth",
+    show_default=True,
+    help="Order of documents within a query.",
+)
+@click.option(
+    "--strata",
+    metavar="DEPTH:SHARE,...",
+    help="Sample a share of the documents of each stratum of best ranks, as in 10:1,100:0.1.",
 )
 @click.option(
     "--queries",
@@ -49,7 +72,9 @@ _FORMATS = Formats(
     cls=options.OnceOption,
     help="Queries to pool: lines ID, or ID, tab and text.  [default: all queries of the runs]",
 )
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Random seed of the sample.")
+@click.option(
+    "--seed", metavar="N", type=int, default=0, show_default=True, help="Random seed of the sample."
+)
 @options.convention
 @_FORMATS.option
 @options.output
@@ -75,7 +100,9 @@ def pool(
     inclusion probability.
     """
     if depth is not None and strata is not None:
-        raise OptionError("--depth: found it with --strata, whose last depth is the deepest; expected one of them")
+        raise OptionError(
+            "--depth: found it with --strata, whose last depth is the deepest; expected one of them"
+        )
     input_options.refuse_standard_input_twice(*runs)
     options.refuse_to_replace(output_path, (*runs, query_path))
     convention, watch = options.parse_convention(convention_text), Watch()
@@ -84,8 +111,14 @@ def pool(
     found = watch.run(
         "pool",
         lambda _: pooled(
-            {run.name: run for run in opened}, depth or 100, budget=budget, order=order, strata=strata,  # type: ignore[arg-type]
-            queries=queries, convention=convention, seed=seed,
+            {run.name: run for run in opened},
+            depth or 100,
+            budget=budget,
+            order=order,  # type: ignore[arg-type]
+            strata=strata,
+            queries=queries,
+            convention=convention,
+            seed=seed,
         ),
-    )  # fmt: skip
+    )
     _FORMATS.write(layout, output_path, found)

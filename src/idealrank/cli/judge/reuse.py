@@ -22,23 +22,40 @@ Examples:
   Leave out both neural runs at once:
     idealrank judge reuse qrels.txt bm25.run a.run b.run --team a=neural --team b=neural
 
-A collection is reusable if Kendall's tau is at least 0.9 and no run moves by more than a tenth of the runs (or one rank). The test is about
-systems like these runs; a system of another kind may return more unjudged documents.
+A collection is reusable if Kendall's tau is at least 0.9 and no run moves by more than a tenth of
+the runs (or one rank). The test is about systems like these runs; a system of another kind may
+return more unjudged documents.
 """
 
 _FORMATS = Formats(
-    "A table to read;", table="views.judging.reuse:reuse_parts", json="views.judging.reuse:reuse_json",
-    rows="views.judging.reuse:reuse_rows", markdown="views.judging.reuse:reuse_markdown",
-)  # fmt: skip
+    "A table to read;",
+    table="views.judging.reuse:reuse_parts",
+    json="views.judging.reuse:reuse_json",
+    rows="views.judging.reuse:reuse_rows",
+    markdown="views.judging.reuse:reuse_markdown",
+)
 
 
-@click.command(epilog=_EPILOG, short_help="Leave each run out of the pool: are the judgments reusable?")
+@click.command(
+    epilog=_EPILOG, short_help="Leave each run out of the pool: are the judgments reusable?"
+)
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @label_options.measure
-@click.option("--depth", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Ranks of each run that were pooled.")
 @click.option(
-    "--team", "team_texts", metavar="RUN=TEAM", multiple=True, help="Team or kind of a run, left out as a whole; may be repeated."
+    "--depth",
+    metavar="N",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Ranks of each run that were pooled.",
+)
+@click.option(
+    "--team",
+    "team_texts",
+    metavar="RUN=TEAM",
+    multiple=True,
+    help="Team or kind of a run, left out as a whole; may be repeated.",
 )
 @options.convention
 @_FORMATS.option
@@ -74,13 +91,23 @@ def reuse(
     names = input_options.run_names(runs)
     stray = next((name for name in groups if name not in names), None)
     if stray is not None:
-        raise OptionError(f"--team {shown(stray)}={shown(groups[stray])}: expected the name of a run: {', '.join(names)}")
+        raise OptionError(
+            f"--team {shown(stray)}={shown(groups[stray])}: expected the name of a run: "
+            f"{', '.join(names)}"
+        )
     judgments, opened = read_qrels_and_runs(inputs, qrels, runs, convention, watch)
     refuse_foreign(judgments, opened, runs, [measure], convention)
     found = watch.run(
         "left out",
         lambda _: reusability(
-            judgments, dict(zip(names, opened, strict=True)), measure, depth=depth, groups=groups, convention=convention
+            judgments,
+            dict(zip(names, opened, strict=True)),
+            measure,
+            depth=depth,
+            groups=groups,
+            convention=convention,
         ),
-    )  # fmt: skip
-    _FORMATS.write(layout, output_path, found, **({} if FORMATS[layout].is_data else {"digits": digits}))
+    )
+    _FORMATS.write(
+        layout, output_path, found, **({} if FORMATS[layout].is_data else {"digits": digits})
+    )

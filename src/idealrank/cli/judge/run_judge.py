@@ -42,21 +42,26 @@ A configuration, here for a model on this machine:
 
 Paths start at the current folder, not at that of the configuration.
 
-A function is named as `{kind: function, function: judge.py:grade}` and called with the texts of query and document. It returns a grade,
-probabilities by grade, or None. A program, as in `{kind: command, command: [python, judge.py]}`, answers JSON lines with JSON lines.
+A function is named as `{kind: function, function: judge.py:grade}` and called with the texts of
+query and document. It returns a grade, probabilities by grade, or None. A program, as in `{kind:
+command, command: [python, judge.py]}`, answers JSON lines with JSON lines.
 
-Answers stand in OUTPUT.cache.jsonl as they come: the same command continues a run that was stopped, and asks nothing twice.
-OUTPUT.labels.csv has a row for each request, those that failed too, and for each grade of a person. OUTPUT has the grades of the judge
-alone; its second column is the judge.
-"""
+Answers stand in OUTPUT.cache.jsonl as they come: the same command continues a run that was stopped,
+and asks nothing twice. OUTPUT.labels.csv has a row for each request, those that failed too, and for
+each grade of a person. OUTPUT has the grades of the judge alone; its second column is the judge.
+"""  # noqa: E501
 
 _FORMATS = Formats(
-    "A table to read;", table="views.judging.judge_run:judge_run_parts", json="views.judging.judge_run:judge_run_json",
+    "A table to read;",
+    table="views.judging.judge_run:judge_run_parts",
+    json="views.judging.judge_run:judge_run_json",
     rows="views.judging.judge_run:judge_run_rows",
-)  # fmt: skip
+)
 
 
-@click.command(epilog=_EPILOG, short_help="Let a judge, such as a language model, grade a list of pairs.")
+@click.command(
+    epilog=_EPILOG, short_help="Let a judge, such as a language model, grade a list of pairs."
+)
 @click.argument("config")
 @click.option(
     "-o",
@@ -67,14 +72,34 @@ _FORMATS = Formats(
     help="Judgments to write, instead of `output` of the configuration.",
 )
 @click.option(
-    "--qrels", metavar="FILE", cls=options.OnceOption, help="Judgments of people to compare with, instead of `qrels` of the configuration."
+    "--qrels",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Judgments of people to compare with, instead of `qrels` of the configuration.",
 )
 @click.option("--restart", is_flag=True, help="Drop the cache, and ask for every pair again.")
-@click.option("--retry-failed", is_flag=True, help="Ask again where a request failed or its answer could not be read.")
-@click.option("--check", is_flag=True, help="Only check the configuration and its files, and count the requests to send.")
+@click.option(
+    "--retry-failed",
+    is_flag=True,
+    help="Ask again where a request failed or its answer could not be read.",
+)
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Only check the configuration and its files, and count the requests to send.",
+)
 @options.schema
 @_FORMATS.option
-def run(*, config: str, qrels_path: str | None, qrels: str | None, restart: bool, retry_failed: bool, check: bool, layout: str) -> None:
+def run(
+    *,
+    config: str,
+    qrels_path: str | None,
+    qrels: str | None,
+    restart: bool,
+    retry_failed: bool,
+    check: bool,
+    layout: str,
+) -> None:
     """Let the judge of CONFIG (YAML, TOML or JSON) grade pairs of query and document, and write
     judgments that name the judge.
 
@@ -86,13 +111,25 @@ def run(*, config: str, qrels_path: str | None, qrels: str | None, restart: bool
     from idealrank.live.judges.judge_runs import JudgeWork  # noqa: PLC0415
 
     chosen = JudgeConfig.of(read_configuration(config), config)
-    work = JudgeWork.of(chosen, qrels_path, path=config, qrels=qrels, option="-o", tell=partial(console.say, "note"))
+    work = JudgeWork.of(
+        chosen, qrels_path, path=config, qrels=qrels, option="-o", tell=partial(console.say, "note")
+    )
     if check:
         total, left, tokens = work.remaining(retry_failed=retry_failed)
         about = f", with about {tokens:,} tokens to read" if tokens else ""
-        price = "" if chosen.price is None or not tokens else f" (cost {chosen.price.of(tokens, 0):.4g} before any answer)"
+        price = (
+            ""
+            if chosen.price is None or not tokens
+            else f" (cost {chosen.price.of(tokens, 0):.4g} before any answer)"
+        )
         work.judge.close()
-        output.write([f"{config}: {len(work.pairs)} pairs; {total} requests, {left} to send{about}{price}\n"], None)
+        output.write(
+            [
+                f"{config}: {len(work.pairs)} pairs; {total} requests, {left} to "
+                f"send{about}{price}\n"
+            ],
+            None,
+        )
         return
 
     def asked(count: Any) -> Any:

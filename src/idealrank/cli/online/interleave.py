@@ -27,23 +27,48 @@ Examples:
     idealrank online interleave --outcomes outcomes.csv
     idealrank online interleave --outcomes outcomes.csv --columns preference=winner,user=customer
 
-The verdict comes from a confidence sequence: you may read the test every day, and stop it as soon as it is decided. --looks once takes the
-verdict from the interval for a test of planned size, which holds only if you read the test once, at the planned size.
+The verdict comes from a confidence sequence: you may read the test every day, and stop it as soon
+as it is decided. --looks once takes the verdict from the interval for a test of planned size, which
+holds only if you read the test once, at the planned size.
 """
 
-_FORMATS = Formats("A table to read;", table="views.online:preference_parts", json="views.online:preference_json")
+_FORMATS = Formats(
+    "A table to read;", table="views.online:preference_parts", json="views.online:preference_json"
+)
 
 
-@click.command(epilog=_EPILOG, short_help="Mix two runs into lists for users, or test what users preferred.")
+@click.command(
+    epilog=_EPILOG, short_help="Mix two runs into lists for users, or test what users preferred."
+)
 @click.argument("runs", nargs=-1, metavar="[RUN_A RUN_B]")
-@click.option("--outcomes", "outcomes_path", metavar="FILE", help="Test these outcomes instead of mixing runs.")
 @click.option(
-    "--method", type=click.Choice(["team-draft", "balanced", "probabilistic"]), default="team-draft", show_default=True,
+    "--outcomes",
+    "outcomes_path",
+    metavar="FILE",
+    help="Test these outcomes instead of mixing runs.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["team-draft", "balanced", "probabilistic"]),
+    default="team-draft",
+    show_default=True,
     help="Method of mixing.",
-)  # fmt: skip
-@click.option("--length", metavar="K", type=click.IntRange(1), default=10, show_default=True, help="Length of the lists.")
+)
 @click.option(
-    "--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed; use a different seed for each user."
+    "--length",
+    metavar="K",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Length of the lists.",
+)
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Random seed; use a different seed for each user.",
 )
 @options.looks
 @options.confidence
@@ -51,9 +76,18 @@ _FORMATS = Formats("A table to read;", table="views.online:preference_parts", js
 @options.output
 @options.run_inputs
 def interleave(
-    *, runs: tuple[str, ...], outcomes_path: str | None, method: str, length: int, seed: int, looks: Looks, confidence: float,
-    layout: str, output_path: str | None, inputs: input_options.Inputs,
-) -> None:  # fmt: skip
+    *,
+    runs: tuple[str, ...],
+    outcomes_path: str | None,
+    method: str,
+    length: int,
+    seed: int,
+    looks: Looks,
+    confidence: float,
+    layout: str,
+    output_path: str | None,
+    inputs: input_options.Inputs,
+) -> None:
     """Mix RUN_A and RUN_B into one list for each query, as JSON lines; or test the outcomes of such
     lists.
     """
@@ -63,10 +97,18 @@ def interleave(
         if runs:
             raise OptionError(f"--outcomes: found {len(runs)} runs besides, expected none")
         given = log_columns(inputs.columns_text, OUTCOMES)
-        found = watch.run("outcomes", lambda _: read_columns(outcomes_path, OUTCOMES, columns=given))
+        found = watch.run(
+            "outcomes", lambda _: read_columns(outcomes_path, OUTCOMES, columns=given)
+        )
         users = found.get("user")
         tested = preference(found["preference"], users=users, confidence=confidence, looks=looks)
-        _FORMATS.write(layout, output_path, tested, len(found["preference"]), None if users is None else len(set(users)))
+        _FORMATS.write(
+            layout,
+            output_path,
+            tested,
+            len(found["preference"]),
+            None if users is None else len(set(users)),
+        )
         return
     if len(runs) != 2:
         raise OptionError(f"found {len(runs)} runs, expected RUN_A and RUN_B, or --outcomes FILE")
@@ -86,5 +128,11 @@ def _lines(first: Run, second: Run, method: str, length: int, seed: int) -> Iter
     for number, query in enumerate(overlap(first, second, "overlap@1").queries):
         a, b = (run.ranking(query).documents for run in (first, second))
         found = interleaved(a, b, method=method, length=length, rng=[seed, number])  # type: ignore[arg-type]
-        record = {"query": query, "documents": found.documents, "teams": found.teams, "shares": found.shares, "method": method}
+        record = {
+            "query": query,
+            "documents": found.documents,
+            "teams": found.teams,
+            "shares": found.shares,
+            "method": method,
+        }
         yield json.dumps(record) + "\n"

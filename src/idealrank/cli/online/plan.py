@@ -18,17 +18,24 @@ Examples:
   How many users does an A/B test need to detect a difference of 0.02?
     idealrank online plan --sd 1.8 --difference 0.02
 
-With these numbers, `idealrank online interleave --outcomes` and `idealrank online ab` reach a verdict with the given power. By default the
-verdict is valid at any look, however often you read the test. --looks once needs fewer users, and the test may be read only once, at the
-planned size. Pass the same --looks and --planned-users to the command that reads the test.
+With these numbers, `idealrank online interleave --outcomes` and `idealrank online ab` reach a
+verdict with the given power. By default the verdict is valid at any look, however often you read
+the test. --looks once needs fewer users, and the test may be read only once, at the planned size.
+Pass the same --looks and --planned-users to the command that reads the test.
 """
 
-_FORMATS = Formats("A sentence to read;", table="views.online:plan_parts", json="views.online:plan_json")
+_FORMATS = Formats(
+    "A sentence to read;", table="views.online:plan_parts", json="views.online:plan_json"
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Compute how many lists or users an experiment needs.")
-@click.option("--share", metavar="P", type=click.FloatRange(0, 1, min_open=True, max_open=True),
-              help="Share of B among lists with a preference.")  # fmt: skip
+@click.option(
+    "--share",
+    metavar="P",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Share of B among lists with a preference.",
+)
 @click.option(
     "--ties",
     metavar="P",
@@ -37,31 +44,81 @@ _FORMATS = Formats("A sentence to read;", table="views.online:plan_parts", json=
     show_default=True,
     help="Share of lists without a preference.",
 )
-@click.option("--sd", metavar="SD", type=click.FloatRange(0, min_open=True), help="Standard deviation of the value over users.")
-@click.option("--difference", metavar="D", type=float, help="Difference that the A/B test must detect.")
-@click.option("--split", metavar="P", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.5, show_default=True,
-              help="Share of users in B.")  # fmt: skip
-@click.option("--variance-reduction", "reduction", metavar="P", type=click.FloatRange(0, 1, max_open=True), default=0.0, show_default=True,
-              help="Share of the variance that a covariate explains.")  # fmt: skip
-@click.option("--power", metavar="P", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8, show_default=True,
-              help="Power: probability that the test detects it.")  # fmt: skip
-@click.option("--planned-users", metavar="N", type=click.IntRange(1), default=10_000, show_default=True,
-              help="Number of users at which the confidence sequence is narrowest, as for `online ab`.")  # fmt: skip
+@click.option(
+    "--sd",
+    metavar="SD",
+    type=click.FloatRange(0, min_open=True),
+    help="Standard deviation of the value over users.",
+)
+@click.option(
+    "--difference", metavar="D", type=float, help="Difference that the A/B test must detect."
+)
+@click.option(
+    "--split",
+    metavar="P",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.5,
+    show_default=True,
+    help="Share of users in B.",
+)
+@click.option(
+    "--variance-reduction",
+    "reduction",
+    metavar="P",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.0,
+    show_default=True,
+    help="Share of the variance that a covariate explains.",
+)
+@click.option(
+    "--power",
+    metavar="P",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.8,
+    show_default=True,
+    help="Power: probability that the test detects it.",
+)
+@click.option(
+    "--planned-users",
+    metavar="N",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    help="Number of users at which the confidence sequence is narrowest, as for `online ab`.",
+)
 @options.looks
 @options.confidence
 @_FORMATS.option
 @options.output
 def plan(
-    *, share: float | None, ties: float, sd: float | None, difference: float | None, split: float, reduction: float, power: float,
-    planned_users: int, looks: Looks, confidence: float, layout: str, output_path: str | None,
-) -> None:  # fmt: skip
+    *,
+    share: float | None,
+    ties: float,
+    sd: float | None,
+    difference: float | None,
+    split: float,
+    reduction: float,
+    power: float,
+    planned_users: int,
+    looks: Looks,
+    confidence: float,
+    layout: str,
+    output_path: str | None,
+) -> None:
     """Compute how many lists an interleaving test needs (--share), or how many users an A/B test
     (--sd and --difference).
     """
     of_users = [one for one in (sd, difference) if one is not None]
     if (len(of_users) != 2) if share is None else of_users:
-        given = [name for name, value in (("--share", share), ("--sd", sd), ("--difference", difference)) if value is not None]
-        raise OptionError(f"found {' and '.join(given) or 'none of them'}, expected --share alone, or --sd and --difference")
+        given = [
+            name
+            for name, value in (("--share", share), ("--sd", sd), ("--difference", difference))
+            if value is not None
+        ]
+        raise OptionError(
+            f"found {' and '.join(given) or 'none of them'}, expected --share alone, or --sd "
+            f"and --difference"
+        )
     if share is not None:
         lists = lists_needed(share, power=power, confidence=confidence, ties=ties, looks=looks)
         assumed = {"share": share, "ties": ties, "power": power, "confidence": confidence}
@@ -79,6 +136,14 @@ def plan(
         planned_users=planned_users,
         looks=looks,
     )
-    assumed = {"sd": sd, "difference": difference, "split": split, "power": power, "confidence": confidence}
-    assumed |= {"variance_reduction": reduction} | ({"planned_users": planned_users} if looks == "any" else {})
+    assumed = {
+        "sd": sd,
+        "difference": difference,
+        "split": split,
+        "power": power,
+        "confidence": confidence,
+    }
+    assumed |= {"variance_reduction": reduction} | (
+        {"planned_users": planned_users} if looks == "any" else {}
+    )
     _FORMATS.write(layout, output_path, "users", users, looks, assumed)

@@ -29,9 +29,9 @@ Examples:
   idealrank theory distinguish --a 0.1+0.8s --b 0.5 --discount 'log2,geometric(2)' --cutoff all --runs 50 --sizes 10,100,1000
   idealrank theory distinguish qrels.txt bm25.run neural.run --query q1 --format csv
 
-`idealrank theory limits --help` explains the syntax of models; repeat --a and --b for several grades. Both models must have the same
-share of relevant documents.
-"""
+`idealrank theory limits --help` explains the syntax of models; repeat --a and --b for several
+grades. Both models must have the same share of relevant documents.
+"""  # noqa: E501
 
 
 _FORMATS = Formats(
@@ -42,18 +42,41 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Simulate the order of two rankers by a measure as lists grow.")
+@click.command(
+    epilog=_EPILOG, short_help="Simulate the order of two rankers by a measure as lists grow."
+)
 @click.argument("runs", nargs=-1, metavar="[QRELS RUN_A RUN_B]")
-@click.option("--a", "texts_a", metavar="MODEL", multiple=True, help="Probability of relevance of ranker a, such as 0.1+0.8s.")
-@click.option("--b", "texts_b", metavar="MODEL", multiple=True, help="Probability of relevance of ranker b.")
-@click.option("--query", "query_id", metavar="ID", help="Query to use, with files of several queries.")
+@click.option(
+    "--a",
+    "texts_a",
+    metavar="MODEL",
+    multiple=True,
+    help="Probability of relevance of ranker a, such as 0.1+0.8s.",
+)
+@click.option(
+    "--b", "texts_b", metavar="MODEL", multiple=True, help="Probability of relevance of ranker b."
+)
+@click.option(
+    "--query", "query_id", metavar="ID", help="Query to use, with files of several queries."
+)
 @model_options.discounts(_DEFAULT[0])
 @model_options.cutoffs(_DEFAULT[1])
 @click.option(
-    "--sizes", "size_texts", metavar="N", multiple=True,
+    "--sizes",
+    "size_texts",
+    metavar="N",
+    multiple=True,
     help="List lengths.  [default: at least 4 per factor of 10, up to 100,000 or all documents]",
-)  # fmt: skip
-@click.option("--runs", "n_lists", metavar="N", type=click.IntRange(2), default=200, show_default=True, help="Number of growing lists.")
+)
+@click.option(
+    "--runs",
+    "n_lists",
+    metavar="N",
+    type=click.IntRange(2),
+    default=200,
+    show_default=True,
+    help="Number of growing lists.",
+)
 @model_options.seed
 @model_options.gain
 @_FORMATS.option
@@ -85,33 +108,62 @@ def distinguish(
     """
     pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     sizes = model_options.list_sizes(size_texts, "--sizes") or None
-    rivals = _models(texts_a, texts_b, gain) if not runs else _scores(runs, texts_a + texts_b, query_id, inputs)
+    rivals = (
+        _models(texts_a, texts_b, gain)
+        if not runs
+        else _scores(runs, texts_a + texts_b, query_id, inputs)
+    )
     found = Watch().count(
         "lists",
         lambda tell: distinguish_many(
-            measures=pairs, sizes=sizes, runs=n_lists, rng=seed, gain=gain, threads=threads or None, progress=tell, **rivals
+            measures=pairs,
+            sizes=sizes,
+            runs=n_lists,
+            rng=seed,
+            gain=gain,
+            threads=threads or None,
+            progress=tell,
+            **rivals,
         ),
     )
     every = {} if FORMATS[layout].is_data else {"every_size": sizes is not None}
-    _FORMATS.write(layout, output_path, [model_options.measure_text(pair) for pair in pairs], found, **every)
+    _FORMATS.write(
+        layout, output_path, [model_options.measure_text(pair) for pair in pairs], found, **every
+    )
 
 
 def _models(texts_a: Sequence[str], texts_b: Sequence[str], gain: str) -> dict[str, Any]:
     if not texts_a or not texts_b:
-        raise click.UsageError("expected two rankers: --a MODEL and --b MODEL, or the files QRELS RUN_A RUN_B")
-    return {"a": model_options.model_of(texts_a, "--a", gain), "b": model_options.model_of(texts_b, "--b", gain)}
+        raise click.UsageError(
+            "expected two rankers: --a MODEL and --b MODEL, or the files QRELS RUN_A RUN_B"
+        )
+    return {
+        "a": model_options.model_of(texts_a, "--a", gain),
+        "b": model_options.model_of(texts_b, "--b", gain),
+    }
 
 
-def _scores(paths: tuple[str, ...], models: Sequence[str], query_id: str | None, inputs: input_options.Inputs) -> dict[str, Any]:
+def _scores(
+    paths: tuple[str, ...],
+    models: Sequence[str],
+    query_id: str | None,
+    inputs: input_options.Inputs,
+) -> dict[str, Any]:
     """Labels and scores of the documents of one query that both runs list."""
     if len(paths) != 3 or models:
-        raise click.UsageError(f"found {len(paths)} files{' and a model' * bool(models)}, expected QRELS RUN_A RUN_B, or --a and --b")
+        raise click.UsageError(
+            f"found {len(paths)} files{' and a model' * bool(models)}, expected QRELS RUN_A "
+            f"RUN_B, or --a and --b"
+        )
     input_options.refuse_standard_input_twice(*paths)
     qrels_path, *run_paths = paths
     names = input_options.run_names(run_paths)
     qrels = inputs.open_qrels(qrels_path, Convention.of("standard"))
     query = _query(qrels, query_id, qrels_path)
-    found = [_ranking(inputs.open_run(path, name, qrels_path), query, path) for path, name in zip(run_paths, names, strict=True)]
+    found = [
+        _ranking(inputs.open_run(path, name, qrels_path), query, path)
+        for path, name in zip(run_paths, names, strict=True)
+    ]
     return {**_joined(qrels[query], found[0], found[1], query), "names": tuple(names)}
 
 
@@ -119,10 +171,15 @@ def _query(qrels: Qrels, query_id: str | None, path: str) -> str:
     if query_id is not None:
         if query_id not in qrels:
             near = next(iter(near_ids(query_id, qrels)), "")
-            raise InputError(f"{path}: found no judgments of query {query_id!r}" + (f"; did you mean {near}?" if near else ""))
+            raise InputError(
+                f"{path}: found no judgments of query {query_id!r}"
+                + (f"; did you mean {near}?" if near else "")
+            )
         return query_id
     if len(qrels) != 1:
-        raise click.UsageError(f"{path} has {len(qrels):,} queries, expected --query ID: lists grow under one query")
+        raise click.UsageError(
+            f"{path} has {len(qrels):,} queries, expected --query ID: lists grow under one query"
+        )
     return next(iter(qrels))
 
 
@@ -130,16 +187,31 @@ def _ranking(run: Run, query: str, path: str) -> Ranking:
     try:
         return run.ranking(query)
     except KeyError:
-        raise InputError(f"{path}: found no documents for query {query!r}, expected some from both runs") from None
+        raise InputError(
+            f"{path}: found no documents for query {query!r}, expected some from both runs"
+        ) from None
 
 
-def _joined(grades: dict[str, float], first: Ranking, second: Ranking, query: str) -> dict[str, Any]:
+def _joined(
+    grades: dict[str, float], first: Ranking, second: Ranking, query: str
+) -> dict[str, Any]:
     """Ranks in place of scores: the same order and ties, and always finite."""
-    places = [dict(zip(each.documents, -(each.first + each.last) / 2, strict=True)) for each in (first, second)]
+    places = [
+        dict(zip(each.documents, -(each.first + each.last) / 2, strict=True))
+        for each in (first, second)
+    ]
     both = [document for document in first.documents if document in places[1]]
     if not both:
         raise InputError(f"query {query!r}: found no common document of both runs, expected some")
     left_out = len(first.documents) + len(second.documents) - 2 * len(both)
-    console.say("note", f"query {query}: {len(both):,} documents are in both runs; {left_out:,} documents of only one run are left out")
+    console.say(
+        "note",
+        f"query {query}: {len(both):,} documents are in both runs; {left_out:,} documents of "
+        f"only one run are left out",
+    )
     a, b = (np.array([place[document] for document in both], np.float64) for place in places)
-    return {"a": a, "b": b, "labels": np.array([max(grades.get(document, 0.0), 0.0) for document in both])}
+    return {
+        "a": a,
+        "b": b,
+        "labels": np.array([max(grades.get(document, 0.0), 0.0) for document in both]),
+    }

@@ -19,16 +19,28 @@ Examples:
 
 
 _FORMATS = Formats(
-    "A table to read;", table="views.theory:feasibility_table", json="views.theory:feasibility_json", rows="views.theory:feasibility_rows"
+    "A table to read;",
+    table="views.theory:feasibility_table",
+    json="views.theory:feasibility_json",
+    rows="views.theory:feasibility_rows",
 )
 
 
-@click.command(epilog=_EPILOG, short_help="List the discounts and cutoffs that can distinguish rankers, with reasons.")
+@click.command(
+    epilog=_EPILOG,
+    short_help="List the discounts and cutoffs that can distinguish rankers, with reasons.",
+)
 @model_options.discounts(_DEFAULT[0])
 @model_options.cutoffs(_DEFAULT[1])
 @_FORMATS.option
 @shared.output
-def feasible(*, discount_texts: tuple[str, ...], cutoff_texts: tuple[str, ...], layout: str, output_path: str | None) -> None:
+def feasible(
+    *,
+    discount_texts: tuple[str, ...],
+    cutoff_texts: tuple[str, ...],
+    layout: str,
+    output_path: str | None,
+) -> None:
     """Decide whether NDCG with a discount and a cutoff can distinguish rankers on one query as its
     list grows.
 

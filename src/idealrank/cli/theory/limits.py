@@ -54,20 +54,28 @@ def labelled(judged: Judged) -> LabelledLists:
     return LabelledLists(labels, scores, lengths)
 
 
-def lists_of(qrels_path: str, run_path: str, inputs: input_options.Inputs, progress: Any = None) -> LabelledLists:
+def lists_of(
+    qrels_path: str, run_path: str, inputs: input_options.Inputs, progress: Any = None
+) -> LabelledLists:
     """The lists of a run, labelled; a note says how much of them was judged."""
     input_options.refuse_standard_input_twice(qrels_path, run_path)
     convention = Convention.of("standard")
     qrels = inputs.open_qrels(qrels_path, convention)
     (name,) = input_options.run_names([run_path])
-    judged = align(qrels, inputs.open_run(run_path, name, qrels_path), convention.alignment, progress=progress)
+    judged = align(
+        qrels, inputs.open_run(run_path, name, qrels_path), convention.alignment, progress=progress
+    )
     kept = labelled(judged)
     lists = LabelledLists(kept.labels, kept.scores, kept.lengths[kept.lengths > 0])
     if not lists.labels.size:
-        raise InputError(f"{run_path}: found no documents for any of the queries of {qrels_path}, expected some")
+        raise InputError(
+            f"{run_path}: found no documents for any of the queries of {qrels_path}, expected some"
+        )
     unjudged = lists.labels.size - judged.hits.rank.size
     console.say(
-        "note", f"{lists.lengths.size:,} lists of {lists.labels.size:,} documents; {unjudged:,} of them unjudged, counted not relevant"
+        "note",
+        f"{lists.lengths.size:,} lists of {lists.labels.size:,} documents; {unjudged:,} of "
+        f"them unjudged, counted not relevant",
     )
     return lists
 
@@ -75,7 +83,8 @@ def lists_of(qrels_path: str, run_path: str, inputs: input_options.Inputs, progr
 _DEFAULT = (("log2", "zipf(0.5)", "geometric(2)"), ("all", "0.2n", "10"))
 _SIZES = ("100", "10_000", "1e6")
 _CERTAIN = (
-    "a few documents at the top decide, and their relevance is certain in the limit, so NDCG converges: "
+    "a few documents at the top decide, and their relevance is certain in the limit, so NDCG "
+    "converges: "
     "Theorem 10 requires probabilities strictly between 0 and 1 at the very top."
 )
 _EPILOG = """\
@@ -88,8 +97,8 @@ Examples:
   idealrank theory limits --ybar 2:0.05+0.35s^2 --ybar 1:0.2+0.2s --gain exp2
   idealrank theory limits qrels.txt bm25.run --discount log2 --cutoff all --n 1000,1e6
 
-s is the share of documents that the ranker ranks lower: 0 at the bottom of the list, 1 at the top. --ybar is the probability that
-a document at s is relevant:
+s is the share of documents that the ranker ranks lower: 0 at the bottom of the list, 1 at the top.
+--ybar is the probability that a document at s is relevant:
 
 \b
   0.1+0.8s                     a polynomial in s, with + - * ^ and brackets
@@ -100,23 +109,45 @@ a document at s is relevant:
 """
 
 
-_FORMATS = Formats("A table to read;", table="views.theory:limits_table", json="views.theory:limits_json", rows="views.theory:limits_rows")
+_FORMATS = Formats(
+    "A table to read;",
+    table="views.theory:limits_table",
+    json="views.theory:limits_json",
+    rows="views.theory:limits_rows",
+)
 
 
-@click.command(epilog=_EPILOG, short_help="Compute the limit of NDCG as lists grow, and its mean at any length.")
+@click.command(
+    epilog=_EPILOG,
+    short_help="Compute the limit of NDCG as lists grow, and its mean at any length.",
+)
 @click.argument("runs", nargs=-1, metavar="[QRELS RUN]")
-@click.option("--ybar", "texts", metavar="MODEL", multiple=True, help="Probability of relevance along the list; see below.")
+@click.option(
+    "--ybar",
+    "texts",
+    metavar="MODEL",
+    multiple=True,
+    help="Probability of relevance along the list; see below.",
+)
 @model_options.discounts(_DEFAULT[0])
 @model_options.cutoffs(_DEFAULT[1])
 @click.option(
-    "--n", "size_texts", metavar="N", multiple=True,
-    help=f"List lengths, as in 1000,1e6; repeat, or separate with commas.  [default: {','.join(_SIZES)}]",
-)  # fmt: skip
+    "--n",
+    "size_texts",
+    metavar="N",
+    multiple=True,
+    help=f"List lengths, as in 1000,1e6; repeat, or separate with commas.  [default: "
+    f"{','.join(_SIZES)}]",
+)
 @model_options.gain
 @click.option(
-    "--resamples", metavar="N", type=click.IntRange(20), default=200, show_default=True,
+    "--resamples",
+    metavar="N",
+    type=click.IntRange(20),
+    default=200,
+    show_default=True,
     help="Number of bootstrap samples for an interval, with files.",
-)  # fmt: skip
+)
 @model_options.seed
 @_FORMATS.option
 @shared.output
@@ -147,13 +178,21 @@ def limits(
     lists of such documents for such queries.
     """
     if bool(texts) == bool(runs) or len(runs) not in {0, 2}:
-        raise click.UsageError(f"found {_given(runs, texts)}, expected one ranker: --ybar MODEL, or the files QRELS RUN")
+        raise click.UsageError(
+            f"found {_given(runs, texts)}, expected one ranker: --ybar MODEL, or the files "
+            f"QRELS RUN"
+        )
     pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     sizes = model_options.list_sizes(size_texts or _SIZES, "--n")
     watch = Watch()
     ranker: _Ranker
     if runs:
-        ranker = watch.run(runs[1], lambda progress: Estimated.of(runs[0], runs[1], inputs, (gain, resamples, seed), progress))
+        ranker = watch.run(
+            runs[1],
+            lambda progress: Estimated.of(
+                runs[0], runs[1], inputs, (gain, resamples, seed), progress
+            ),
+        )
     else:
         ranker = Typed(model_options.model_of(texts, "--ybar", gain), ", ".join(texts))
 
@@ -171,7 +210,10 @@ def limits(
 def _given(runs: Sequence[str], texts: Sequence[str]) -> str:
     """Describe the model as typed."""
     named = f"{len(runs)} file{'s' * (len(runs) > 1)} ({', '.join(runs)})" if runs else ""
-    return " and ".join(part for part in (named, "--ybar" if texts else "") if part) or "neither --ybar nor files"
+    return (
+        " and ".join(part for part in (named, "--ybar" if texts else "") if part)
+        or "neither --ybar nor files"
+    )
 
 
 class _Ranker(Protocol):
@@ -212,7 +254,14 @@ class Estimated:
     seed: int
 
     @classmethod
-    def of(cls, qrels: str, run: str, inputs: input_options.Inputs, how: tuple[str, int, int], progress: Any) -> "Estimated":
+    def of(
+        cls,
+        qrels: str,
+        run: str,
+        inputs: input_options.Inputs,
+        how: tuple[str, int, int],
+        progress: Any,
+    ) -> "Estimated":
         """Read the files and estimate."""
         lists = lists_of(qrels, run, inputs, progress)
         gain, resamples, seed = how
@@ -233,7 +282,10 @@ class Estimated:
     def text(self) -> str:
         """Title of a table."""
         found = self.estimate
-        return f"{self.name} ({found.n:,} documents of {found.n_queries:,} queries; {found.method}; {found.check})"
+        return (
+            f"{self.name} ({found.n:,} documents of {found.n_queries:,} queries; {found.method}; "
+            f"{found.check})"
+        )
 
     def limit(self, pair: model_options.Pair) -> Ended:
         """Return the limit of a measure, with its interval."""
@@ -242,7 +294,9 @@ class Estimated:
 
     def means(self, sizes: Sequence[int], pair: model_options.Pair) -> list[Ended]:
         """Its mean at each list length, with its interval."""
-        found = self.estimate.pseudo_expectation(sizes, *pair, gain=self.gain, resamples=self.resamples, rng=self.seed)
+        found = self.estimate.pseudo_expectation(
+            sizes, *pair, gain=self.gain, resamples=self.resamples, rng=self.seed
+        )
         return [Ended(each.value, each.low, each.high) for each in found]
 
 
@@ -263,7 +317,9 @@ def _row(ranker: _Ranker, pair: model_options.Pair, sizes: Sequence[int]) -> Lim
             raise
         certain = ranker.model.at_top / ranker.model.gains[0]
         if isinstance(ranker, Typed) and certain in {0.0, 1.0}:
-            return row(limit=Ended(certain), theorem=f"not {verdict.theorem}", told=None, why_not=_CERTAIN)
+            return row(
+                limit=Ended(certain), theorem=f"not {verdict.theorem}", told=None, why_not=_CERTAIN
+            )
         return row(limit=None, theorem=verdict.theorem, told=None, why_not=verdict.reason)
     return row(limit=ranker.limit(pair), theorem=told.theorem, told=told, why_not="")
 

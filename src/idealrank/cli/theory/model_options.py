@@ -19,42 +19,70 @@ Pair = tuple[str, Cutoff | None]
 
 _WHOLE = ("all", "n")
 _LONGEST = 10**18  # documents in a list
-_SIZE = re.compile(r"(?P<mantissa>[0-9][0-9_]*)(?:(?:e\+?|\*?10\^)(?P<power>[0-9]{1,2}))?|10\^(?P<alone>[0-9]{1,2})")
+_SIZE = re.compile(
+    r"(?P<mantissa>[0-9][0-9_]*)(?:(?:e\+?|\*?10\^)(?P<power>[0-9]{1,2}))?|10\^(?P<alone>[0-9]{1,2})"
+)
 
-gain: Decorator = click.option("--gain", default="linear", show_default=True, help="Gain of a grade: linear, exp2, ...")
+gain: Decorator = click.option(
+    "--gain", default="linear", show_default=True, help="Gain of a grade: linear, exp2, ..."
+)
 seed: Decorator = click.option(
-    "--seed", metavar="N", type=click.IntRange(0), default=1, show_default=True,
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
     help="Random seed; the same seed gives the same numbers.",
-)  # fmt: skip
+)
 
 
 def discounts(default: Sequence[str]) -> Decorator:
     """The option ``--discount``."""
     return click.option(
-        "--discount", "discount_texts", metavar="D", multiple=True,
-        help=f"log2, zipf(0.5), geometric(2), jarvelin(2), linear, ...; repeat, or separate with commas.  [default: {','.join(default)}]",
-    )  # fmt: skip
+        "--discount",
+        "discount_texts",
+        metavar="D",
+        multiple=True,
+        help=f"log2, zipf(0.5), geometric(2), jarvelin(2), linear, ...; repeat, or separate with "
+        f"commas.  [default: {','.join(default)}]",
+    )
 
 
 def cutoffs(default: Sequence[str]) -> Decorator:
     """The option ``--cutoff``."""
     return click.option(
-        "--cutoff", "cutoff_texts", metavar="K", multiple=True,
-        help=f"all, 10, 0.2n, sqrt(n), n^0.3, ...; repeat, or separate with commas.  [default: {','.join(default)}]",
-    )  # fmt: skip
+        "--cutoff",
+        "cutoff_texts",
+        metavar="K",
+        multiple=True,
+        help=f"all, 10, 0.2n, sqrt(n), n^0.3, ...; repeat, or separate with commas.  [default: "
+        f"{','.join(default)}]",
+    )
 
 
-def pairs(discount_texts: Sequence[str], cutoff_texts: Sequence[str], default: tuple[Sequence[str], Sequence[str]]) -> list[Pair]:
+def pairs(
+    discount_texts: Sequence[str],
+    cutoff_texts: Sequence[str],
+    default: tuple[Sequence[str], Sequence[str]],
+) -> list[Pair]:
     """Every discount with every cutoff, as the library takes them."""
     named = [make_discount(text).text for text in _parts(discount_texts, "--discount", default[0])]
-    depths = [None if text.lower() in _WHOLE else make_cutoff(text) for text in _parts(cutoff_texts, "--cutoff", default[1])]
+    depths = [
+        None if text.lower() in _WHOLE else make_cutoff(text)
+        for text in _parts(cutoff_texts, "--cutoff", default[1])
+    ]
     return list(dict.fromkeys((discount, cutoff) for discount in named for cutoff in depths))
 
 
 def _parts(texts: Sequence[str], option: str, default: Sequence[str]) -> list[str]:
-    found = [part.strip() for text in texts for part in split_outside_brackets(text) if part.strip()]
+    found = [
+        part.strip() for text in texts for part in split_outside_brackets(text) if part.strip()
+    ]
     if texts and not found:  # such as an unset variable of a script
-        raise OptionError(f"{option}: found no value, expected one such as {default[-1]}; the default is {','.join(default)}")
+        raise OptionError(
+            f"{option}: found no value, expected one such as {default[-1]}; the default is "
+            f"{','.join(default)}"
+        )
     return found or list(default)
 
 
@@ -67,7 +95,9 @@ def measure_text(pair: Pair) -> str:
 def list_sizes(texts: Sequence[str], option: str) -> list[int]:
     """List lengths, rising: ``100``, ``10_000``, ``1e6``, ``10^9``."""
     sizes = set()
-    for part in (part.strip().lower() for text in texts for part in text.split(",") if part.strip()):
+    for part in (
+        part.strip().lower() for text in texts for part in text.split(",") if part.strip()
+    ):
         found = _SIZE.fullmatch(part)
         if found is None:
             size = 0
@@ -76,7 +106,9 @@ def list_sizes(texts: Sequence[str], option: str) -> list[int]:
         else:
             size = int(found["mantissa"]) * 10 ** int(found["power"] or 0)
         if not 1 <= size <= _LONGEST:
-            raise OptionError(f"{option} {part}: expected list lengths from 1 to 10^18, as in 100,10_000,1e6")
+            raise OptionError(
+                f"{option} {part}: expected list lengths from 1 to 10^18, as in 100,10_000,1e6"
+            )
         sizes.add(size)
     return sorted(sizes)
 
@@ -84,10 +116,15 @@ def list_sizes(texts: Sequence[str], option: str) -> list[int]:
 def model_of(texts: Sequence[str], option: str, gain_text: str) -> RelevanceModel:
     """A model from the texts of one option; a file of points is read."""
     try:
-        return parse_model([_points_of_file(text) if text.lower().endswith(".csv") else text for text in texts], gain=gain_text)
+        return parse_model(
+            [_points_of_file(text) if text.lower().endswith(".csv") else text for text in texts],
+            gain=gain_text,
+        )
     except (OptionError, InputError) as error:
         message = str(error)
-        raise type(error)(f"{option} {message[5:]}" if message.startswith("ybar ") else f"{option}: {message}") from None
+        raise type(error)(
+            f"{option} {message[5:]}" if message.startswith("ybar ") else f"{option}: {message}"
+        ) from None
 
 
 def _points_of_file(path: str) -> str:
@@ -95,13 +132,22 @@ def _points_of_file(path: str) -> str:
     above them is their head.
     """
     try:
-        lines = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
+        lines = [
+            line.strip()
+            for line in Path(path).read_text(encoding="utf-8").splitlines()
+            if line.strip()
+        ]
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from None
+        raise InputError(
+            f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}"
+        ) from None
     rows = [line.replace(" ", "").split(",") for line in lines]
     if rows and re.search("[a-df-z]", rows[0][0].lower()):
         del rows[0]
     for number, row in enumerate(rows):
         if len(row) != 2:
-            raise InputError(f"{path}: found {len(row)} values in row {number + 1} of the points, expected 2: s,probability")
+            raise InputError(
+                f"{path}: found {len(row)} values in row {number + 1} of the points, expected "
+                f"2: s,probability"
+            )
     return ",".join(f"{score}:{chance}" for score, chance in rows)

@@ -30,8 +30,9 @@ class ApproxNDCGLoss(NDCGLoss):
 
     References
     ----------
-    Qin, Liu and Li (2010), A general approximation framework for direct optimization of information retrieval measures. Information
-    Retrieval 13(4): position function, truncation function and ApproxNDCG.
+    Qin, Liu and Li (2010), A general approximation framework for direct optimization of information
+    retrieval measures. Information Retrieval 13(4): position function, truncation function and
+    ApproxNDCG.
 
     Examples
     --------
@@ -39,16 +40,26 @@ class ApproxNDCGLoss(NDCGLoss):
     >>> labels, scores = torch.tensor([[0, 2, 1]]), torch.tensor([[3.0, 2.0, 1.0]])
     >>> 1 - ir.ndcg(labels, scores)
     array([0.33032818])
-    >>> ApproxNDCGLoss(temperature=0.01)(scores, labels), ApproxNDCGLoss(temperature=1.0)(scores, labels)
+    >>> (
+    ...     ApproxNDCGLoss(temperature=0.01)(scores, labels),
+    ...     ApproxNDCGLoss(temperature=1.0)(scores, labels),
+    ... )
     (tensor(0.3303), tensor(0.3152))
     """
 
     def __init__(
-        self, *, temperature: float = 1.0, cutoff_temperature: float | None = None, pairs_at_once: int = PAIRS_AT_ONCE, **options: Any
+        self,
+        *,
+        temperature: float = 1.0,
+        cutoff_temperature: float | None = None,
+        pairs_at_once: int = PAIRS_AT_ONCE,
+        **options: Any,
     ) -> None:
         super().__init__(**options)
         self.temperature = positive("temperature", temperature)
-        self.cutoff_temperature = positive("cutoff_temperature", temperature if cutoff_temperature is None else cutoff_temperature)
+        self.cutoff_temperature = positive(
+            "cutoff_temperature", temperature if cutoff_temperature is None else cutoff_temperature
+        )
         self.pairs_at_once = count("pairs_at_once", pairs_at_once)
 
     def dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
@@ -56,9 +67,15 @@ class ApproxNDCGLoss(NDCGLoss):
         table = self.weights(batch, cut=False)
 
         def terms(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
-            above = torch.sigmoid((scores[:, None, :] - scores[:, first:last, None]) / self.temperature)
+            above = torch.sigmoid(
+                (scores[:, None, :] - scores[:, first:last, None]) / self.temperature
+            )
             # itself is 1/2 of these
-            ranks = 0.5 + torch.where(batch.mask[:, None, :], above, torch.zeros_like(above)).sum(-1)
-            return (gains[:, first:last] * self.discounted(batch, ranks, table, self.cutoff_temperature)).sum(-1)
+            ranks = 0.5 + torch.where(batch.mask[:, None, :], above, torch.zeros_like(above)).sum(
+                -1
+            )
+            return (
+                gains[:, first:last] * self.discounted(batch, ranks, table, self.cutoff_temperature)
+            ).sum(-1)
 
         return row_sums(batch.scores, terms, self.pairs_at_once)

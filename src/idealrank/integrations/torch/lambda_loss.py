@@ -5,7 +5,13 @@ from typing import Any, Literal, get_args
 
 from idealrank.integrations.torch.list_loss import choice, count, positive
 from idealrank.integrations.torch.ndcg_loss import NDCGRules
-from idealrank.integrations.torch.pair_losses import Log, PairLoss, PairReduction, above, differences
+from idealrank.integrations.torch.pair_losses import (
+    Log,
+    PairLoss,
+    PairReduction,
+    above,
+    differences,
+)
 from idealrank.integrations.torch.tensors import Batch, torch
 
 Weighting = Literal["ndcg-loss2++", "ndcg-loss2", "ndcg-loss1", "lambdarank", "none"]
@@ -48,8 +54,9 @@ class LambdaLoss(PairLoss):
 
     References
     ----------
-    Wang, Li, Golbandi, Bendersky and Najork (2018), The LambdaLoss framework for ranking metric optimization. CIKM: NDCG-Loss1,
-    NDCG-Loss2, NDCG-Loss2++, and truncation; Burges (2010), From RankNet to LambdaRank to LambdaMART, MSR-TR-2010-82: LambdaRank.
+    Wang, Li, Golbandi, Bendersky and Najork (2018), The LambdaLoss framework for ranking metric
+    optimization. CIKM: NDCG-Loss1, NDCG-Loss2, NDCG-Loss2++, and truncation; Burges (2010), From
+    RankNet to LambdaRank to LambdaMART, MSR-TR-2010-82: LambdaRank.
 
     Examples
     --------
@@ -93,11 +100,15 @@ class LambdaLoss(PairLoss):
             kept = both if self.weighting == "ndcg-loss1" else above(batch, first, last)
             if self.cutoff is None:
                 return kept
-            return kept & ((ranks[:, first:last, None] <= self.cutoff) | (ranks[:, None, :] <= self.cutoff))
+            return kept & (
+                (ranks[:, first:last, None] <= self.cutoff) | (ranks[:, None, :] <= self.cutoff)
+            )
 
         def terms(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
             lost = torch.nn.functional.softplus(-scale * differences(scores, first, last)) / base
-            return torch.where(pairs(first, last), weight(first, last) * lost, torch.zeros_like(lost)).sum((1, 2))
+            return torch.where(
+                pairs(first, last), weight(first, last) * lost, torch.zeros_like(lost)
+            ).sum((1, 2))
 
         return terms, pairs
 
@@ -107,11 +118,19 @@ class LambdaLoss(PairLoss):
             return lambda *_: 1.0
         gains, table = self._ndcg.gains(batch), self._ndcg.weights(batch, cut=False)
         ideal = self._ndcg.ideal(gains, self._ndcg.weights(batch))
-        share = torch.where(ideal[:, None] > 0, gains / ideal.clamp(min=torch.finfo(gains.dtype).tiny)[:, None], torch.zeros_like(gains))
+        share = torch.where(
+            ideal[:, None] > 0,
+            gains / ideal.clamp(min=torch.finfo(gains.dtype).tiny)[:, None],
+            torch.zeros_like(gains),
+        )
         if self.weighting == "ndcg-loss1":
             return lambda first, last: (share * _at(table, ranks))[:, first:last, None]
-        of_rank = _at(table if self.below_cutoff == "discounted" else self._ndcg.weights(batch), ranks)
-        following = torch.nn.functional.pad(table[:, 1:], (0, 1), value=float(table[:, -1:].min()) if table.numel() else 0.0)
+        of_rank = _at(
+            table if self.below_cutoff == "discounted" else self._ndcg.weights(batch), ranks
+        )
+        following = torch.nn.functional.pad(
+            table[:, 1:], (0, 1), value=float(table[:, -1:].min()) if table.numel() else 0.0
+        )
         fall = torch.nn.functional.pad((table - following).abs(), (1, 0))  # by distance, from 0
 
         def weight(first: int, last: int) -> "torch.Tensor":

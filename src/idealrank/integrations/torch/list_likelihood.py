@@ -27,8 +27,8 @@ class ListNetLoss(ListLoss):
 
     References
     ----------
-    Cao, Qin, Liu, Tsai and Li (2007), Learning to rank: from pairwise approach to listwise approach. ICML: top one
-    probability.
+    Cao, Qin, Liu, Tsai and Li (2007), Learning to rank: from pairwise approach to listwise
+    approach. ICML: top one probability.
 
     Examples
     --------
@@ -36,7 +36,9 @@ class ListNetLoss(ListLoss):
     tensor(0.6648)
     """
 
-    def __init__(self, *, temperature: float = 1.0, label_temperature: float = 1.0, **options: Any) -> None:
+    def __init__(
+        self, *, temperature: float = 1.0, label_temperature: float = 1.0, **options: Any
+    ) -> None:
         super().__init__(**options)
         self.temperature = positive("temperature", temperature)
         self.label_temperature = positive("label_temperature", label_temperature)
@@ -44,9 +46,13 @@ class ListNetLoss(ListLoss):
     def values(self, batch: Batch) -> "tuple[torch.Tensor, torch.Tensor]":
         """Cross entropy of each list."""
         wanted = torch.where(
-            batch.mask, log_shares(batch.labels / self.label_temperature, batch.mask).exp(), torch.zeros_like(batch.scores)
+            batch.mask,
+            log_shares(batch.labels / self.label_temperature, batch.mask).exp(),
+            torch.zeros_like(batch.scores),
         )
-        return -(wanted * log_shares(batch.scores / self.temperature, batch.mask)).sum(-1), batch.mask.any(-1)
+        return -(wanted * log_shares(batch.scores / self.temperature, batch.mask)).sum(
+            -1
+        ), batch.mask.any(-1)
 
 
 class SoftmaxLoss(ListLoss):
@@ -67,8 +73,8 @@ class SoftmaxLoss(ListLoss):
 
     References
     ----------
-    Bruch, Wang, Bendersky and Najork (2019), An analysis of the softmax cross entropy loss for learning-to-rank with binary relevance.
-    ICTIR: the loss, and its bound on mean reciprocal rank.
+    Bruch, Wang, Bendersky and Najork (2019), An analysis of the softmax cross entropy loss for
+    learning-to-rank with binary relevance. ICTIR: the loss, and its bound on mean reciprocal rank.
 
     Examples
     --------
@@ -76,7 +82,9 @@ class SoftmaxLoss(ListLoss):
     tensor(0.6931)
     """
 
-    def __init__(self, *, temperature: float = 1.0, labels: Literal["share", "raw"] = "share", **options: Any) -> None:
+    def __init__(
+        self, *, temperature: float = 1.0, labels: Literal["share", "raw"] = "share", **options: Any
+    ) -> None:
         super().__init__(**options)
         self.temperature = positive("temperature", temperature)
         self.labels = choice("labels", labels, ("share", "raw"))
@@ -85,8 +93,14 @@ class SoftmaxLoss(ListLoss):
         """Cross entropy of each list."""
         total = batch.labels.sum(-1)
         relevant = total > 0
-        divisor = torch.where(relevant, total, torch.ones_like(total)) if self.labels == "share" else torch.ones_like(total)
-        return -(batch.labels * log_shares(batch.scores / self.temperature, batch.mask)).sum(-1) / divisor, relevant
+        divisor = (
+            torch.where(relevant, total, torch.ones_like(total))
+            if self.labels == "share"
+            else torch.ones_like(total)
+        )
+        return -(batch.labels * log_shares(batch.scores / self.temperature, batch.mask)).sum(
+            -1
+        ) / divisor, relevant
 
 
 class ListMLELoss(ListLoss):
@@ -110,8 +124,8 @@ class ListMLELoss(ListLoss):
 
     References
     ----------
-    Xia, Liu, Wang, Zhang and Li (2008), Listwise approach to learning to rank: theory and algorithm. ICML: likelihood
-    loss.
+    Xia, Liu, Wang, Zhang and Li (2008), Listwise approach to learning to rank: theory and
+    algorithm. ICML: likelihood loss.
 
     Examples
     --------
@@ -138,7 +152,9 @@ class ListMLELoss(ListLoss):
         """Negative log likelihood of each list."""
         order = self._wanted(batch)
         mask = batch.mask.gather(-1, order)
-        scores = torch.where(mask, batch.scores.gather(-1, order) / self.temperature, batch.scores.new_tensor(LOWEST))
+        scores = torch.where(
+            mask, batch.scores.gather(-1, order) / self.temperature, batch.scores.new_tensor(LOWEST)
+        )
         rest = scores.flip(-1).logcumsumexp(-1).flip(-1)
         lost = torch.where(mask, rest - scores, torch.zeros_like(scores))
         return (self.of_ranks(mask).to(lost.dtype) * lost).sum(-1), batch.mask.any(-1)
@@ -152,8 +168,12 @@ class ListMLELoss(ListLoss):
         keys = torch.where(batch.mask, wanted, wanted.new_tensor(-float("inf")))
         if self.ties == "input" or self.order == "input":
             return keys.argsort(dim=-1, descending=True, stable=True)
-        shuffled = torch.rand(keys.shape, generator=self._generator, device=keys.device).argsort(dim=-1)
-        return shuffled.gather(-1, keys.gather(-1, shuffled).argsort(dim=-1, descending=True, stable=True))
+        shuffled = torch.rand(keys.shape, generator=self._generator, device=keys.device).argsort(
+            dim=-1
+        )
+        return shuffled.gather(
+            -1, keys.gather(-1, shuffled).argsort(dim=-1, descending=True, stable=True)
+        )
 
 
 class PListMLELoss(ListMLELoss):
@@ -171,8 +191,8 @@ class PListMLELoss(ListMLELoss):
 
     References
     ----------
-    Lan, Zhu, Guo, Niu and Cheng (2014), Position-aware ListMLE: a sequential learning process for ranking. UAI: p-ListMLE
-    and its weights of positions.
+    Lan, Zhu, Guo, Niu and Cheng (2014), Position-aware ListMLE: a sequential learning process for
+    ranking. UAI: p-ListMLE and its weights of positions.
 
     Examples
     --------
@@ -184,5 +204,9 @@ class PListMLELoss(ListMLELoss):
         """Weight of each rank."""
         length = wide(mask.sum(-1, keepdim=True))
         rank = torch.arange(1, mask.shape[-1] + 1, device=mask.device)
-        weight = torch.where(mask, torch.exp2(1 - rank.to(length.dtype)) - torch.exp2(1 - length), length.new_zeros(()))
+        weight = torch.where(
+            mask,
+            torch.exp2(1 - rank.to(length.dtype)) - torch.exp2(1 - length),
+            length.new_zeros(()),
+        )
         return weight / weight.sum(-1, keepdim=True).clamp(min=torch.finfo(weight.dtype).tiny)

@@ -32,7 +32,9 @@ class ListLoss(torch.nn.Module, ABC):
         super().__init__()
         self.reduction = choice("reduction", reduction, get_args(Reduction))
 
-    def forward(self, scores: "torch.Tensor", labels: "torch.Tensor", mask: "torch.Tensor | None" = None) -> "torch.Tensor":
+    def forward(
+        self, scores: "torch.Tensor", labels: "torch.Tensor", mask: "torch.Tensor | None" = None
+    ) -> "torch.Tensor":
         """The loss.
 
         Parameters
@@ -59,7 +61,9 @@ class ListLoss(torch.nn.Module, ABC):
             values, counted = self.values(batch)
         counted = counted & batch.mask.any(-1)
         if self.reduction == "none":
-            return torch.where(counted, values, values.new_tensor(float("nan"))).reshape(scores.shape[:-1])
+            return torch.where(counted, values, values.new_tensor(float("nan"))).reshape(
+                scores.shape[:-1]
+            )
         total = torch.where(counted, values, values.new_zeros(())).sum()
         return total / counted.sum().clamp(min=1) if self.reduction == "mean" else total
 
@@ -73,7 +77,11 @@ class ListLoss(torch.nn.Module, ABC):
 
     def options(self) -> dict[str, Any]:
         """Public options by name."""
-        return {name: value for name, value in vars(self).items() if not name.startswith("_") and name != "training"}
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if not name.startswith("_") and name != "training"
+        }
 
 
 def choice(name: str, value: Any, choices: tuple[Any, ...]) -> Any:

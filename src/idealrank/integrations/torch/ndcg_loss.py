@@ -24,7 +24,9 @@ class NDCGRules:
         convention: "Convention | str" = "standard",
     ) -> None:
         switches = {"gain": gain, "discount": discount, "no_relevant": no_relevant}
-        found = Convention.of(convention, **{name: value for name, value in switches.items() if value is not None})
+        found = Convention.of(
+            convention, **{name: value for name, value in switches.items() if value is not None}
+        )
         self.cutoff = cutoff if cutoff is None else count("cutoff", cutoff)
         self.convention = found.name
         self._rules = found.rules
@@ -33,23 +35,36 @@ class NDCGRules:
         """Gain of each document, 0 for padding, shape (lists, width)."""
         labels, gain = batch.labels, self._rules.gain
         if bool((labels < 0).any()):
-            raise InputError(f"labels: found {float(labels.min()):g}, expected 0 or more; padding is said by mask, not by a label")
+            raise InputError(
+                f"labels: found {float(labels.min()):g}, expected 0 or more; padding is said "
+                f"by mask, not by a label"
+            )
         if gain.text == "linear":
             return labels
-        gained = torch.exp2(labels) - 1 if gain.text == "exp2" else _like(gain(labels.cpu().double().numpy()), labels)
+        gained = (
+            torch.exp2(labels) - 1
+            if gain.text == "exp2"
+            else _like(gain(labels.cpu().double().numpy()), labels)
+        )
         return torch.where(batch.mask, gained, torch.zeros_like(gained))
 
     def weights(self, batch: Batch, *, cut: bool = True) -> "torch.Tensor":
         """Discount of each rank, shape (1 or lists, width); 0 below the cutoff, if it is cut."""
         width = batch.mask.shape[-1]
         ranks = np.arange(1, width + 1)[None]
-        lengths = batch.lengths.cpu().numpy()[:, None] if self._rules.discount.by_length else np.full((1, 1), width)
+        lengths = (
+            batch.lengths.cpu().numpy()[:, None]
+            if self._rules.discount.by_length
+            else np.full((1, 1), width)
+        )
         found = _like(self._rules.discount.at(*np.broadcast_arrays(ranks, lengths)), batch.labels)
         if cut and self.cutoff is not None:
             found[:, self.cutoff :] = 0
         return found
 
-    def weights_at(self, batch: Batch, ranks: "torch.Tensor", table: "torch.Tensor") -> "torch.Tensor":
+    def weights_at(
+        self, batch: Batch, ranks: "torch.Tensor", table: "torch.Tensor"
+    ) -> "torch.Tensor":
         """Discount of smooth ranks, by its formula or linear between the whole ranks of `table`;
         shape of `ranks`.
         """
@@ -59,13 +74,24 @@ class NDCGRules:
         if text == "linear":
             return (batch.lengths[:, None] - ranks).clamp(min=0)
         below = ranks.detach().floor().clamp(1, max(1, table.shape[-1] - 1)).long()
-        pair = [table.expand(ranks.shape[0], -1).gather(-1, (below - 1 + step).clamp(max=table.shape[-1] - 1)) for step in (0, 1)]
+        pair = [
+            table.expand(ranks.shape[0], -1).gather(
+                -1, (below - 1 + step).clamp(max=table.shape[-1] - 1)
+            )
+            for step in (0, 1)
+        ]
         return pair[0] + (ranks - below) * (pair[1] - pair[0])
 
-    def discounted(self, batch: Batch, ranks: "torch.Tensor", table: "torch.Tensor", cutoff_temperature: float) -> "torch.Tensor":
+    def discounted(
+        self, batch: Batch, ranks: "torch.Tensor", table: "torch.Tensor", cutoff_temperature: float
+    ) -> "torch.Tensor":
         """Discount of smooth ranks, less below the cutoff."""
         weights = self.weights_at(batch, ranks, table)
-        return weights if self.cutoff is None else weights * torch.sigmoid((self.cutoff + 0.5 - ranks) / cutoff_temperature)
+        return (
+            weights
+            if self.cutoff is None
+            else weights * torch.sigmoid((self.cutoff + 0.5 - ranks) / cutoff_temperature)
+        )
 
     def ideal(self, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
         """DCG of the best order, shape (lists,)."""
@@ -101,7 +127,14 @@ class NDCGLoss(ListLoss, NDCGRules):
         reduction: Reduction = "mean",
     ) -> None:
         ListLoss.__init__(self, reduction=reduction)
-        NDCGRules.__init__(self, cutoff=cutoff, gain=gain, discount=discount, no_relevant=no_relevant, convention=convention)
+        NDCGRules.__init__(
+            self,
+            cutoff=cutoff,
+            gain=gain,
+            discount=discount,
+            no_relevant=no_relevant,
+            convention=convention,
+        )
 
     def values(self, batch: Batch) -> "tuple[torch.Tensor, torch.Tensor]":
         """1 - NDCG of each list."""
@@ -109,9 +142,15 @@ class NDCGLoss(ListLoss, NDCGRules):
         weights = self.weights(batch)
         ideal = self.ideal(gains, weights)
         relevant = ideal > 0
-        value = self.dcg(batch, gains, weights) / torch.where(relevant, ideal, torch.ones_like(ideal))
+        value = self.dcg(batch, gains, weights) / torch.where(
+            relevant, ideal, torch.ones_like(ideal)
+        )
         without = 0.0 if self._rules.no_relevant == "one" else 1.0
-        counted = relevant if self._rules.no_relevant in {"left-out", "nan"} else torch.ones_like(relevant)
+        counted = (
+            relevant
+            if self._rules.no_relevant in {"left-out", "nan"}
+            else torch.ones_like(relevant)
+        )
         return torch.where(relevant, 1 - value, torch.full_like(value, without)), counted
 
     @abstractmethod
@@ -120,4 +159,6 @@ class NDCGLoss(ListLoss, NDCGRules):
 
 
 def _like(values: Any, like: "torch.Tensor") -> "torch.Tensor":
-    return torch.as_tensor(np.asarray(values, dtype=np.float64)).to(device=like.device, dtype=like.dtype)
+    return torch.as_tensor(np.asarray(values, dtype=np.float64)).to(
+        device=like.device, dtype=like.dtype
+    )

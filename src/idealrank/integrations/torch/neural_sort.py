@@ -24,11 +24,17 @@ def distances(scores: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
     running = sorted_.cumsum(-1)
     total = running[..., -1:]
     summed = sorted_ * (2 * below + 2 - length) + total - 2 * running
-    return torch.zeros_like(scores).scatter(-1, order, torch.where(real, summed, torch.zeros_like(summed)))
+    return torch.zeros_like(scores).scatter(
+        -1, order, torch.where(real, summed, torch.zeros_like(summed))
+    )
 
 
 def neural_sort(
-    scores: "torch.Tensor", mask: "torch.Tensor", temperature: float, first: int = 0, last: int | None = None
+    scores: "torch.Tensor",
+    mask: "torch.Tensor",
+    temperature: float,
+    first: int = 0,
+    last: int | None = None,
 ) -> "torch.Tensor":
     """Share of each document in each rank, descending by score.
 
@@ -36,11 +42,17 @@ def neural_sort(
     relaxations. ICLR: NeuralSort, the relaxed permutation matrix.
     """
     length = mask.sum(-1)[..., None, None]
-    rank = torch.arange(1 + first, 1 + (scores.shape[-1] if last is None else last), device=scores.device)[:, None]
+    rank = torch.arange(
+        1 + first, 1 + (scores.shape[-1] if last is None else last), device=scores.device
+    )[:, None]
     # shifts cancel; small numbers keep their digits
     centred = scores - (scores.sum(-1) / mask.sum(-1).clamp(min=1)).detach()[..., None]
-    exponent = ((length + 1 - 2 * rank) * centred[..., None, :] - distances(centred, mask)[..., None, :]) / temperature
-    share = torch.softmax(torch.where(mask[..., None, :], exponent, exponent.new_tensor(LOWEST)), dim=-1)
+    exponent = (
+        (length + 1 - 2 * rank) * centred[..., None, :] - distances(centred, mask)[..., None, :]
+    ) / temperature
+    share = torch.softmax(
+        torch.where(mask[..., None, :], exponent, exponent.new_tensor(LOWEST)), dim=-1
+    )
     return torch.where((rank <= length) & mask[..., None, :], share, torch.zeros_like(share))
 
 
@@ -73,13 +85,16 @@ class NeuralNDCGLoss(NDCGLoss):
 
     References
     ----------
-    Pobrotyn and Bialobrzeski (2021), NeuralNDCG: direct optimisation of a ranking metric via differentiable relaxation of sorting.
-    SIGIR eCom: both forms, deterministic and stochastic.
+    Pobrotyn and Bialobrzeski (2021), NeuralNDCG: direct optimisation of a ranking metric via
+    differentiable relaxation of sorting. SIGIR eCom: both forms, deterministic and stochastic.
 
     Examples
     --------
     >>> labels, scores = torch.tensor([[0, 2, 1]]), torch.tensor([[3.0, 2.0, 1.0]])
-    >>> NeuralNDCGLoss(temperature=0.01)(scores, labels), NeuralNDCGLoss(temperature=1.0)(scores, labels)
+    >>> (
+    ...     NeuralNDCGLoss(temperature=0.01)(scores, labels),
+    ...     NeuralNDCGLoss(temperature=1.0)(scores, labels),
+    ... )
     (tensor(0.3303), tensor(0.2739))
     """
 
@@ -108,11 +123,21 @@ class NeuralNDCGLoss(NDCGLoss):
             return self._dcg(batch, gains, weights)
         lists, width = batch.scores.shape
         shape = (self.samples, lists, width)
-        uniform = torch.rand(shape, generator=self._generator, device=batch.scores.device, dtype=batch.scores.dtype)
+        uniform = torch.rand(
+            shape, generator=self._generator, device=batch.scores.device, dtype=batch.scores.dtype
+        )
         noise = -self.noise * torch.log(-torch.log(uniform.clamp(1e-20, 1 - 1e-7)))
-        noisy = torch.where(batch.mask, batch.scores + noise, torch.zeros_like(noise)).reshape(-1, width)
-        labels, mask = (part.expand(shape).reshape(-1, width) for part in (batch.labels, batch.mask))
-        drawn = self._dcg(Batch(noisy, labels, mask), gains.expand(shape).reshape(-1, width), weights.expand(shape).reshape(-1, width))
+        noisy = torch.where(batch.mask, batch.scores + noise, torch.zeros_like(noise)).reshape(
+            -1, width
+        )
+        labels, mask = (
+            part.expand(shape).reshape(-1, width) for part in (batch.labels, batch.mask)
+        )
+        drawn = self._dcg(
+            Batch(noisy, labels, mask),
+            gains.expand(shape).reshape(-1, width),
+            weights.expand(shape).reshape(-1, width),
+        )
         return drawn.reshape(self.samples, lists).mean(0)
 
     def _dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
@@ -130,17 +155,23 @@ class NeuralNDCGLoss(NDCGLoss):
         def terms(part: Batch, first: int, last: int) -> "torch.Tensor":
             shares = neural_sort(wide(part.scores), part.mask, self.temperature)
             rows, columns = sinkhorn_scales(shares, part.mask, self.sinkhorn)
-            sorted_gains = rows * torch.einsum("lij,lj->li", shares, columns * gains[first:last].to(shares.dtype))
+            sorted_gains = rows * torch.einsum(
+                "lij,lj->li", shares, columns * gains[first:last].to(shares.dtype)
+            )
             return (of_ranks[first:last] * sorted_gains).sum(-1).to(part.scores.dtype)
 
         return list_sums(batch, terms, self.pairs_at_once // max(1, gains.shape[-1] ** 2))
 
 
-def sinkhorn_scales(shares: "torch.Tensor", mask: "torch.Tensor", steps: int) -> "tuple[torch.Tensor, torch.Tensor]":
+def sinkhorn_scales(
+    shares: "torch.Tensor", mask: "torch.Tensor", steps: int
+) -> "tuple[torch.Tensor, torch.Tensor]":
     """Factors of rows and columns, after which both add up to 1: products with vectors, so that the
     matrix is kept once, not once a step.
     """
-    real = (torch.arange(mask.shape[-1], device=mask.device) < mask.sum(-1, keepdim=True)).to(shares.dtype)
+    real = (torch.arange(mask.shape[-1], device=mask.device) < mask.sum(-1, keepdim=True)).to(
+        shares.dtype
+    )
     columns = mask.to(shares.dtype)
     rows = real
     for _ in range(steps):
@@ -150,7 +181,12 @@ def sinkhorn_scales(shares: "torch.Tensor", mask: "torch.Tensor", steps: int) ->
 
 
 def sorted_dcg(
-    batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor", temperature: float, cutoff: int | None, pairs_at_once: int
+    batch: Batch,
+    gains: "torch.Tensor",
+    weights: "torch.Tensor",
+    temperature: float,
+    cutoff: int | None,
+    pairs_at_once: int,
 ) -> "torch.Tensor":
     """DCG of the gains as NeuralSort sorts them, a few ranks at a time, down to the cutoff; shape
     (lists,).
@@ -195,13 +231,16 @@ class PiRankLoss(NDCGLoss):
 
     References
     ----------
-    Swezey, Grover, Charron and Ermon (2021), PiRank: scalable learning to rank via differentiable sorting. NeurIPS: the
-    surrogate of NDCG, and sorting by merging.
+    Swezey, Grover, Charron and Ermon (2021), PiRank: scalable learning to rank via differentiable
+    sorting. NeurIPS: the surrogate of NDCG, and sorting by merging.
 
     Examples
     --------
     >>> labels, scores = torch.tensor([[0, 2, 1]]), torch.tensor([[3.0, 2.0, 1.0]])
-    >>> PiRankLoss(temperature=0.01)(scores, labels), PiRankLoss(temperature=5.0, sorting="straight-through")(scores, labels)
+    >>> (
+    ...     PiRankLoss(temperature=0.01)(scores, labels),
+    ...     PiRankLoss(temperature=5.0, sorting="straight-through")(scores, labels),
+    ... )
     (tensor(0.3303), tensor(0.3303))
     """
 
@@ -217,7 +256,10 @@ class PiRankLoss(NDCGLoss):
         super().__init__(**options)
         self.temperature = positive("temperature", temperature)
         if branching is not None and (self.cutoff is None or branching < 2 * self.cutoff):
-            raise OptionError(f"branching={shown(branching)}: found cutoff={self.cutoff}, expected a cutoff of at most half the branching")
+            raise OptionError(
+                f"branching={shown(branching)}: found cutoff={self.cutoff}, expected a cutoff "
+                f"of at most half the branching"
+            )
         self.branching = branching if branching is None else count("branching", branching, 2)
         self.sorting = choice("sorting", sorting, get_args(Literal["soft", "straight-through"]))
         self.pairs_at_once = count("pairs_at_once", pairs_at_once)
@@ -251,14 +293,22 @@ class PiRankLoss(NDCGLoss):
 
 
 def _merged(
-    scores: "torch.Tensor", gains: "torch.Tensor", mask: "torch.Tensor", cutoff: int, branching: int, temperature: float
+    scores: "torch.Tensor",
+    gains: "torch.Tensor",
+    mask: "torch.Tensor",
+    cutoff: int,
+    branching: int,
+    temperature: float,
 ) -> "torch.Tensor":
     """Sorted gains of the first ranks, shape (lists, at most cutoff)."""
     while True:
         lists, width = scores.shape
         size = min(branching, max(width, 1))
         groups = -(-width // size)
-        grown = [torch.nn.functional.pad(part, (0, groups * size - width)) for part in (scores, gains, mask)]
+        grown = [
+            torch.nn.functional.pad(part, (0, groups * size - width))
+            for part in (scores, gains, mask)
+        ]
         scores, gains, mask = (part.reshape(lists * groups, size) for part in grown)
         shares = neural_sort(scores, mask, temperature, 0, min(cutoff, size))
         scores, gains = (torch.einsum("lij,lj->li", shares, part) for part in (scores, gains))

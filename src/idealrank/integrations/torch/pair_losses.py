@@ -28,7 +28,9 @@ class PairLoss(ListLoss):
         Pairs of documents in memory at a time.
     """
 
-    def __init__(self, *, reduction: PairReduction = "mean", pairs_at_once: int = PAIRS_AT_ONCE) -> None:
+    def __init__(
+        self, *, reduction: PairReduction = "mean", pairs_at_once: int = PAIRS_AT_ONCE
+    ) -> None:
         choice("reduction", reduction, get_args(PairReduction))
         super().__init__(reduction="sum" if reduction == "pair-mean" else reduction)
         self.reduction = reduction
@@ -40,7 +42,11 @@ class PairLoss(ListLoss):
         value = row_sums(batch.scores, terms, self.pairs_at_once)
         if self.reduction == "pair-mean":
             with torch.no_grad():
-                number = row_sums(batch.scores, lambda _, first, last: pairs(first, last).sum((1, 2)).to(value.dtype), self.pairs_at_once)
+                number = row_sums(
+                    batch.scores,
+                    lambda _, first, last: pairs(first, last).sum((1, 2)).to(value.dtype),
+                    self.pairs_at_once,
+                )
             value = value / number.sum().clamp(min=1)
         return value, torch.ones_like(value, dtype=torch.bool)
 
@@ -86,8 +92,8 @@ class RankNetLoss(PairLoss):
 
     References
     ----------
-    Burges et al. (2005), Learning to rank using gradient descent. ICML: cross entropy of pairs, and its target for
-    ties.
+    Burges et al. (2005), Learning to rank using gradient descent. ICML: cross entropy of pairs, and
+    its target for ties.
 
     Examples
     --------
@@ -95,7 +101,14 @@ class RankNetLoss(PairLoss):
     tensor(5.6999)
     """
 
-    def __init__(self, *, sigma: float = 1.0, ties: Literal["ignore", "half"] = "ignore", log: Log = "natural", **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        sigma: float = 1.0,
+        ties: Literal["ignore", "half"] = "ignore",
+        log: Log = "natural",
+        **options: Any,
+    ) -> None:
         super().__init__(**options)
         self.sigma = positive("sigma", sigma)
         self.ties = choice("ties", ties, ("ignore", "half"))
@@ -106,13 +119,21 @@ class RankNetLoss(PairLoss):
         scale = 1 / math.log(2) if self.log == "binary" else 1.0
 
         def pairs(first: int, last: int) -> "torch.Tensor":
-            return above(batch, first, last).to(batch.scores.dtype) + (self._tied(batch, first, last) if self.ties == "half" else 0)
+            return above(batch, first, last).to(batch.scores.dtype) + (
+                self._tied(batch, first, last) if self.ties == "half" else 0
+            )
 
         def terms(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
             apart = self.sigma * differences(scores, first, last)
-            total = torch.where(above(batch, first, last), torch.nn.functional.softplus(-apart), torch.zeros_like(apart))
+            total = torch.where(
+                above(batch, first, last),
+                torch.nn.functional.softplus(-apart),
+                torch.zeros_like(apart),
+            )
             if self.ties == "half":
-                total = total + self._tied(batch, first, last) * (torch.nn.functional.softplus(-apart) + apart / 2)
+                total = total + self._tied(batch, first, last) * (
+                    torch.nn.functional.softplus(-apart) + apart / 2
+                )
             return scale * total.sum((1, 2))
 
         return terms, pairs
@@ -122,7 +143,9 @@ class RankNetLoss(PairLoss):
         same = batch.labels[:, first:last, None] == batch.labels[:, None, :]
         both = same & batch.mask[:, first:last, None] & batch.mask[:, None, :]
         places = torch.arange(batch.mask.shape[-1], device=both.device)
-        return torch.where(both & (places[first:last, None] != places), 0.5, 0.0).to(batch.scores.dtype)
+        return torch.where(both & (places[first:last, None] != places), 0.5, 0.0).to(
+            batch.scores.dtype
+        )
 
 
 class PairwiseLogisticLoss(PairLoss):
@@ -143,15 +166,24 @@ class PairwiseLogisticLoss(PairLoss):
 
     References
     ----------
-    Burges et al. (2005), Learning to rank using gradient descent. ICML; in the form of Rax and of TF-Ranking (Pasumarthi et al. 2019, KDD).
+    Burges et al. (2005), Learning to rank using gradient descent. ICML; in the form of Rax and of
+    TF-Ranking (Pasumarthi et al. 2019, KDD).
 
     Examples
     --------
-    >>> PairwiseLogisticLoss(reduction="pair-mean")(torch.tensor([[0.0, 0.0]]), torch.tensor([[1, 0]]))
+    >>> PairwiseLogisticLoss(reduction="pair-mean")(
+    ...     torch.tensor([[0.0, 0.0]]), torch.tensor([[1, 0]])
+    ... )
     tensor(0.6931)
     """
 
-    def __init__(self, *, temperature: float = 1.0, weights: Literal["one", "label-difference"] = "one", **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        temperature: float = 1.0,
+        weights: Literal["one", "label-difference"] = "one",
+        **options: Any,
+    ) -> None:
         super().__init__(**options)
         self.temperature = positive("temperature", temperature)
         self.weights = choice("weights", weights, ("one", "label-difference"))
@@ -161,10 +193,14 @@ class PairwiseLogisticLoss(PairLoss):
 
         def pairs(first: int, last: int) -> "torch.Tensor":
             weight = above(batch, first, last).to(batch.scores.dtype)
-            return weight if self.weights == "one" else weight * differences(batch.labels, first, last)
+            return (
+                weight if self.weights == "one" else weight * differences(batch.labels, first, last)
+            )
 
         def terms(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
-            lost = torch.nn.functional.softplus(-differences(scores, first, last) / self.temperature)
+            lost = torch.nn.functional.softplus(
+                -differences(scores, first, last) / self.temperature
+            )
             return (pairs(first, last) * lost).sum((1, 2))
 
         return terms, pairs
@@ -195,13 +231,17 @@ class LinearNDCGLoss(NDCGLoss):
 
     References
     ----------
-    Jin and Geng (2011), the pairwise loss of linear NDCG; ECML/PKDD Discovery Challenge 2010 for the discount.
+    Jin and Geng (2011), the pairwise loss of linear NDCG; ECML/PKDD Discovery Challenge 2010 for
+    the discount.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> labels, scores = torch.tensor([[0, 2, 1]]), torch.tensor([[3.0, 2.0, 2.0]])
-    >>> 1 - ir.ndcg(labels, scores, discount="linear"), LinearNDCGLoss(temperature=0.01)(scores, labels)
+    >>> (
+    ...     1 - ir.ndcg(labels, scores, discount="linear"),
+    ...     LinearNDCGLoss(temperature=0.01)(scores, labels),
+    ... )
     (array([0.7]), tensor(0.7000))
     """
 
@@ -214,7 +254,10 @@ class LinearNDCGLoss(NDCGLoss):
         **options: Any,
     ) -> None:
         for fixed in {"cutoff", "discount"} & options.keys():
-            raise OptionError(f"{fixed}={options[fixed]!r}: expected no {fixed}; the loss is of whole lists under the discount n - rank")
+            raise OptionError(
+                f"{fixed}={options[fixed]!r}: expected no {fixed}; the loss is of whole lists "
+                f"under the discount n - rank"
+            )
         super().__init__(discount="linear", **options)
         self.temperature = positive("temperature", temperature)
         self.step = choice("step", step, ("sigmoid", "logistic", "hinge"))

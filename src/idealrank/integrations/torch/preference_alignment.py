@@ -29,9 +29,9 @@ class RankPolicyScores(torch.nn.Module):
 
     References
     ----------
-    Zhou, Wang and Yu (2024), Optimizing preference alignment with differentiable NDCG ranking. arXiv:2410.18127: Adaptive Rank
-    Policy Score. The signs are the same as in the authors' code, whose average also holds the rank margin, and is not corrected for its
-    start at 0.
+    Zhou, Wang and Yu (2024), Optimizing preference alignment with differentiable NDCG ranking.
+    arXiv:2410.18127: Adaptive Rank Policy Score. The signs are the same as in the authors' code,
+    whose average also holds the rank margin, and is not corrected for its start at 0.
 
     Examples
     --------
@@ -40,18 +40,37 @@ class RankPolicyScores(torch.nn.Module):
     tensor([[-1.5000, -3.0000]])
     """
 
-    def __init__(self, *, rank_margin: float = 0.2, adaptive_margin: float = 0.1, momentum: float = 0.9, answers: int = 64) -> None:
+    def __init__(
+        self,
+        *,
+        rank_margin: float = 0.2,
+        adaptive_margin: float = 0.1,
+        momentum: float = 0.9,
+        answers: int = 64,
+    ) -> None:
         super().__init__()
         for name, value in (("rank_margin", rank_margin), ("adaptive_margin", adaptive_margin)):
             if value < 0:
-                raise OptionError(f"{name}={value}: expected 0 or more; a margin works against the better answer")
+                raise OptionError(
+                    f"{name}={value}: expected 0 or more; a margin works against the better answer"
+                )
         if not 0 <= momentum < 1:
             raise OptionError(f"momentum={momentum}: expected a number from 0 to below 1")
-        self.rank_margin, self.adaptive_margin, self.momentum = float(rank_margin), float(adaptive_margin), float(momentum)
+        self.rank_margin, self.adaptive_margin, self.momentum = (
+            float(rank_margin),
+            float(adaptive_margin),
+            float(momentum),
+        )
         self.register_buffer("averages", torch.zeros(count("answers", answers)))
         self.register_buffer("updates", torch.zeros(answers))
 
-    def forward(self, log_probs: "torch.Tensor", lengths: "torch.Tensor", preferences: "torch.Tensor", mask: Any = None) -> "torch.Tensor":
+    def forward(
+        self,
+        log_probs: "torch.Tensor",
+        lengths: "torch.Tensor",
+        preferences: "torch.Tensor",
+        mask: Any = None,
+    ) -> "torch.Tensor":
         """Scores, shape of `log_probs`.
 
         Parameters
@@ -69,14 +88,24 @@ class RankPolicyScores(torch.nn.Module):
         mean = Batch.of(log_probs, lengths, mask)
         per_token = mean.scores / mean.labels.clamp(min=1)
         if per_token.shape[-1] > self.averages.shape[0]:
-            raise OptionError(f"answers={self.averages.shape[0]}: found {per_token.shape[-1]} answers to a prompt, expected no more")
+            raise OptionError(
+                f"answers={self.averages.shape[0]}: found {per_token.shape[-1]} answers to a "
+                f"prompt, expected no more"
+            )
         rank = rated.ranks()
         if self.training:
             self._update(per_token.detach(), rank, rated.mask)
-        margin = self.rank_margin * rank.to(per_token.dtype) - self.adaptive_margin * self._unbiased().to(per_token.dtype)[rank - 1]
-        return torch.where(mean.mask, per_token + margin, torch.zeros_like(per_token)).reshape(log_probs.shape)
+        margin = (
+            self.rank_margin * rank.to(per_token.dtype)
+            - self.adaptive_margin * self._unbiased().to(per_token.dtype)[rank - 1]
+        )
+        return torch.where(mean.mask, per_token + margin, torch.zeros_like(per_token)).reshape(
+            log_probs.shape
+        )
 
-    def _update(self, per_token: "torch.Tensor", rank: "torch.Tensor", mask: "torch.Tensor") -> None:
+    def _update(
+        self, per_token: "torch.Tensor", rank: "torch.Tensor", mask: "torch.Tensor"
+    ) -> None:
         total, number = torch.zeros_like(self.averages), torch.zeros_like(self.averages)
         total.index_add_(0, rank[mask] - 1, per_token[mask].to(total.dtype))
         number.index_add_(0, rank[mask] - 1, torch.ones_like(per_token[mask]).to(total.dtype))
@@ -88,8 +117,13 @@ class RankPolicyScores(torch.nn.Module):
     def _unbiased(self) -> "torch.Tensor":
         """The averages without their start at 0."""
         weight = 1 - self.momentum**self.updates
-        return torch.where(weight > 0, self.averages / weight.clamp(min=1e-12), torch.zeros_like(self.averages))
+        return torch.where(
+            weight > 0, self.averages / weight.clamp(min=1e-12), torch.zeros_like(self.averages)
+        )
 
     def extra_repr(self) -> str:
         """Options of the scores."""
-        return f"rank_margin={self.rank_margin}, adaptive_margin={self.adaptive_margin}, momentum={self.momentum}"
+        return (
+            f"rank_margin={self.rank_margin}, adaptive_margin={self.adaptive_margin}, "
+            f"momentum={self.momentum}"
+        )

@@ -25,9 +25,14 @@ _FORMAT = "idealrank ranking network 1"
 _ROWS = 1 << 14  # scored at a time; the same rows in the same blocks have the same bits
 _MOST_WEIGHTS = 100_000_000
 _ACTIVATIONS = {
-    "relu": torch.nn.ReLU, "leaky-relu": torch.nn.LeakyReLU, "elu": torch.nn.ELU, "gelu": torch.nn.GELU, "silu": torch.nn.SiLU,
-    "tanh": torch.nn.Tanh, "sigmoid": torch.nn.Sigmoid,
-}  # fmt: skip
+    "relu": torch.nn.ReLU,
+    "leaky-relu": torch.nn.LeakyReLU,
+    "elu": torch.nn.ELU,
+    "gelu": torch.nn.GELU,
+    "silu": torch.nn.SiLU,
+    "tanh": torch.nn.Tanh,
+    "sigmoid": torch.nn.Sigmoid,
+}
 
 AfterEpoch = Callable[[int, Mapping[str, FloatArray]], tuple[bool, bool]]
 
@@ -57,7 +62,9 @@ class RankingNetwork(torch.nn.Module):
     (5,)
     """
 
-    def __init__(self, n_features: int, shape: NetworkSection, names: "tuple[str, ...]" = ()) -> None:
+    def __init__(
+        self, n_features: int, shape: NetworkSection, names: "tuple[str, ...]" = ()
+    ) -> None:
         super().__init__()
         self.shape, self.names = shape, tuple(names)
         _refuse_large(n_features, shape)
@@ -66,7 +73,13 @@ class RankingNetwork(torch.nn.Module):
         for units in shape.hidden:
             layers.append(torch.nn.Linear(width, units))
             if shape.normalisation != "none":
-                layers.append((torch.nn.LayerNorm if shape.normalisation == "layer" else torch.nn.BatchNorm1d)(units))
+                layers.append(
+                    (
+                        torch.nn.LayerNorm
+                        if shape.normalisation == "layer"
+                        else torch.nn.BatchNorm1d
+                    )(units)
+                )
             layers.append(_ACTIVATIONS[shape.activation]())
             if shape.dropout:
                 layers.append(torch.nn.Dropout(shape.dropout))
@@ -96,10 +109,16 @@ class RankingNetwork(torch.nn.Module):
         mean, spread = (rows / largest).mean(0), (rows / largest).std(0, correction=0)
         constant = rows.amax(0) == rows.amin(0)
         self.centre = torch.where(constant, rows[0], mean * largest)
-        self.scale = torch.where(constant | (spread == 0), torch.ones_like(spread), spread * largest)
+        self.scale = torch.where(
+            constant | (spread == 0), torch.ones_like(spread), spread * largest
+        )
 
     def _logarithm(self, features: "torch.Tensor") -> "torch.Tensor":
-        return features.sign() * features.abs().log1p() if self.shape.transform.startswith("log1p") else features
+        return (
+            features.sign() * features.abs().log1p()
+            if self.shape.transform.startswith("log1p")
+            else features
+        )
 
     def score(self, features: FloatArray) -> FloatArray:
         """Return the scores of rows.
@@ -113,7 +132,9 @@ class RankingNetwork(torch.nn.Module):
         float64 array, shape (n,)
         """
         with _threads(self.shape.threads):
-            return self.score_inputs(self.transformed(torch.from_numpy(np.ascontiguousarray(features, np.float64))))
+            return self.score_inputs(
+                self.transformed(torch.from_numpy(np.ascontiguousarray(features, np.float64)))
+            )
 
     def score_inputs(self, inputs: "torch.Tensor") -> FloatArray:
         """Return the scores of features that are transformed already, in blocks of rows."""
@@ -135,9 +156,12 @@ class RankingNetwork(torch.nn.Module):
             The file cannot be written.
         """
         content = {
-            "format": _FORMAT, "features": self.centre.numel(), "names": list(self.names),
-            "shape": asdict(self.shape) | {"hidden": list(self.shape.hidden)}, "state": self.state_dict(),
-        }  # fmt: skip
+            "format": _FORMAT,
+            "features": self.centre.numel(),
+            "names": list(self.names),
+            "shape": asdict(self.shape) | {"hidden": list(self.shape.hidden)},
+            "state": self.state_dict(),
+        }
         buffer = BytesIO()  # a file would enter its name
         torch.save(content, buffer)
         write_bytes([buffer.getvalue()], str(path))
@@ -180,7 +204,14 @@ class RankingNetwork(torch.nn.Module):
         except (InputError, OptionError) as error:
             said = str(error).removeprefix(f"{path}: ")
             raise InputError(f"{path}: {said}") from None
-        except (RuntimeError, LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (
+            RuntimeError,
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            OverflowError,
+        ) as error:
             said = next(iter(str(error).splitlines()), type(error).__name__)
             raise InputError(f"{path}: found a damaged network ({said}), {expected}") from None
         network.eval()
@@ -188,9 +219,15 @@ class RankingNetwork(torch.nn.Module):
 
 
 def fit_network(
-    shape: NetworkSection, loss: ListLoss, parts: Mapping[str, FeatureRows], *, seed: int, epochs: int, step: Callable[[int], Any],
+    shape: NetworkSection,
+    loss: ListLoss,
+    parts: Mapping[str, FeatureRows],
+    *,
+    seed: int,
+    epochs: int,
+    step: Callable[[int], Any],
     after: AfterEpoch,
-) -> RankingNetwork:  # fmt: skip
+) -> RankingNetwork:
     """Fit a network to the loss on ``train``, and score every part after each epoch.
 
     The seed alone decides weights, order of the queries and dropout, and PyTorch's own generator is
@@ -198,20 +235,28 @@ def fit_network(
     """
     train = parts["train"]
     if not train.features.shape[1]:
-        raise InputError(f"{train.path}: found no features, expected at least one; a network scores documents by them")
+        raise InputError(
+            f"{train.path}: found no features, expected at least one; a network scores "
+            f"documents by them"
+        )
     with _threads(shape.threads), torch.random.fork_rng(devices=[]), _enough_memory():
         torch.manual_seed(seed)
         network = RankingNetwork(train.features.shape[1], shape, train.names)
         for rows in parts.values():
             rows.require(np.isfinite(rows.features), FINITE)
         network.standardise(train.features)
-        inputs = {name: network.transformed(torch.from_numpy(np.ascontiguousarray(rows.features))) for name, rows in parts.items()}
+        inputs = {
+            name: network.transformed(torch.from_numpy(np.ascontiguousarray(rows.features)))
+            for name, rows in parts.items()
+        }
         for name, rows in parts.items():
             rows.require(np.isfinite(inputs[name].numpy()), IN_FLOAT32)
         labels = torch.from_numpy(train.labels / train.beside.get("propensity", 1.0)).float()
         offsets = torch.from_numpy(np.ascontiguousarray(train.offsets))
         decay = {"lr": shape.learning_rate, "weight_decay": shape.weight_decay}
-        optimiser = (torch.optim.Adam if shape.optimiser == "adam" else torch.optim.AdamW)(network.parameters(), **decay)
+        optimiser = (torch.optim.Adam if shape.optimiser == "adam" else torch.optim.AdamW)(
+            network.parameters(), **decay
+        )
         kept: dict[str, torch.Tensor] = {}
         for epoch in range(1, epochs + 1):
             network.train()
@@ -221,9 +266,15 @@ def fit_network(
                 if rows.numel() < 2:  # one document has no order, and no spread for a normalisation
                     continue
                 empty = torch.zeros(mask.shape)
-                scores = empty.masked_scatter(mask, network.layers(inputs["train"][rows]).squeeze(-1))
-                _descend(optimiser, loss(scores, empty.masked_scatter(mask, labels[rows]), mask), epoch)
-            keep, stop = after(epoch, {name: network.score_inputs(rows) for name, rows in inputs.items()})
+                scores = empty.masked_scatter(
+                    mask, network.layers(inputs["train"][rows]).squeeze(-1)
+                )
+                _descend(
+                    optimiser, loss(scores, empty.masked_scatter(mask, labels[rows]), mask), epoch
+                )
+            keep, stop = after(
+                epoch, {name: network.score_inputs(rows) for name, rows in inputs.items()}
+            )
             if keep:
                 kept = {name: tensor.clone() for name, tensor in network.state_dict().items()}
             if stop:
@@ -236,7 +287,9 @@ def fit_network(
 def _descend(optimiser: "torch.optim.Optimizer", loss: "torch.Tensor", epoch: int) -> None:
     """Take one step down the gradient of a loss, which must be finite."""
     if not bool(torch.isfinite(loss)):
-        expected = "expected a finite number; lower model.params.learning_rate, or make labels smaller"
+        expected = (
+            "expected a finite number; lower model.params.learning_rate, or make labels smaller"
+        )
         raise InputError(f"PyTorch: the loss of epoch {epoch}: found {loss.item()}, {expected}")
     optimiser.zero_grad()
     loss.backward()
@@ -257,7 +310,11 @@ def _refuse_names(features: Any, names: Any, state: Mapping[str, Any]) -> None:
     """Refuse numbers of features that disagree, before memory is taken for them."""
     if type(features) is not int or features < 1 or state["centre"].numel() != features:
         raise ValueError(f"features: {features!r} of {state['centre'].numel()}")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) not in (0, features):
+    if (
+        not isinstance(names, list)
+        or not all(isinstance(name, str) for name in names)
+        or len(names) not in (0, features)
+    ):
         raise ValueError(f"names: expected none, or one for each of {features} features")
 
 
@@ -270,7 +327,9 @@ def _refuse_weights(state: Mapping[str, Any], like: Mapping[str, "torch.Tensor"]
             raise ValueError(f"{name}: {tensor.dtype} instead of {like[name].dtype}")
         if not bool(torch.isfinite(tensor).all()):
             raise ValueError(f"{name}: not finite")
-        if (name == "scale" and not bool((tensor > 0).all())) or (name.endswith("running_var") and bool((tensor < 0).any())):
+        if (name == "scale" and not bool((tensor > 0).all())) or (
+            name.endswith("running_var") and bool((tensor < 0).any())
+        ):
             raise ValueError(f"{name}: not above 0")
 
 
@@ -279,7 +338,10 @@ def _refuse_large(n_features: int, shape: NetworkSection) -> None:
     weights = sum(wide * following for wide, following in pairwise(widths))
     if weights > _MOST_WEIGHTS:
         found = f"{weights:,} weights of {n_features} features and layers of {list(shape.hidden)}"
-        raise InputError(f"model.params.hidden: found {found}, expected at most {_MOST_WEIGHTS:,}; make the layers smaller")
+        raise InputError(
+            f"model.params.hidden: found {found}, expected at most {_MOST_WEIGHTS:,}; make "
+            f"the layers smaller"
+        )
 
 
 @contextmanager
@@ -300,5 +362,8 @@ def _enough_memory() -> Iterator[None]:
     except RuntimeError as error:
         if "allocate" not in str(error):
             raise
-        expected = "expected a network and lists that fit; make model.params.hidden or batch smaller, or objective.pairs_at_once"
+        expected = (
+            "expected a network and lists that fit; make model.params.hidden or batch smaller, or "
+            "objective.pairs_at_once"
+        )
         raise InputError(f"PyTorch: found too little memory, {expected}") from None

@@ -51,7 +51,13 @@ def list_sums(batch: Batch, terms: ListTerms, lists_at_once: int) -> "torch.Tens
         part = batch.part(first, first + max(1, lists_at_once))
         last = first + part.scores.shape[0]
 
-        def of_part(scores: "torch.Tensor", *_: int, part: Batch = part, first: int = first, last: int = last) -> "torch.Tensor":
+        def of_part(
+            scores: "torch.Tensor",
+            *_: int,
+            part: Batch = part,
+            first: int = first,
+            last: int = last,
+        ) -> "torch.Tensor":
             return terms(part.with_scores(scores), first, last)
 
         values.append(row_sums(part.scores, of_part, part.scores.numel() * part.scores.shape[-1]))

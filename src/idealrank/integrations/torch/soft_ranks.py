@@ -23,11 +23,19 @@ class FallingFit(torch.autograd.Function):
         fit = torch.full_like(values, float("inf"))
         for first in range(0, width, rows):
             j = place[first : first + rows, None]
-            means = (running[:, None, 1:] - running[:, :-1][:, first : first + rows, None]) / (place + 1 - j).clamp(min=1)
+            means = (running[:, None, 1:] - running[:, :-1][:, first : first + rows, None]) / (
+                place + 1 - j
+            ).clamp(min=1)
             means = torch.where(place >= j, means, means.new_tensor(-float("inf")))
             highest = means.flip(-1).cummax(-1).values.flip(-1)
-            fit = torch.minimum(fit, torch.where(place >= j, highest, highest.new_tensor(float("inf"))).amin(1))
-        rising = torch.nn.functional.pad((fit[:, 1:] != fit[:, :-1]).long(), (1, 0)) if width else fit.long()
+            fit = torch.minimum(
+                fit, torch.where(place >= j, highest, highest.new_tensor(float("inf"))).amin(1)
+            )
+        rising = (
+            torch.nn.functional.pad((fit[:, 1:] != fit[:, :-1]).long(), (1, 0))
+            if width
+            else fit.long()
+        )
         ctx.save_for_backward(rising.cumsum(-1))
         return fit
 
@@ -41,13 +49,17 @@ class FallingFit(torch.autograd.Function):
         return (total / size.clamp(min=1)).gather(-1, run), None
 
 
-def soft_ranks(batch: Batch, temperature: float, pairs_at_once: int = PAIRS_AT_ONCE) -> "torch.Tensor":
+def soft_ranks(
+    batch: Batch, temperature: float, pairs_at_once: int = PAIRS_AT_ONCE
+) -> "torch.Tensor":
     """Soft rank of each document, 1 for the largest score, shape (lists, width).
 
     Blondel, Teboul, Berthet and Djolonga (2020), Fast differentiable sorting and ranking. ICML:
     soft rank operator with quadratic regularisation.
     """
-    goal = torch.where(batch.mask, -wide(batch.scores) / temperature, wide(batch.scores).new_tensor(LOWEST))
+    goal = torch.where(
+        batch.mask, -wide(batch.scores) / temperature, wide(batch.scores).new_tensor(LOWEST)
+    )
     # the last rank first, and padding after all
     sorted_, order = goal.sort(dim=-1, descending=True, stable=True)
     length = batch.lengths[:, None]
@@ -83,21 +95,32 @@ class FastSoftRankNDCGLoss(NDCGLoss):
 
     References
     ----------
-    Blondel, Teboul, Berthet and Djolonga (2020), Fast differentiable sorting and ranking. ICML, experiments.
+    Blondel, Teboul, Berthet and Djolonga (2020), Fast differentiable sorting and ranking. ICML,
+    experiments.
 
     Examples
     --------
     >>> scores, labels = torch.tensor([[3.0, 2.0, 1.0]]), torch.tensor([[0, 2, 1]])
-    >>> FastSoftRankNDCGLoss(temperature=1.0)(scores, labels), FastSoftRankNDCGLoss(temperature=4.0)(scores, labels)
+    >>> (
+    ...     FastSoftRankNDCGLoss(temperature=1.0)(scores, labels),
+    ...     FastSoftRankNDCGLoss(temperature=4.0)(scores, labels),
+    ... )
     (tensor(0.3303), tensor(0.2968))
     """
 
     def __init__(
-        self, *, temperature: float = 1.0, cutoff_temperature: float | None = None, pairs_at_once: int = PAIRS_AT_ONCE, **options: Any
+        self,
+        *,
+        temperature: float = 1.0,
+        cutoff_temperature: float | None = None,
+        pairs_at_once: int = PAIRS_AT_ONCE,
+        **options: Any,
     ) -> None:
         super().__init__(**options)
         self.temperature = positive("temperature", temperature)
-        self.cutoff_temperature = positive("cutoff_temperature", temperature if cutoff_temperature is None else cutoff_temperature)
+        self.cutoff_temperature = positive(
+            "cutoff_temperature", temperature if cutoff_temperature is None else cutoff_temperature
+        )
         self.pairs_at_once = count("pairs_at_once", pairs_at_once)
 
     def dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
@@ -125,8 +148,8 @@ class SoftSpearmanLoss(ListLoss):
 
     References
     ----------
-    Blondel, Teboul, Berthet and Djolonga (2020), Fast differentiable sorting and ranking. ICML: label
-    ranking by Spearman's coefficient, as a correlation.
+    Blondel, Teboul, Berthet and Djolonga (2020), Fast differentiable sorting and ranking. ICML:
+    label ranking by Spearman's coefficient, as a correlation.
 
     Examples
     --------
@@ -136,7 +159,9 @@ class SoftSpearmanLoss(ListLoss):
     (tensor(1.3162), 1.316227766016838)
     """
 
-    def __init__(self, *, temperature: float = 1.0, pairs_at_once: int = PAIRS_AT_ONCE, **options: Any) -> None:
+    def __init__(
+        self, *, temperature: float = 1.0, pairs_at_once: int = PAIRS_AT_ONCE, **options: Any
+    ) -> None:
         super().__init__(**options)
         self.temperature = positive("temperature", temperature)
         self.pairs_at_once = count("pairs_at_once", pairs_at_once)
@@ -145,12 +170,17 @@ class SoftSpearmanLoss(ListLoss):
         """1 - correlation of each list."""
         wanted = _mean_ranks(batch)
         centre = ((batch.lengths + 1) / 2).to(wanted.dtype)[:, None]  # both add up to n (n + 1) / 2
-        left, right = (torch.where(batch.mask, ranks - centre, torch.zeros_like(ranks)) for ranks in (self._soft(batch), wanted))
+        left, right = (
+            torch.where(batch.mask, ranks - centre, torch.zeros_like(ranks))
+            for ranks in (self._soft(batch), wanted)
+        )
         spread = (right * right).sum(-1)
         defined = spread > 0
         # Soft ranks that are all equal have the correlation 0: the smallest number keeps its
         # gradient finite.
-        norm = ((left * left).sum(-1) * torch.where(defined, spread, torch.ones_like(spread)) + 1e-12).sqrt()
+        norm = (
+            (left * left).sum(-1) * torch.where(defined, spread, torch.ones_like(spread)) + 1e-12
+        ).sqrt()
         return (1 - (left * right).sum(-1) / norm).to(batch.scores.dtype), defined
 
     def _soft(self, batch: Batch) -> "torch.Tensor":

@@ -43,7 +43,12 @@ def layers(network: Network, width: int) -> Iterator[Layer]:
 
 
 def soft_sort(
-    scores: "torch.Tensor", carried: "torch.Tensor", mask: "torch.Tensor", network: Network, swap: Swap, temperature: float
+    scores: "torch.Tensor",
+    carried: "torch.Tensor",
+    mask: "torch.Tensor",
+    network: Network,
+    swap: Swap,
+    temperature: float,
 ) -> "tuple[torch.Tensor, torch.Tensor]":
     """Scores, sorted softly in descending order, and what they carry, mixed in the same way.
 
@@ -53,19 +58,31 @@ def soft_sort(
     width = scores.shape[-1]
     # documents, then padding: where it stood must not matter
     first = mask.long().argsort(dim=-1, descending=True, stable=True)
-    both, length = torch.stack((scores, carried), -1).gather(1, first[..., None].expand(-1, -1, 2)), mask.sum(-1, keepdim=True)
+    both, length = (
+        torch.stack((scores, carried), -1).gather(1, first[..., None].expand(-1, -1, 2)),
+        mask.sum(-1, keepdim=True),
+    )
     whole = 1 << max(0, width - 1).bit_length() if network == "bitonic" else width
     both = torch.nn.functional.pad(both, (0, 0, 0, whole - width))
     place = torch.arange(whole, device=mask.device)
     real = place < length
     for tops, bottoms, longer in layers(network, whole):
-        upper, lower, is_upper, is_lower = both[:, tops], both[:, bottoms], real[:, tops], real[:, bottoms]
+        upper, lower, is_upper, is_lower = (
+            both[:, tops],
+            both[:, bottoms],
+            real[:, tops],
+            real[:, bottoms],
+        )
         kept = _SWAPS[swap]((upper[..., 0] - lower[..., 0]) / temperature)
-        kept = torch.where(is_upper & is_lower, kept, torch.where(is_lower & ~is_upper, 0.0, 1.0).to(kept.dtype))
+        kept = torch.where(
+            is_upper & is_lower, kept, torch.where(is_lower & ~is_upper, 0.0, 1.0).to(kept.dtype)
+        )
         kept = torch.where(length > longer, kept, torch.ones_like(kept))[..., None]
         rest = sorted(set(range(whole)) - {*tops, *bottoms})
         back = torch.tensor([*tops, *bottoms, *rest], device=mask.device).argsort()
-        both = torch.cat((kept * upper + (1 - kept) * lower, (1 - kept) * upper + kept * lower, both[:, rest]), 1)[:, back]
+        both = torch.cat(
+            (kept * upper + (1 - kept) * lower, (1 - kept) * upper + kept * lower, both[:, rest]), 1
+        )[:, back]
         moved = torch.cat((is_upper | is_lower, is_upper & is_lower, real[:, rest]), 1)[:, back]
         real = torch.where(length > longer, moved, real)
     return both[:, :width, 0], both[:, :width, 1]
@@ -97,12 +114,16 @@ class DiffNDCGLoss(NDCGLoss):
 
     References
     ----------
-    Zhou, Wang and Yu (2024), Optimizing preference alignment with differentiable NDCG ranking. arXiv:2410.18127: diffNDCG.
+    Zhou, Wang and Yu (2024), Optimizing preference alignment with differentiable NDCG ranking.
+    arXiv:2410.18127: diffNDCG.
 
     Examples
     --------
     >>> scores, labels = torch.tensor([[3.0, 2.0, 1.0]]), torch.tensor([[0, 2, 1]])
-    >>> DiffNDCGLoss(temperature=1e-6)(scores, labels), DiffNDCGLoss(temperature=1.0, network="bitonic")(scores, labels)
+    >>> (
+    ...     DiffNDCGLoss(temperature=1e-6)(scores, labels),
+    ...     DiffNDCGLoss(temperature=1.0, network="bitonic")(scores, labels),
+    ... )
     (tensor(0.3303), tensor(0.2290))
     """
 
@@ -127,7 +148,12 @@ class DiffNDCGLoss(NDCGLoss):
 
         def terms(part: Batch, first: int, last: int) -> "torch.Tensor":
             _, sorted_gains = soft_sort(
-                part.scores, gains[first:last], part.mask, network=self.network, swap=self.swap, temperature=self.temperature
+                part.scores,
+                gains[first:last],
+                part.mask,
+                network=self.network,
+                swap=self.swap,
+                temperature=self.temperature,
             )
             return (of_ranks[first:last] * sorted_gains).sum(-1)
 

@@ -35,7 +35,12 @@ class Batch:
         zero = wide.new_zeros(())
         # `where`, not a product: padding may hold NaN or infinities, and its gradient is 0 all the
         # same.
-        return cls(*(part.reshape(-1, width) for part in (torch.where(kept, wide, zero), torch.where(kept, grades, zero), kept)))
+        return cls(
+            *(
+                part.reshape(-1, width)
+                for part in (torch.where(kept, wide, zero), torch.where(kept, grades, zero), kept)
+            )
+        )
 
     @property
     def lengths(self) -> "torch.Tensor":
@@ -54,7 +59,9 @@ class Batch:
         """Rank of each document by descending score, from 1; equal scores keep their order, and
         padding follows all documents.
         """
-        lowered = torch.where(self.mask, self.scores.detach(), self.scores.new_tensor(-float("inf")))
+        lowered = torch.where(
+            self.mask, self.scores.detach(), self.scores.new_tensor(-float("inf"))
+        )
         order = lowered.argsort(dim=-1, descending=True, stable=True)
         places = torch.arange(1, order.shape[-1] + 1, device=order.device).expand_as(order)
         return torch.empty_like(order).scatter_(-1, order, places)
@@ -63,13 +70,26 @@ class Batch:
 def _check(scores: Any, labels: Any, mask: Any) -> None:
     for name, given in (("scores", scores), ("labels", labels)):
         if not isinstance(given, torch.Tensor) or given.dim() == 0:
-            raise InputError(f"{name}: found {_kind(given)}, expected a tensor whose last dimension is the documents of a list")
+            raise InputError(
+                f"{name}: found {_kind(given)}, expected a tensor whose last dimension is the "
+                f"documents of a list"
+            )
     if not scores.is_floating_point():
-        raise InputError(f"scores: found {scores.dtype}, expected a floating type, which has gradients")
+        raise InputError(
+            f"scores: found {scores.dtype}, expected a floating type, which has gradients"
+        )
     if labels.shape != scores.shape:
-        raise InputError(f"labels: found shape {tuple(labels.shape)}, expected {tuple(scores.shape)}, the shape of scores")
-    if mask is not None and (not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool or mask.shape != scores.shape):
-        raise InputError(f"mask: found {_kind(mask)}, expected a bool tensor of shape {tuple(scores.shape)}, True for documents")
+        raise InputError(
+            f"labels: found shape {tuple(labels.shape)}, expected {tuple(scores.shape)}, the "
+            f"shape of scores"
+        )
+    if mask is not None and (
+        not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool or mask.shape != scores.shape
+    ):
+        raise InputError(
+            f"mask: found {_kind(mask)}, expected a bool tensor of shape "
+            f"{tuple(scores.shape)}, True for documents"
+        )
 
 
 def _kind(given: Any) -> str:

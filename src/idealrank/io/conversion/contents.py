@@ -24,9 +24,15 @@ from idealrank.io.usual_columns import GRADE, RANK, SCORE, candidates, plain
 Content: TypeAlias = Literal["judgments", "run"]
 
 _ENDINGS: dict[str, Content] = {
-    ".run": "run", ".res": "run", ".qrels": "judgments", ".qrel": "judgments",
-    ".letor": "judgments", ".svm": "judgments", ".svmlight": "judgments", ".libsvm": "judgments",
-}  # fmt: skip
+    ".run": "run",
+    ".res": "run",
+    ".qrels": "judgments",
+    ".qrel": "judgments",
+    ".letor": "judgments",
+    ".svm": "judgments",
+    ".svmlight": "judgments",
+    ".libsvm": "judgments",
+}
 _BEIR = {"queryid", "corpusid", "score"}  # columns of BEIR's judgments
 # names of grades and of scores
 _EITHER = tuple(word for group in GRADE for word in group if word in SCORE[0])
@@ -55,7 +61,9 @@ class _Signs(NamedTuple):
     is_guess: bool = False  # Whether the names of columns leave a doubt
 
 
-def content_of(source: Source, kind: str, columns: Columns, target: str, target_format: str, notes: Notes) -> Content:
+def content_of(
+    source: Source, kind: str, columns: Columns, target: str, target_format: str, notes: Notes
+) -> Content:
     r"""Decide whether a file holds judgments or a run."""
     signs = _signs(source, kind, columns)
     wanted, by = _wanted(target, target_format)
@@ -65,7 +73,10 @@ def content_of(source: Source, kind: str, columns: Columns, target: str, target_
         said = f"{source.path}: found {signs.reason}, expected {_noun(wanted)}, since {by}"
         raise _refusal(said, (wanted,) if signs.fits_both else ())
     if signs.is_nameless and _like_scores(source):
-        said = f"{source.path}: found numbers that may be grades or scores, expected grades such as 0, 1, 2"
+        said = (
+            f"{source.path}: found numbers that may be grades or scores, expected grades such as "
+            f"0, 1, 2"
+        )
         raise _refusal(said, (wanted,) if wanted else ("judgments", "run"))
     found = signs.content or "judgments"
     if signs.is_guess:
@@ -81,7 +92,9 @@ def _refusal(said: str, remedies: Sequence[Content]) -> OptionError:
     """The error, with the contents that the file can be read as."""
     if not remedies:
         return OptionError(said)
-    hint, command = (" or ".join(map(form, remedies)) for form in ("content={!r}".format, "--content {}".format))
+    hint, command = (
+        " or ".join(map(form, remedies)) for form in ("content={!r}".format, "--content {}".format)
+    )
     return OptionError(said, hint=f"set {hint}", command_hint=f"set {command}")
 
 
@@ -104,16 +117,28 @@ def _signs(source: Source, kind: str, columns: Columns) -> _Signs:
     names = _names(source, kind)
     if names is None:
         return _Signs(None, "text that cannot be read")
-    return _table_signs(names, columns) if names else _Signs(None, "numbers by query and document", is_nameless=True)
+    return (
+        _table_signs(names, columns)
+        if names
+        else _Signs(None, "numbers by query and document", is_nameless=True)
+    )
 
 
 def _trec_signs(source: Source) -> _Signs:
-    lines = (line for line in islice(source.open(), 1000) if line.strip() and not line.startswith(b"#"))
+    lines = (
+        line for line in islice(source.open(), 1000) if line.strip() and not line.startswith(b"#")
+    )
     first = next(lines, b"")
-    is_run = len(first.split(b"\t")) >= 5 or (len(first.split()) >= 5 and len(first.split(b"\t")) != 4)
+    is_run = len(first.split(b"\t")) >= 5 or (
+        len(first.split()) >= 5 and len(first.split(b"\t")) != 4
+    )
     if not first:
         return _Signs(None, "no line")
-    return _Signs("run", "a run", fits_both=False) if is_run else _Signs("judgments", "judgments", fits_both=False)
+    return (
+        _Signs("run", "a run", fits_both=False)
+        if is_run
+        else _Signs("judgments", "judgments", fits_both=False)
+    )
 
 
 def _table_signs(names: list[str], columns: Columns) -> _Signs:
@@ -126,12 +151,21 @@ def _table_signs(names: list[str], columns: Columns) -> _Signs:
     grades = candidates(names, (*GRADE[0], "gain", "target"))
     scores = candidates(names, (*SCORE[0], *SCORE[1], *RANK[0]))
     if grades or {plain(name) for name in names} == _BEIR:
-        return _Signs("judgments", f"grades in column {shown(repr((grades or scores)[0]))}", fits_both=bool(scores))
+        return _Signs(
+            "judgments",
+            f"grades in column {shown(repr((grades or scores)[0]))}",
+            fits_both=bool(scores),
+        )
     either = candidates(names, _EITHER)
     if either and (assessor := _assessor(names, columns)):
         return _Signs("judgments", f"column {shown(repr(assessor))}", is_guess=True)
     if scores:
-        return _Signs("run", f"column {shown(repr(scores[0]))} and no column of grades", fits_both=bool(either), is_guess=True)
+        return _Signs(
+            "run",
+            f"column {shown(repr(scores[0]))} and no column of grades",
+            fits_both=bool(either),
+            is_guess=True,
+        )
     return _Signs("judgments", "no column of scores", fits_both=False)
 
 
@@ -139,7 +173,11 @@ def _assessor(names: list[str], columns: Columns) -> str:
     """The column of assessors; empty where users are the queries, as in recommendations."""
     query = query_column(names, columns)
     taken = {query, *named_columns(columns, "run").values()}
-    usual = [word for word in ASSESSOR if not (plain(query).startswith("user") and word.startswith(("user", "email")))]
+    usual = [
+        word
+        for word in ASSESSOR
+        if not (plain(query).startswith("user") and word.startswith(("user", "email")))
+    ]
     return next(iter(candidates([name for name in names if name not in taken], usual)), "")
 
 
@@ -148,7 +186,10 @@ def _names(source: Source, kind: str) -> list[str] | None:
     the format will complain.
     """
     if kind in ("csv", "tsv"):
-        header, _ = next(rows_in_batches(source, "\t" if kind == "tsv" else sniff_delimiter(source)), ([[]], None))
+        header, _ = next(
+            rows_in_batches(source, "\t" if kind == "tsv" else sniff_delimiter(source)),
+            ([[]], None),
+        )
         return [name.strip() for name in header[0]] if header else []
     if kind in ("parquet", "arrow"):
         return _columnar_names(source)
@@ -181,7 +222,9 @@ def _columnar_names(source: Source) -> list[str]:
 def _records(source: Source, kind: str) -> Iterator[Any]:
     """Records of JSON lines or of an array, or the value of other JSON."""
     if kind == "jsonl":
-        yield from (json.loads(line.removeprefix(BYTE_ORDER_MARK)) for line in source.open() if line.strip())
+        yield from (
+            json.loads(line.removeprefix(BYTE_ORDER_MARK)) for line in source.open() if line.strip()
+        )
         return
     size, known, is_whole = _HEAD, 0, False
     while not is_whole:
@@ -189,7 +232,9 @@ def _records(source: Source, kind: str) -> Iterator[Any]:
         text = bytes(source.data[:size]).decode("utf-8-sig", "replace").strip()
         is_array = text.startswith("[")
         try:
-            for record in islice(_values(text[1:]) if is_array else iter([_DECODER.raw_decode(text)[0]]), known, None):
+            for record in islice(
+                _values(text[1:]) if is_array else iter([_DECODER.raw_decode(text)[0]]), known, None
+            ):
                 known += 1
                 yield record
             is_whole = True

@@ -40,10 +40,23 @@ SOURCES: tuple[str, ...] = (*FORMATS, "qrels_jg")
 """Formats that can be read."""
 
 _ENDINGS = {
-    ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet",
-    ".letor": "letor", ".svm": "letor", ".svmlight": "letor", ".libsvm": "letor", ".trec": "trec", ".qrels": "trec", ".qrel": "trec",
-    ".run": "trec", ".res": "trec",
-}  # fmt: skip
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".letor": "letor",
+    ".svm": "letor",
+    ".svmlight": "letor",
+    ".libsvm": "letor",
+    ".trec": "trec",
+    ".qrels": "trec",
+    ".qrel": "trec",
+    ".run": "trec",
+    ".res": "trec",
+}
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 # formats without named columns
 _FIXED = ("trec", "qrels_jg", "letor", "quepid", "rre", "opensearch", "ubi")
@@ -134,58 +147,100 @@ def convert_file(source: str, target: str, options: ConversionOptions, notes: No
     content: Content = "run" if options.content == "run" else "judgments"
     if options.content == "auto":
         content = content_of(
-            source=file, kind=kind, columns=options.sheet.columns, target=target, target_format=options.target_format, notes=notes
+            source=file,
+            kind=kind,
+            columns=options.sheet.columns,
+            target=target,
+            target_format=options.target_format,
+            notes=notes,
         )
     written = _target_format(target, options.target_format, content)
     _refuse_idle(kind, content, options)
     try:
         if content == "run":
-            return _convert_run(file=file, target=target, kind=kind, written=written, options=options, notes=notes)
-        return _convert_judgments(file=file, target=target, kind=kind, written=written, options=options, notes=notes)
+            return _convert_run(
+                file=file, target=target, kind=kind, written=written, options=options, notes=notes
+            )
+        return _convert_judgments(
+            file=file, target=target, kind=kind, written=written, options=options, notes=notes
+        )
     finally:
         file.refuse_cut()
 
 
 def _check(options: ConversionOptions) -> None:
     if options.source_format not in SOURCES:
-        raise OptionError(f"source_format={options.source_format}: expected one of {' | '.join(SOURCES)}")
+        raise OptionError(
+            f"source_format={options.source_format}: expected one of {' | '.join(SOURCES)}"
+        )
     known = ("auto", *TARGETS)
     if options.target_format not in known:
-        raise OptionError(f"target_format={options.target_format}: expected one of {' | '.join(known)}")
+        raise OptionError(
+            f"target_format={options.target_format}: expected one of {' | '.join(known)}"
+        )
     if options.content not in CONTENTS:
         raise OptionError(f"content={options.content}: expected one of {' | '.join(CONTENTS)}")
     if not all(map(isfinite, options.scale)):
-        raise OptionError(f"scale={list(options.scale)}: expected finite grades, such as [0, 1, 2, 3]")
+        raise OptionError(
+            f"scale={list(options.scale)}: expected finite grades, such as [0, 1, 2, 3]"
+        )
 
 
 def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> None:
     """Refuse options that change nothing: their user expects that they do."""
     if options.sheet.labels and kind != "label-studio":
-        raise OptionError(f"labels={next(iter(options.sheet.labels))}: found {kind}, expected tasks of Label Studio, which have choices")
+        raise OptionError(
+            f"labels={next(iter(options.sheet.labels))}: found {kind}, expected tasks of "
+            f"Label Studio, which have choices"
+        )
     found, columns = FORMAT_NAMES.get(kind, kind), options.sheet.columns  # type: ignore[call-overload]
     if columns and kind in _FIXED:
-        named = ",".join(f"{role}={name}" for role, name in columns.items()) if isinstance(columns, Mapping) else list(columns)
+        named = (
+            ",".join(f"{role}={name}" for role, name in columns.items())
+            if isinstance(columns, Mapping)
+            else list(columns)
+        )
         raise OptionError(f"columns={named}: found {found}, expected a table with named columns")
     if options.sheet.group is not None and kind != "letor":
         raise OptionError(f"group={options.sheet.group}: found {found}, expected LETOR lines")
     of_judgments = {
-        "assessors": options.assessors, "scale": list(options.scale), "keep_unjudged": options.keep_unjudged,
-        "queries": options.queries, "documents": options.documents, "write_queries": options.write_queries,
-    }  # fmt: skip
-    idle = next((name for name, value in of_judgments.items() if value), None) if content == "run" else None
+        "assessors": options.assessors,
+        "scale": list(options.scale),
+        "keep_unjudged": options.keep_unjudged,
+        "queries": options.queries,
+        "documents": options.documents,
+        "write_queries": options.write_queries,
+    }
+    idle = (
+        next((name for name, value in of_judgments.items() if value), None)
+        if content == "run"
+        else None
+    )
     if idle is not None:
         taken = options.content == "auto"
         raise OptionError(
-            f"{idle}={of_judgments[idle]}: found a run, expected judgments, since a run has no grades and texts",
+            f"{idle}={of_judgments[idle]}: found a run, expected judgments, since a run has "
+            f"no grades and texts",
             hint="content='judgments' reads judgments" if taken else "",
             command_hint="--content judgments reads judgments" if taken else "",
         )
 
 
-def _lose_kinds(file: Source, kind: str, written: str, sheet: JudgmentSheet, options: ConversionOptions, losses: LossCounter) -> None:
+def _lose_kinds(
+    file: Source,
+    kind: str,
+    written: str,
+    sheet: JudgmentSheet,
+    options: ConversionOptions,
+    losses: LossCounter,
+) -> None:
     """Count kinds of assessors that become one: whose grades are whose can be told no more."""
     target = TARGETS[written]
-    apart = target.columns or (target.assessors and sheet.has_assessors) or (options.assessors and options.assessors not in POLICIES)
+    apart = (
+        target.columns
+        or (target.assessors and sheet.has_assessors)
+        or (options.assessors and options.assessors not in POLICIES)
+    )
     if apart:
         return
     kinds = kinds_of(file, "trec" if kind == "qrels_jg" else kind, options.sheet.columns)
@@ -201,19 +256,31 @@ def _refuse_shared(source: str, target: str, options: ConversionOptions) -> None
     written = options.write_queries
     if written is None:
         return
-    given = {"the file to read": source, "the file to write": target, "queries": options.queries, "documents": options.documents}
+    given = {
+        "the file to read": source,
+        "the file to write": target,
+        "queries": options.queries,
+        "documents": options.documents,
+    }
     group = options.sheet.group
     for what, path in {**given, "group": None if group is None else os.fspath(group)}.items():
         if path is None or (path == "-" and what != "the file to write"):
             continue
-        if path == written or ("-" not in (path, written) and real_path(path) == real_path(written)):
-            raise OptionError(f"write_queries={written}: found the path of {what}, expected another name")
+        if path == written or (
+            "-" not in (path, written) and real_path(path) == real_path(written)
+        ):
+            raise OptionError(
+                f"write_queries={written}: found the path of {what}, expected another name"
+            )
 
 
 def _target_format(target: str, asked: str, content: Content) -> str:
     known = RUN_TARGETS if content == "run" else TARGETS
     if PurePath(target).suffix.lower() in _COMPRESSED:
-        raise OptionError(f"{target}: found the ending of a compressed file, expected another, since files are written as they are")
+        raise OptionError(
+            f"{target}: found the ending of a compressed file, expected another, since files "
+            f"are written as they are"
+        )
     found = asked if asked != "auto" else _ENDINGS.get(PurePath(target).suffix.lower(), "")
     if not found:
         raise OptionError(
@@ -222,11 +289,15 @@ def _target_format(target: str, asked: str, content: Content) -> str:
             command_hint=f"set the format with --to: {' | '.join(known)}",
         )
     if found not in known:
-        raise OptionError(f"target_format={found}: found a run to write, expected one of {' | '.join(known)}")
+        raise OptionError(
+            f"target_format={found}: found a run to write, expected one of {' | '.join(known)}"
+        )
     return found
 
 
-def _convert_judgments(file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes) -> Conversion:
+def _convert_judgments(
+    file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes
+) -> Conversion:
     losses = LossCounter()
     chosen = JudgmentOptions(
         queries=read_texts(options.queries, length=_TEXT) if options.queries else None,
@@ -265,7 +336,9 @@ def _convert_judgments(file: Source, target: str, kind: str, written: str, optio
     )
 
 
-def _convert_run(file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes) -> Conversion:
+def _convert_run(
+    file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes
+) -> Conversion:
     losses, name = LossCounter(), options.name or _stem(file.path)
     run = _read_run(file=file, kind=kind, options=options, notes=notes, name=name, losses=losses)
     counts, repeats = {"rows": 0}, Repeats()
@@ -283,7 +356,10 @@ def _convert_run(file: Source, target: str, kind: str, written: str, options: Co
         if writer is not None:
             _write_text(writer(counted(), name), output)
         else:
-            records = (dict(zip(NAMES, (row.query, row.document, row.score), strict=True)) for row in counted())
+            records = (
+                dict(zip(NAMES, (row.query, row.document, row.score), strict=True))
+                for row in counted()
+            )
             _write_parquet(records, NAMES, output)
         if kind == "trec" and counts["rows"]:
             lose_tag(file, written, losses)
@@ -304,14 +380,28 @@ def _convert_run(file: Source, target: str, kind: str, written: str, options: Co
     )
 
 
-def _read_run(file: Source, kind: str, options: ConversionOptions, notes: Notes, name: str, losses: LossCounter) -> Any:
+def _read_run(
+    file: Source,
+    kind: str,
+    options: ConversionOptions,
+    notes: Notes,
+    name: str,
+    losses: LossCounter,
+) -> Any:
     from idealrank.io.complaints import refuse  # noqa: PLC0415  (as below)
 
     if kind == "trec":
         from idealrank.io.formats.trec import read_trec_run  # noqa: PLC0415  (judgments need none)
 
         return read_trec_run([file], name)
-    part = read_part(source=file, table="run", kind=kind, columns=options.sheet.columns, notes=notes, complain=refuse)  # type: ignore[arg-type]
+    part = read_part(
+        source=file,
+        table="run",
+        kind=kind,  # type: ignore[arg-type]
+        columns=options.sheet.columns,
+        notes=notes,
+        complain=refuse,
+    )
     losses.add_all({"empty_queries": empty_queries(part)})
     return to_run([part], [file.path], name)
 
@@ -368,7 +458,9 @@ def _write_text(pieces: Iterable[str], file: IO[bytes]) -> None:
             file.write(piece.encode("utf-8", "replace"))
 
 
-def _write_parquet(records: Iterable[Mapping[str, Any]], names: Sequence[str], file: IO[bytes]) -> None:
+def _write_parquet(
+    records: Iterable[Mapping[str, Any]], names: Sequence[str], file: IO[bytes]
+) -> None:
     """Columns of text and numbers; a column that holds anything but numbers is text."""
     pyarrow = load_extra("pyarrow", "writing Parquet", "arrow")
     from importlib import import_module  # noqa: PLC0415  (as below)
@@ -377,9 +469,18 @@ def _write_parquet(records: Iterable[Mapping[str, Any]], names: Sequence[str], f
     numeric = {"grade", "score"}
     for name in names:
         if any("\ud800" <= letter <= "\udfff" for letter in name):  # bytes that are no UTF-8
-            raise InputError(f"found the column {shown(name)}, expected a name in UTF-8, the text of Parquet", hint="use csv or jsonl")
+            raise InputError(
+                f"found the column {shown(name)}, expected a name in UTF-8, the text of Parquet",
+                hint="use csv or jsonl",
+            )
     fields = [
-        pyarrow.field(name, pyarrow.float64() if name in numeric or name.startswith("feature_") else pyarrow.string()) for name in names
+        pyarrow.field(
+            name,
+            pyarrow.float64()
+            if name in numeric or name.startswith("feature_")
+            else pyarrow.string(),
+        )
+        for name in names
     ]
     schema = pyarrow.schema(fields)
     waiting = iter(records)
@@ -387,9 +488,14 @@ def _write_parquet(records: Iterable[Mapping[str, Any]], names: Sequence[str], f
         while rows := list(islice(waiting, _ROWS)):
             columns = [[_cell(row.get(one.name), one, pyarrow) for row in rows] for one in fields]
             try:
-                writer.write_table(pyarrow.table(dict(zip(names, columns, strict=True)), schema=schema))
+                writer.write_table(
+                    pyarrow.table(dict(zip(names, columns, strict=True)), schema=schema)
+                )
             except UnicodeEncodeError:
-                raise InputError("found an id that is not UTF-8, expected UTF-8, the text of Parquet", hint="use csv or jsonl") from None
+                raise InputError(
+                    "found an id that is not UTF-8, expected UTF-8, the text of Parquet",
+                    hint="use csv or jsonl",
+                ) from None
 
 
 def _cell(value: Any, one: Any, pyarrow: Any) -> Any:
@@ -405,7 +511,9 @@ def _write_queries(texts: Mapping[str, str], path: str) -> None:
     is_json = PurePath(path).suffix.lower() in (".jsonl", ".ndjson")
     with _output(path) as file:
         lines = (
-            json.dumps({"_id": query, "text": text}, ensure_ascii=False) if is_json else f"{query}\t{' '.join(text.split())}"
+            json.dumps({"_id": query, "text": text}, ensure_ascii=False)
+            if is_json
+            else f"{query}\t{' '.join(text.split())}"
             for query, text in texts.items()
         )
         _write_text((f"{line}\n" for line in lines), file)

@@ -5,7 +5,12 @@ from dataclasses import dataclass, field
 
 from idealrank.io.complaints import refuse
 from idealrank.io.conversion.letor_sheets import letor_sheet
-from idealrank.io.conversion.record_sheets import array_sheet, columnar_sheet, lines_sheet, table_sheet
+from idealrank.io.conversion.record_sheets import (
+    array_sheet,
+    columnar_sheet,
+    lines_sheet,
+    table_sheet,
+)
 from idealrank.io.formats.label_studio import LabelStudioFields, label_studio_sheet
 from idealrank.io.formats.nested import as_records, load
 from idealrank.io.formats.opensearch import opensearch_sheet
@@ -38,7 +43,9 @@ class SheetOptions:
 def judgment_sheet(source: Source, kind: str, options: SheetOptions, notes: Notes) -> JudgmentSheet:
     r"""Read judgments of one format with everything that its rows hold."""
     read = _SHEETS.get(kind, _plain)
-    if (kind == "jsonl" and _is_nested_line(source)) or (kind == "json" and not _has_records(source, options.columns)):
+    if (kind == "jsonl" and _is_nested_line(source)) or (
+        kind == "json" and not _has_records(source, options.columns)
+    ):
         read = _plain
     return read(_Reading(source=source, kind=kind, options=options, notes=notes))
 
@@ -55,10 +62,19 @@ class _Reading:
 
 def _plain(one: _Reading) -> JudgmentSheet:
     """Judgments of a format that holds grades alone."""
-    parts = read_part(source=one.source, table="qrels", kind=one.kind, columns=one.options.columns, notes=one.notes, complain=refuse)  # type: ignore[arg-type]
+    parts = read_part(
+        source=one.source,
+        table="qrels",
+        kind=one.kind,  # type: ignore[arg-type]
+        columns=one.options.columns,
+        notes=one.notes,
+        complain=refuse,
+    )
     empty = empty_queries(parts)
     left = {"empty_queries": empty} if empty else {}
-    return JudgmentSheet(rows=rows_of_qrels(to_qrels([parts], [one.source.path], "error")), left=left)
+    return JudgmentSheet(
+        rows=rows_of_qrels(to_qrels([parts], [one.source.path], "error")), left=left
+    )
 
 
 def empty_queries(parts: Rows | Blocks) -> list[str]:
@@ -66,7 +82,11 @@ def empty_queries(parts: Rows | Blocks) -> list[str]:
     if not isinstance(parts, Blocks):
         return []
     filled = {block.query for block in parts.blocks if block.documents}
-    return [query for query in dict.fromkeys(block.query for block in parts.blocks) if query not in filled]
+    return [
+        query
+        for query in dict.fromkeys(block.query for block in parts.blocks)
+        if query not in filled
+    ]
 
 
 def _is_nested_line(source: Source) -> bool:
@@ -76,7 +96,11 @@ def _is_nested_line(source: Source) -> bool:
         value = load(first.strip())
     except (ValueError, RecursionError):
         return False
-    return isinstance(value, tuple) and bool(value) and all(isinstance(inner, tuple | list) for _, inner in value)
+    return (
+        isinstance(value, tuple)
+        and bool(value)
+        and all(isinstance(inner, tuple | list) for _, inner in value)
+    )
 
 
 def _has_records(source: Source, columns: Columns) -> bool:
@@ -98,7 +122,11 @@ def _trec(one: _Reading) -> JudgmentSheet:
         return sheet
     qrels = read_trec_qrels([source], "error", one.notes)
     left = {}
-    iterations = [found.decode("utf-8", "replace") for line in source.open() if (found := _second(line)) not in _NO_ITERATION]
+    iterations = [
+        found.decode("utf-8", "replace")
+        for line in source.open()
+        if (found := _second(line)) not in _NO_ITERATION
+    ]
     if iterations:
         left["iterations"] = iterations
     if qrels.counters["comments"]:
@@ -118,7 +146,10 @@ def _second(line: bytes) -> bytes:
 def _fields(columns: Columns, labels: Mapping[str, float]) -> LabelStudioFields:
     named = dict(columns) if isinstance(columns, Mapping) else {}
     return LabelStudioFields(
-        query=named.get("query", ""), document=named.get("document", ""), control=named.get("grade", ""), labels=labels
+        query=named.get("query", ""),
+        document=named.get("document", ""),
+        control=named.get("grade", ""),
+        labels=labels,
     )
 
 
@@ -140,5 +171,7 @@ _SHEETS: Mapping[str, Callable[[_Reading], JudgmentSheet]] = {
     "rre": lambda one: rre_sheet(one.source, one.notes, refuse),
     "opensearch": lambda one: opensearch_sheet(one.source, refuse),
     "ubi": lambda one: ubi_sheet(one.source, refuse),
-    "label-studio": lambda one: label_studio_sheet(one.source, refuse, _fields(one.options.columns, one.options.labels)),
+    "label-studio": lambda one: label_studio_sheet(
+        one.source, refuse, _fields(one.options.columns, one.options.labels)
+    ),
 }

@@ -67,7 +67,9 @@ class FittedRows:
     queries: set[str] = field(default_factory=set)  # Ids that were written
 
 
-def fitted(sheet: JudgmentSheet, target: str, options: JudgmentOptions, losses: LossCounter) -> FittedRows:
+def fitted(
+    sheet: JudgmentSheet, target: str, options: JudgmentOptions, losses: LossCounter
+) -> FittedRows:
     """Make rows fit for a format."""
     return _Fitting(sheet, TARGETS[target], options, losses).fitted()
 
@@ -75,7 +77,9 @@ def fitted(sheet: JudgmentSheet, target: str, options: JudgmentOptions, losses: 
 class _Fitting:
     """The steps from the rows of a file to the rows of a format."""
 
-    def __init__(self, sheet: JudgmentSheet, target: Target, options: JudgmentOptions, losses: LossCounter) -> None:
+    def __init__(
+        self, sheet: JudgmentSheet, target: Target, options: JudgmentOptions, losses: LossCounter
+    ) -> None:
         self._sheet, self._target, self._options, self._losses = sheet, target, options, losses
         losses.add_all(sheet.left)
         named = sheet.has_query_texts or options.queries is not None
@@ -83,7 +87,9 @@ class _Fitting:
         texts = sheet.has_texts or options.documents is not None
         layout = RowLayout(
             name=options.name,
-            assessors=target.assessors and sheet.has_assessors and options.assessors not in POLICIES,
+            assessors=target.assessors
+            and sheet.has_assessors
+            and options.assessors not in POLICIES,
             query_texts=target.query_texts and named and has_ids and not options.number_queries,
             texts=target.texts and texts,
             columns=sheet.columns if target.columns else (),
@@ -122,7 +128,10 @@ class _Fitting:
         if wanted not in names:
             known = ", ".join(repr(name) for name in list(names)[:20] if name)
             expected = f"{f'one of {known}, or ' if known else ''}one of {', '.join(POLICIES)}"
-            raise OptionError(f"assessors={wanted}: found no such assessor{'' if known else ', nor any name'}, expected {expected}")
+            raise OptionError(
+                f"assessors={wanted}: found no such "
+                f"assessor{'' if known else ', nor any name'}, expected {expected}"
+            )
 
     def _merged(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
         """One row for each document of a query."""
@@ -168,9 +177,12 @@ class _Fitting:
         words = " | ".join(POLICIES)
         holding = ", ".join(name for name, one in TARGETS.items() if one.assessors)
         return InputError(
-            f"{where}: found grades by {len(judged)} assessors ({names}), expected one, since {self._target.title} has no assessors",
-            hint=f"set assessors= to {words} or to the name of one; these formats keep all: {holding}",
-            command_hint=f"use --assessors {words}, or the name of one; these formats keep all: {holding}",
+            f"{where}: found grades by {len(judged)} assessors ({names}), expected one, since "
+            f"{self._target.title} has no assessors",
+            hint=f"set assessors= to {words} or to the name of one; these formats keep all: "
+            f"{holding}",
+            command_hint=f"use --assessors {words}, or the name of one; these formats keep all: "
+            f"{holding}",
         )
 
     def _written(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
@@ -196,7 +208,9 @@ class _Fitting:
         """The row with a grade that the format knows; None if it is left out."""
         target, grade = self._target, row.grade
         if grade is None:
-            kept = target.unjudged == "kept" or (target.unjudged == "on request" and self._options.keep_unjudged)
+            kept = target.unjudged == "kept" or (
+                target.unjudged == "on request" and self._options.keep_unjudged
+            )
             if not kept:
                 self._losses.add("unjudged")
             return row if kept else None
@@ -224,14 +238,21 @@ class _Fitting:
             if numbered and row.query_text not in ("", row.query):
                 self._losses.add("numbered", row.query)
             if (row.query_text or numbered) and self._options.number_queries:
-                self._found.query_texts[row.query if self._target.query == "text" else name] = row.query_text or row.query
+                self._found.query_texts[row.query if self._target.query == "text" else name] = (
+                    row.query_text or row.query
+                )
             elif row.query_text and row.query_text != name and not self._target.query_texts:
                 self._losses.add("query_texts")
             elif row.query_text and row.query_text == name != row.query:
                 self._losses.add("query_ids", row.query)
         if self._target.document == "word" and not is_word(row.document):
             raise self._no_word("document", row.document)
-        if self._target.query == "word" and self._target.assessors and row.assessor and not is_word(row.assessor):
+        if (
+            self._target.query == "word"
+            and self._target.assessors
+            and row.assessor
+            and not is_word(row.assessor)
+        ):
             raise self._no_word("assessor", row.assessor)
         return row if name == row.query else row._replace(query=name)
 
@@ -239,28 +260,54 @@ class _Fitting:
         if self._target.query == "text":
             return row.query_text or row.query
         is_text = row.query == (row.query_text or row.query) and self._sheet.texts_are_ids
-        if not self._options.number_queries or not (is_text or (self._target.query == "word" and not is_word(row.query))):
+        if not self._options.number_queries or not (
+            is_text or (self._target.query == "word" and not is_word(row.query))
+        ):
             return row.query
-        return next(name for number in count(len(self._ids) + 1) if (name := f"{_NUMBERED}{number}") not in self._named)
+        return next(
+            name
+            for number in count(len(self._ids) + 1)
+            if (name := f"{_NUMBERED}{number}") not in self._named
+        )
 
     def _shared_name(self, name: str, first: str, second: str) -> InputError:
         """Two queries that the format would call the same."""
         if self._target.query == "text":
-            found = f"queries {shown(repr(first))} and {shown(repr(second))} with the text {shown(repr(name))}"
-            return InputError(f"found {found}, expected different texts, since {self._target.title} names a query by its text")
+            found = (
+                f"queries {shown(repr(first))} and {shown(repr(second))} with the text "
+                f"{shown(repr(name))}"
+            )
+            return InputError(
+                f"found {found}, expected different texts, since {self._target.title} names a "
+                f"query by its text"
+            )
         numbered = first if first != name else second
-        found = f"query {shown(repr(name))} and a query {shown(repr(numbered))}, which is numbered {name}, too"
-        return InputError(f"found {found}, expected different ids", hint=f"rename query {shown(repr(name))}")
+        found = (
+            f"query {shown(repr(name))} and a query {shown(repr(numbered))}, which is numbered "
+            f"{name}, too"
+        )
+        return InputError(
+            f"found {found}, expected different ids", hint=f"rename query {shown(repr(name))}"
+        )
 
     def _no_word(self, what: str, name: str) -> InputError:
         """An id that a line cannot hold."""
-        found = f"found {what} {shown(repr(name))}, expected an id without blanks, control characters and a leading #"
+        found = (
+            f"found {what} {shown(repr(name))}, expected an id without blanks, control characters "
+            f"and a leading #"
+        )
         if what != "query":
-            return InputError(f"{found}, since {self._target.title} separates fields by blanks", hint="use a format such as csv or beir")
+            return InputError(
+                f"{found}, since {self._target.title} separates fields by blanks",
+                hint="use a format such as csv or beir",
+            )
         return InputError(
             f"{found}, since {self._target.title} separates fields by blanks",
-            hint="name a file for the texts with write_queries=, and the queries are numbered; or use a format such as csv or beir",
-            command_hint="add --write-queries queries.tsv, and the queries are numbered; or use a format such as csv or beir",
+            hint="name a file for the texts with write_queries=, and the queries are numbered; or "
+            "use a format such as csv or beir",
+            command_hint="add --write-queries queries.tsv, and the queries are numbered; or use a "
+            "format "
+            "such as csv or beir",
         )
 
     def _reduced(self, row: JudgmentRow) -> JudgmentRow:
@@ -281,15 +328,23 @@ class _Fitting:
         if not (row.assessor or row.query_text or row.text or row.features):
             return row
         return row._replace(
-            assessor=row.assessor if self._found.layout.assessors else "", query_text=row.query_text if keeps_text else "",
-            text=row.text if target.texts else "", features=row.features if target.features else {},
-        )  # fmt: skip
+            assessor=row.assessor if self._found.layout.assessors else "",
+            query_text=row.query_text if keeps_text else "",
+            text=row.text if target.texts else "",
+            features=row.features if target.features else {},
+        )
 
 
-def _combined(units: Sequence[Sequence[JudgmentRow]], policy: Callable[[FloatArray], FloatArray]) -> list[float | None]:
+def _combined(
+    units: Sequence[Sequence[JudgmentRow]], policy: Callable[[FloatArray], FloatArray]
+) -> list[float | None]:
     """One grade of the grades of each document; None where none has judged it."""
     given = [[row.grade for row in rows if row.grade is not None] for rows in units]
     judged = [grades for grades in given if grades]
     width = max(map(len, judged), default=0)
-    found = iter(policy(np.array([grades + [nan] * (width - len(grades)) for grades in judged])).tolist() if judged else [])
+    found = iter(
+        policy(np.array([grades + [nan] * (width - len(grades)) for grades in judged])).tolist()
+        if judged
+        else []
+    )
     return [next(found) if grades else None for grades in given]

@@ -22,7 +22,9 @@ query.
 """
 
 
-def letor_sheet(source: Source, group: AnyPath | None, notes: Notes, complain: Complain) -> JudgmentSheet:
+def letor_sheet(
+    source: Source, group: AnyPath | None, notes: Notes, complain: Complain
+) -> JudgmentSheet:
     r"""Read grades, features and the documents of comments."""
     items = read_labels(source, group, notes, complain)
     features: list[dict[int, float]] = []
@@ -51,7 +53,13 @@ def letor_sheet(source: Source, group: AnyPath | None, notes: Notes, complain: C
             place=(source.path, line),
         )
         for row, (code, grade, line, (document, text, values)) in enumerate(
-            zip(items.codes.tolist(), items.labels.tolist(), items.lines.tolist(), named.rows, strict=True)
+            zip(
+                items.codes.tolist(),
+                items.labels.tolist(),
+                items.lines.tolist(),
+                named.rows,
+                strict=True,
+            )
         )
     ]
     return sheet_of([row for row in rows if seen.is_new(row)], left=left)
@@ -60,7 +68,9 @@ def letor_sheet(source: Source, group: AnyPath | None, notes: Notes, complain: C
 class _Named:
     """Document, text of the query and other fields of each line."""
 
-    def __init__(self, rows: Sequence[tuple[str, str, Mapping[str, str]]], left: Iterable[str] = ()) -> None:
+    def __init__(
+        self, rows: Sequence[tuple[str, str, Mapping[str, str]]], left: Iterable[str] = ()
+    ) -> None:
         self.rows = rows
         # comments of which something stands in no row
         self.left = [comment for comment in left if comment]
@@ -73,7 +83,9 @@ def _documents(items: LabelledItems, comments: Sequence[str]) -> _Named:
             pairs = _FIELD.findall(comment)
             fields = dict(reversed(pairs))  # the first of a name counts
             found.append((fields.pop(_DOCUMENT), "", dict(reversed(fields.items()))))
-            left.append(comment if len(fields) + 1 < len(pairs) or _FIELD.sub("", comment).strip() else "")
+            left.append(
+                comment if len(fields) + 1 < len(pairs) or _FIELD.sub("", comment).strip() else ""
+            )
         return _Named(found, left)
     words = [comment.split(None, 1) for comment in comments]
     if words and all(words) and len({*_pairs(items, words)}) == len(words):
@@ -81,7 +93,9 @@ def _documents(items: LabelledItems, comments: Sequence[str]) -> _Named:
         for code, word in zip(items.codes.tolist(), words, strict=True):
             texts.setdefault(code, set()).add(word[1].strip() if len(word) > 1 else "")
         of_query = all(len(some) == 1 for some in texts.values())
-        tails = [valid_text(word[1].strip()) if of_query and len(word) > 1 else "" for word in words]
+        tails = [
+            valid_text(word[1].strip()) if of_query and len(word) > 1 else "" for word in words
+        ]
         rows = [(word[0], tail, _NO_FIELDS) for word, tail in zip(words, tails, strict=True)]
         return _Named(rows, () if of_query else comments)
     return _Named([(document, "", {}) for document in items.documents], comments)

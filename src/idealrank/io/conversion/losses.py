@@ -9,13 +9,16 @@ _EXAMPLES = 3
 # `_FORMS`.
 LOSSES: Mapping[str, str] = {
     "assessors": "{n} grade{s} {lose} the name of {their} assessor",
-    "kinds": "{n} kind{s} of assessors {are} joined, and whose grades are whose can be told no more",
+    "kinds": "{n} kind{s} of assessors {are} joined, and whose grades are whose can be told no "
+    "more",
     "other_assessors": "{n} grade{s} by other assessors {are} left out",
     "merged": "{n} document{s} {have} grades by several assessors, which become one",
     "unjudged": "{n} unjudged row{s} {are} left out",
     "reasons": "{n} unjudged row{s} {lose} the reason",
     "rounded": "{n} fractional grade{s} {are} rounded to {whole}, halves up",
-    "truncated": "{n} fractional grade{s} {are} written as {they} {are}, and trec_eval cuts {them} to {whole}",
+    "truncated": "{n} fractional grade{s} {are} written as {they} {are}, and trec_eval cuts "
+    "{them} to "
+    "{whole}",
     "off_scale": "{n} grade{s} outside the scale {are} left out",
     "query_ids": "{n} {queries} {lose} {their} id: {their} text names {them}",
     "numbered": "{n} {queries} {lose} {their} id and {are} numbered",
@@ -33,14 +36,24 @@ LOSSES: Mapping[str, str] = {
     "drafts": "{n} task{s} {lose} {their} drafts of annotations",
     "ground_truth": "{n} annotation{s} {lose} {their} mark as ground truth",
     "other_results": "{n} result{s} of other controls {are} left out",
-    "predictions": "{n} grade{s} {become} {predictions}: {their} assessor is neither an e-mail address nor the number of an account",
+    "predictions": "{n} grade{s} {become} {predictions}: {their} assessor is neither an e-mail "
+    "address nor "
+    "the number of an account",
     "tags": "{n} run tag{s} {are} left out",
 }
 _FORMS: Mapping[str, tuple[str, str]] = {
-    "s": ("", "s"), "are": ("is", "are"), "have": ("has", "have"), "lose": ("loses", "lose"), "become": ("becomes", "become"),
-    "their": ("its", "their"), "they": ("it", "they"), "them": ("it", "them"), "queries": ("query", "queries"),
-    "predictions": ("a prediction", "predictions"), "whole": ("a whole number", "whole numbers"),
-}  # fmt: skip
+    "s": ("", "s"),
+    "are": ("is", "are"),
+    "have": ("has", "have"),
+    "lose": ("loses", "lose"),
+    "become": ("becomes", "become"),
+    "their": ("its", "their"),
+    "they": ("it", "they"),
+    "them": ("it", "them"),
+    "queries": ("query", "queries"),
+    "predictions": ("a prediction", "predictions"),
+    "whole": ("a whole number", "whole numbers"),
+}
 """Words of `LOSSES` for one thing, and for several."""
 
 
@@ -86,7 +99,11 @@ class LossCounter:
 
     def found(self) -> tuple[Loss, ...]:
         """All losses, in the order of `LOSSES`."""
-        return tuple(Loss(kind, self._counts[kind], tuple(self._examples[kind])) for kind in LOSSES if kind in self._counts)
+        return tuple(
+            Loss(kind, self._counts[kind], tuple(self._examples[kind]))
+            for kind in LOSSES
+            if kind in self._counts
+        )
 
 
 def listed(losses: Sequence[Loss]) -> str:

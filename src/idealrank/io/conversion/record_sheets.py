@@ -55,7 +55,9 @@ def _is_number(text: str) -> bool:
     return text.isdecimal() and len(text) <= _DIGITS
 
 
-def table_sheet(source: Source, kind: str, columns: Columns, notes: Notes, complain: Complain) -> JudgmentSheet:
+def table_sheet(
+    source: Source, kind: str, columns: Columns, notes: Notes, complain: Complain
+) -> JudgmentSheet:
     r"""Read columns with a header line; a blank grade is unjudged."""
     batches = rows_in_batches(source, "\t" if kind == "tsv" else sniff_delimiter(source))
     header, _ = next(batches, ([], None))
@@ -67,14 +69,31 @@ def table_sheet(source: Source, kind: str, columns: Columns, notes: Notes, compl
         for rows, lines in batches:
             for row, line in zip(rows, lines.tolist(), strict=True):
                 if len(row) != len(names):
-                    complain(Complaint("fields", source.path, line, f"{len(row)} cells", f"{len(names)}, as in the header line"))
+                    complain(
+                        Complaint(
+                            "fields",
+                            source.path,
+                            line,
+                            f"{len(row)} cells",
+                            f"{len(names)}, as in the header line",
+                        )
+                    )
                 else:
                     yield _Record(dict(zip(names, row, strict=True)), (source.path, line))
 
-    return _sheet(names=names, records=records(), columns=columns, path=source.path, notes=notes, complain=complain)
+    return _sheet(
+        names=names,
+        records=records(),
+        columns=columns,
+        path=source.path,
+        notes=notes,
+        complain=complain,
+    )
 
 
-def lines_sheet(source: Source, columns: Columns, notes: Notes, complain: Complain) -> JudgmentSheet:
+def lines_sheet(
+    source: Source, columns: Columns, notes: Notes, complain: Complain
+) -> JudgmentSheet:
     """Read a record from each line of JSON."""
     names: dict[str, None] = {}
     for record in _line_records(source, lambda _: None):
@@ -82,11 +101,18 @@ def lines_sheet(source: Source, columns: Columns, notes: Notes, complain: Compla
     if not names:  # no line can be used
         deque(_line_records(source, complain), 0)
     return _sheet(
-        names=list(names), records=_line_records(source, complain), columns=columns, path=source.path, notes=notes, complain=complain
+        names=list(names),
+        records=_line_records(source, complain),
+        columns=columns,
+        path=source.path,
+        notes=notes,
+        complain=complain,
     )
 
 
-def array_sheet(source: Source, columns: Columns, notes: Notes, complain: Complain) -> JudgmentSheet:
+def array_sheet(
+    source: Source, columns: Columns, notes: Notes, complain: Complain
+) -> JudgmentSheet:
     """Read an array of records, or one record."""
     records: list[_Record] = []
     try:
@@ -99,7 +125,14 @@ def array_sheet(source: Source, columns: Columns, notes: Notes, complain: Compla
         if record is not None:
             records.append(record)
     names = list(dict.fromkeys(name for record in records for name in record.fields))
-    return _sheet(names=names, records=records, columns=columns, path=source.path, notes=notes, complain=complain)
+    return _sheet(
+        names=names,
+        records=records,
+        columns=columns,
+        path=source.path,
+        notes=notes,
+        complain=complain,
+    )
 
 
 def columnar_sheet(source: Source, columns: Columns, notes: Notes) -> JudgmentSheet:
@@ -110,10 +143,20 @@ def columnar_sheet(source: Source, columns: Columns, notes: Notes) -> JudgmentSh
         names.extend(found)
         return found
 
-    records = (_Record(record.fields, (record.place, record.line)) for record in columnar_records(source, choose))
+    records = (
+        _Record(record.fields, (record.place, record.line))
+        for record in columnar_records(source, choose)
+    )
     first = next(records, None)
     everything: Iterable[_Record] = records if first is None else _after(first, records)
-    return _sheet(names=names, records=everything, columns=columns, path=source.path, notes=notes, complain=refuse)
+    return _sheet(
+        names=names,
+        records=everything,
+        columns=columns,
+        path=source.path,
+        notes=notes,
+        complain=refuse,
+    )
 
 
 def _after(first: _Record, others: Iterator[_Record]) -> Iterator[_Record]:
@@ -138,17 +181,31 @@ def _line_records(source: Source, complain: Complain) -> Iterator[_Record]:
 def _record(value: Any, place: Place, complain: Complain) -> _Record | None:
     """The fields of an object of JSON, each of which stands there once."""
     if not isinstance(value, tuple):
-        complain(Complaint("type", *place, describe_value(value), "a record: an object with a query, a document and a grade"))
+        complain(
+            Complaint(
+                "type",
+                *place,
+                describe_value(value),
+                "a record: an object with a query, a document and a grade",
+            )
+        )
         return None
     fields = dict(value)
     if len(fields) != len(value):
-        complain(Complaint("repeated-field", *place, "a duplicate field in a record", "each field once"))
+        complain(
+            Complaint("repeated-field", *place, "a duplicate field in a record", "each field once")
+        )
         return None
     return _Record(fields, place)
 
 
 def _sheet(
-    names: Sequence[str], records: Iterable[_Record], columns: Columns, path: str, notes: Notes, complain: Complain
+    names: Sequence[str],
+    records: Iterable[_Record],
+    columns: Columns,
+    path: str,
+    notes: Notes,
+    complain: Complain,
 ) -> JudgmentSheet:
     found = _name_columns(names, columns, path, notes)
     pairs = SeenPairs(complain)
@@ -173,7 +230,10 @@ def _name_columns(names: Sequence[str], columns: Columns, path: str, notes: Note
     chosen = choose_columns(names, "qrels", columns, path, notes)
     twice = next((name for name, count in Counter(names).items() if name and count > 1), None)
     if twice is not None:
-        raise InputError(f"{path}: found {names.count(twice)} columns {shown(twice)}, expected one; rename or drop the others")
+        raise InputError(
+            f"{path}: found {names.count(twice)} columns {shown(twice)}, expected one; rename "
+            f"or drop the others"
+        )
     rest = [name for name in names if name not in chosen.names]
 
     def take(usual: Sequence[str]) -> str:
@@ -183,11 +243,18 @@ def _name_columns(names: Sequence[str], columns: Columns, path: str, notes: Note
         return name
 
     assessor, query_text, text = take(ASSESSOR), take(_QUERY_TEXT), take(_TEXT)
-    features = {name: int(name[len(FEATURE) :]) for name in rest if name.startswith(FEATURE) and _is_number(name[len(FEATURE) :])}
+    features = {
+        name: int(name[len(FEATURE) :])
+        for name in rest
+        if name.startswith(FEATURE) and _is_number(name[len(FEATURE) :])
+    }
     by_number: dict[int, str] = {}
     for name, number in features.items():
         if by_number.setdefault(number, name) != name:
-            raise InputError(f"{path}: found columns {by_number[number]!r} and {name!r}, expected one column of feature {number}")
+            raise InputError(
+                f"{path}: found columns {by_number[number]!r} and {name!r}, expected one "
+                f"column of feature {number}"
+            )
     return _Names(
         chosen=chosen,
         assessor=assessor,
@@ -202,15 +269,25 @@ def _row(record: _Record, names: _Names, complain: Complain) -> JudgmentRow | No
     fields, place, chosen = record.fields, record.place, names.chosen
     missing = next((name for name in chosen.names[:2] if name not in fields), None)
     if missing is not None:
-        complain(Complaint("null", *place, f"no field {missing!r}", "the fields of the other records"))
+        complain(
+            Complaint("null", *place, f"no field {missing!r}", "the fields of the other records")
+        )
         return None
     query, document = check_id(fields[chosen.query]), check_id(fields[chosen.document])
     grade = _grade(fields.get(chosen.value)) if chosen.value else 1.0
-    for checked, name in ((query, chosen.query), (document, chosen.document), (grade, chosen.value)):
+    for checked, name in (
+        (query, chosen.query),
+        (document, chosen.document),
+        (grade, chosen.value),
+    ):
         if isinstance(checked, tuple):
             complain(Complaint(checked[0], *place, f"{checked[1]} in column {name!r}", checked[2]))
             return None
-    for name, what in ((names.assessor, "the name of an assessor"), (names.query_text, "text"), (names.text, "text")):
+    for name, what in (
+        (names.assessor, "the name of an assessor"),
+        (names.query_text, "text"),
+        (names.text, "text"),
+    ):
         if isinstance(value := fields.get(name), bool | list | tuple | dict):
             complain(Complaint("type", *place, f"{describe_value(value)} in column {name!r}", what))
             return None
@@ -221,7 +298,11 @@ def _row(record: _Record, names: _Names, complain: Complain) -> JudgmentRow | No
             continue
         feature = _grade(value)
         if not isinstance(feature, float):
-            complain(Complaint("number", *place, f"{describe_value(value)} in column {name!r}", "a number"))
+            complain(
+                Complaint(
+                    "number", *place, f"{describe_value(value)} in column {name!r}", "a number"
+                )
+            )
             return None
         features[number] = feature
     others = {name: fields[name] for name in names.others if fields.get(name) not in (None, "")}

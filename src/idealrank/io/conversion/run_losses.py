@@ -29,7 +29,9 @@ def lose_tag(source: Source, target: str, losses: LossCounter) -> None:
         losses.add("tags", tag)
 
 
-def lose_columns(source: Source, kind: str, target: str, columns: Columns, losses: LossCounter) -> None:
+def lose_columns(
+    source: Source, kind: str, target: str, columns: Columns, losses: LossCounter
+) -> None:
     r"""Count cells and fields that are neither query, document nor score; blank cells, and ranks
     where TREC has them, are not lost.
     """
@@ -62,7 +64,9 @@ def _lose_cells(source: Source, delimiter: str, others: Any, losses: LossCounter
                 losses.add("columns", name or "without a name", lost)
 
 
-def _other_fields(source: Source, kind: str, columns: Columns, others: Any) -> Iterator[Mapping[str, Any]]:
+def _other_fields(
+    source: Source, kind: str, columns: Columns, others: Any
+) -> Iterator[Mapping[str, Any]]:
     """Fields of records that no run has; what a run has is named as in the first record."""
     if kind == "jsonl":
         values: Iterable[Any] = (load(line.strip()) for line in source.open() if line.strip())
@@ -70,7 +74,9 @@ def _other_fields(source: Source, kind: str, columns: Columns, others: Any) -> I
         values = as_records(load(source.read()), columns) or ()
     known: dict[str, bool] = {}
     for value in values:
-        if not isinstance(value, tuple) or (value and all(isinstance(inner, tuple | list) for _, inner in value)):
+        if not isinstance(value, tuple) or (
+            value and all(isinstance(inner, tuple | list) for _, inner in value)
+        ):
             return  # queries with their documents
         record = dict(value)
         if not known:
@@ -110,8 +116,11 @@ class Repeats:
         """Warn of them: judgments by several assessors look so, too."""
         if self._first is None:
             return
-        where = f"query {shown(repr(self._first.query))}, document {shown(repr(self._first.document))}"
+        where = (
+            f"query {shown(repr(self._first.query))}, document {shown(repr(self._first.document))}"
+        )
         results = f"{self._count:,} result{'s' * (self._count != 1)}"
         notes.warn(
-            f"{path}: found {results} for a document that the query has already ({where}); all are written, which most commands refuse"
+            f"{path}: found {results} for a document that the query has already ({where}); "
+            f"all are written, which most commands refuse"
         )

@@ -35,7 +35,9 @@ def rows_of_run(run: Run) -> Iterator[RunRow]:
     for query_id in held.source.query_ids():  # type: ignore[union-attr]
         query = decode_id(query_id)
         ranking = held.ranking(query, alignment)
-        for rank, (document, score) in enumerate(zip(ranking.documents, ranking.scores.tolist(), strict=True), 1):
+        for rank, (document, score) in enumerate(
+            zip(ranking.documents, ranking.scores.tolist(), strict=True), 1
+        ):
             yield RunRow(query, document, rank, score)
 
 
@@ -45,7 +47,8 @@ def _trec(rows: Iterable[RunRow], name: str) -> Iterator[str]:
         for what, text in (("query", row.query), ("document", row.document)):
             if not is_word(text):
                 raise InputError(
-                    f"found {what} {shown(repr(text))}, expected an id without blanks, control characters and a leading #, since TREC "
+                    f"found {what} {shown(repr(text))}, expected an id without blanks, "
+                    f"control characters and a leading #, since TREC "
                     "separates fields by blanks",
                     hint="use a format such as csv or jsonl",
                 )
@@ -54,7 +57,13 @@ def _trec(rows: Iterable[RunRow], name: str) -> Iterator[str]:
 
 def _json_lines(rows: Iterable[RunRow], _name: str) -> Iterator[str]:
     for row in rows:
-        yield json.dumps(dict(zip(NAMES, (row.query, row.document, number(row.score)), strict=True)), ensure_ascii=False) + "\n"
+        yield (
+            json.dumps(
+                dict(zip(NAMES, (row.query, row.document, number(row.score)), strict=True)),
+                ensure_ascii=False,
+            )
+            + "\n"
+        )
 
 
 def _nested(rows: Iterable[RunRow], _name: str) -> Iterator[str]:
@@ -62,7 +71,8 @@ def _nested(rows: Iterable[RunRow], _name: str) -> Iterator[str]:
     for row in rows:
         if row.document in found.setdefault(row.query, {}):
             raise InputError(
-                f"query {shown(repr(row.query))}: found document {shown(repr(row.document))} twice, expected it once in an object of JSON",
+                f"query {shown(repr(row.query))}: found document {shown(repr(row.document))} "
+                f"twice, expected it once in an object of JSON",
                 hint="use a format such as jsonl",
             )
         found[row.query][row.document] = number(row.score)
@@ -85,6 +95,11 @@ def _table(delimiter: str) -> Callable[[Iterable[RunRow], str], Iterator[str]]:
 
 
 RUN_TARGETS: Mapping[str, Callable[[Iterable[RunRow], str], Iterator[str]] | None] = {
-    "trec": _trec, "csv": _table(","), "tsv": _table("\t"), "json": _nested, "jsonl": _json_lines, "parquet": None,
-}  # fmt: skip
+    "trec": _trec,
+    "csv": _table(","),
+    "tsv": _table("\t"),
+    "json": _nested,
+    "jsonl": _json_lines,
+    "parquet": None,
+}
 """Writers of runs by format; None for Parquet, which is written in columns."""

@@ -112,9 +112,14 @@ def _letor(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     without_text: set[str] = set()
     for row in rows:
         if "#" in row.query:
-            raise InputError(f"found query {shown(repr(row.query))}, expected an id without #, with which LETOR begins a comment")
+            raise InputError(
+                f"found query {shown(repr(row.query))}, expected an id without #, with which "
+                f"LETOR begins a comment"
+            )
         features = "".join(f" {index}:{number(value)}" for index, value in row.features.items())
-        given = {name: str(row.values[name]) for name in _NUMBERS if row.values.get(name) is not None}
+        given = {
+            name: str(row.values[name]) for name in _NUMBERS if row.values.get(name) is not None
+        }
         numbers = {name: text for name, text in given.items() if is_word(text)}
         if numbered is None:
             numbered = len(numbers) == len(_NUMBERS)
@@ -122,16 +127,21 @@ def _letor(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
             if not (numbered and name in numbers):
                 layout.losses.add("columns", name)
         if numbered:
-            comment = f"#docid = {row.document}" + "".join(f" {name} = {text}" for name, text in numbers.items())
+            comment = f"#docid = {row.document}" + "".join(
+                f" {name} = {text}" for name, text in numbers.items()
+            )
             if row.query_text and row.query not in without_text:
                 without_text.add(row.query)
                 layout.losses.add("query_texts")
         else:
-            comment = f"# {row.document}" + (f" {' '.join(row.query_text.split())}" if row.query_text else "")
+            comment = f"# {row.document}" + (
+                f" {' '.join(row.query_text.split())}" if row.query_text else ""
+            )
             if DOCUMENT_FIELD.match(comment[2:]):
                 found = f"document {shown(repr(row.document))}"
                 raise InputError(
-                    f"found {found}, expected another id, since a comment of LETOR that begins with docid = names the document"
+                    f"found {found}, expected another id, since a comment of LETOR that "
+                    f"begins with docid = names the document"
                 )
         yield f"{_grade(row)} qid:{row.query}{features} {comment}\n"
 
@@ -169,22 +179,40 @@ def table_names(layout: RowLayout) -> list[str]:
 
 def table_cells(row: JudgmentRow) -> dict[str, Any]:
     """Cells of a row by the name of their column."""
-    own = dict(zip(_TABLE, (row.query, row.document, _grade(row), row.assessor, row.query_text, row.text), strict=True))
-    return {**row.values, **own, **{f"{FEATURE}{index}": number(value) for index, value in row.features.items()}}
+    own = dict(
+        zip(
+            _TABLE,
+            (row.query, row.document, _grade(row), row.assessor, row.query_text, row.text),
+            strict=True,
+        )
+    )
+    return {
+        **row.values,
+        **own,
+        **{f"{FEATURE}{index}": number(value) for index, value in row.features.items()},
+    }
 
 
 def cell_text(value: Any) -> Any:
     """A value as a cell: what is neither text nor number as JSON."""
     if value is None:
         return ""
-    return value if isinstance(value, str | float) or (isinstance(value, int) and not isinstance(value, bool)) else _json(plain_json(value))
+    return (
+        value
+        if isinstance(value, str | float)
+        or (isinstance(value, int) and not isinstance(value, bool))
+        else _json(plain_json(value))
+    )
 
 
 def _table(delimiter: str) -> Callable[[Iterable[JudgmentRow], RowLayout], Iterator[str]]:
     def write(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
         names = table_names(layout)
         yield from _separated([names], delimiter)
-        yield from _separated(([cell_text(cells.get(name)) for name in names] for cells in map(table_cells, rows)), delimiter)
+        yield from _separated(
+            ([cell_text(cells.get(name)) for name in names] for cells in map(table_cells, rows)),
+            delimiter,
+        )
 
     return write
 
@@ -192,7 +220,16 @@ def _table(delimiter: str) -> Callable[[Iterable[JudgmentRow], RowLayout], Itera
 def _json_lines(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     names = table_names(layout)
     for cells in map(table_cells, rows):
-        yield _json({name: plain_json(cells[name]) for name in names if name == "grade" or cells.get(name) not in (None, "")}) + "\n"
+        yield (
+            _json(
+                {
+                    name: plain_json(cells[name])
+                    for name in names
+                    if name == "grade" or cells.get(name) not in (None, "")
+                }
+            )
+            + "\n"
+        )
 
 
 # --- tools ----------------------------------------------------------------------------------------
@@ -206,7 +243,16 @@ def _by_query(rows: Iterable[JudgmentRow]) -> dict[str, list[JudgmentRow]]:
 
 
 def _nested(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
-    yield _json({query: {row.document: _grade(row) for row in some} for query, some in _by_query(rows).items()}, indent=1) + "\n"
+    yield (
+        _json(
+            {
+                query: {row.document: _grade(row) for row in some}
+                for query, some in _by_query(rows).items()
+            },
+            indent=1,
+        )
+        + "\n"
+    )
 
 
 def _quepid(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
@@ -215,19 +261,37 @@ def _quepid(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     """
     if not layout.assessors:
         yield from _separated([("query", "docid", "rating")])
-        yield from _separated((_protected(row.query), row.document, "" if row.grade is None else _grade(row)) for row in rows)
+        yield from _separated(
+            (_protected(row.query), row.document, "" if row.grade is None else _grade(row))
+            for row in rows
+        )
         return
     found = list(rows)
     _refuse_two_unnamed(found)
-    raters = list(dict.fromkeys(row.assessor or _UNNAMED for row in found if row.grade is not None or row.assessor))
-    if not any(plain(name) in _LAYOUT or name != name.strip() for name in raters) and len(raters) > 1:
+    raters = list(
+        dict.fromkeys(
+            row.assessor or _UNNAMED for row in found if row.grade is not None or row.assessor
+        )
+    )
+    if (
+        not any(plain(name) in _LAYOUT or name != name.strip() for name in raters)
+        and len(raters) > 1
+    ):
         wide = list(_book(found, raters))
         # else no reader would recognise it
         if sniff("".join(wide[:_SNIFFED]).encode("utf-8", "replace")) == ["quepid"]:
             yield from wide
             return
     yield from _separated([("query", "docid", "user", "rating")])
-    yield from _separated((_protected(one.query), one.document, one.assessor, "" if one.grade is None else _grade(one)) for one in found)
+    yield from _separated(
+        (
+            _protected(one.query),
+            one.document,
+            one.assessor,
+            "" if one.grade is None else _grade(one),
+        )
+        for one in found
+    )
 
 
 def _book(rows: Iterable[JudgmentRow], raters: Sequence[str]) -> Iterator[str]:
@@ -252,7 +316,10 @@ def _refuse_two_unnamed(rows: Iterable[JudgmentRow]) -> None:
         if known.setdefault((row.query, row.document), row.assessor) != row.assessor:
             where = f"query {shown(repr(row.query))}, document {shown(repr(row.document))}"
             found = f"a grade without an assessor and one by {_UNNAMED!r}"
-            raise InputError(f"{where}: found {found}, expected one of them, since Quepid calls both {_UNNAMED}; name the assessor")
+            raise InputError(
+                f"{where}: found {found}, expected one of them, since Quepid calls both "
+                f"{_UNNAMED}; name the assessor"
+            )
 
 
 def _protected(query: str) -> str:
@@ -261,7 +328,10 @@ def _protected(query: str) -> str:
 
 def _rre(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     queries = [
-        {"placeholders": {"$query": query}, "relevant_documents": {row.document: {"gain": _grade(row)} for row in some}}
+        {
+            "placeholders": {"$query": query},
+            "relevant_documents": {row.document: {"gain": _grade(row)} for row in some},
+        }
         for query, some in _by_query(rows).items()
     ]
     yield _json({**PLACEHOLDERS, "index": layout.name, "queries": queries}, indent=1) + "\n"
@@ -270,15 +340,28 @@ def _rre(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
 def _opensearch(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     """The body of a request that imports a list; ratings as texts, which every version takes."""
     ratings = [
-        {"query": query, "ratings": [{"docId": row.document, "rating": str(_grade(row))} for row in some]}
+        {
+            "query": query,
+            "ratings": [{"docId": row.document, "rating": str(_grade(row))} for row in some],
+        }
         for query, some in _by_query(rows).items()
     ]
-    yield _json({"name": layout.name, "type": "IMPORT_JUDGMENT", "judgmentRatings": ratings}, indent=1) + "\n"
+    yield (
+        _json(
+            {"name": layout.name, "type": "IMPORT_JUDGMENT", "judgmentRatings": ratings}, indent=1
+        )
+        + "\n"
+    )
 
 
 def _ubi(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
     for row in rows:
-        record = {"query_id": row.query, "query": row.query_text or row.query, "document": row.document, "judgment": row.grade}
+        record = {
+            "query_id": row.query,
+            "query": row.query_text or row.query,
+            "document": row.document,
+            "judgment": row.grade,
+        }
         others = {name: plain_json(value) for name, value in row.values.items() if name not in _UBI}
         yield _json({**record, **others}) + "\n"
 
@@ -298,14 +381,25 @@ def _task(rows: Sequence[JudgmentRow], losses: LossCounter) -> dict[str, Any]:
     differ between assessors is lost.
     """
     first = rows[0]
-    query_text, text = (next((one for one in map(attrgetter(name), rows) if one), "") for name in ("query_text", "text"))
-    data = {"query_id": first.query, "query": query_text or first.query, "document_id": first.document}
+    query_text, text = (
+        next((one for one in map(attrgetter(name), rows) if one), "")
+        for name in ("query_text", "text")
+    )
+    data = {
+        "query_id": first.query,
+        "query": query_text or first.query,
+        "document_id": first.document,
+    }
     data["document"] = text or first.document
     for row in rows:
         if row.text not in ("", text):
             losses.add("texts")
     names = dict.fromkeys(name for row in rows for name in row.values)
-    lost = {name for name in names if name in data or any(row.values.get(name) != first.values.get(name) for row in rows)}
+    lost = {
+        name
+        for name in names
+        if name in data or any(row.values.get(name) != first.values.get(name) for row in rows)
+    }
     for row in rows:
         for name in row.values:
             if name in lost:
@@ -315,11 +409,25 @@ def _task(rows: Sequence[JudgmentRow], losses: LossCounter) -> dict[str, Any]:
     for row in rows:
         if row.grade is None:
             continue
-        result = [{"id": "grade", "from_name": "grade", "to_name": "document", "type": "number", "value": {"number": _grade(row)}}]
+        result = [
+            {
+                "id": "grade",
+                "from_name": "grade",
+                "to_name": "document",
+                "type": "number",
+                "value": {"number": _grade(row)},
+            }
+        ]
         if not row.assessor or _ACCOUNT.fullmatch(row.assessor):
-            annotation: dict[str, Any] = {"result": result, "was_cancelled": False, "ground_truth": False}
+            annotation: dict[str, Any] = {
+                "result": result,
+                "was_cancelled": False,
+                "ground_truth": False,
+            }
             if row.assessor:
-                annotation["completed_by"] = int(row.assessor) if row.assessor.isdecimal() else {"email": row.assessor}
+                annotation["completed_by"] = (
+                    int(row.assessor) if row.assessor.isdecimal() else {"email": row.assessor}
+                )
             task["annotations"].append(annotation)
         else:
             losses.add("predictions", row.assessor)
@@ -328,12 +436,26 @@ def _task(rows: Sequence[JudgmentRow], losses: LossCounter) -> dict[str, Any]:
 
 
 _records = partial(
-    Target, assessors=True, query_texts=True, texts=True, columns=True, features=True, unjudged="on request", taken=_TABLE
-)  # fmt: skip
+    Target,
+    assessors=True,
+    query_texts=True,
+    texts=True,
+    columns=True,
+    features=True,
+    unjudged="on request",
+    taken=_TABLE,
+)
 TARGETS: Mapping[str, Target] = {
-    "trec": Target(title="TREC qrels", write=_trec, query="word", document="word", fractions="truncated"),
+    "trec": Target(
+        title="TREC qrels", write=_trec, query="word", document="word", fractions="truncated"
+    ),
     "qrels_jg": Target(
-        title="TREC qrels with assessors", write=_judgment_groups, query="word", document="word", assessors=True, fractions="truncated"
+        title="TREC qrels with assessors",
+        write=_judgment_groups,
+        query="word",
+        document="word",
+        assessors=True,
+        fractions="truncated",
     ),
     "beir": Target(title="BEIR's qrels", write=_beir, fractions="rounded"),
     "csv": _records(title="CSV", write=_table(",")),
@@ -341,11 +463,22 @@ TARGETS: Mapping[str, Target] = {
     "json": Target(title="JSON", write=_nested),
     "jsonl": _records(title="JSON lines", write=_json_lines),
     "parquet": _records(title="Parquet", write=None),
-    "letor": Target(title="LETOR", write=_letor, query="word", document="word", query_texts=True, features=True),
-    "quepid": Target(title="Quepid's CSV", write=_quepid, query="text", assessors=True, unjudged="kept"),
+    "letor": Target(
+        title="LETOR", write=_letor, query="word", document="word", query_texts=True, features=True
+    ),
+    "quepid": Target(
+        title="Quepid's CSV", write=_quepid, query="text", assessors=True, unjudged="kept"
+    ),
     "rre": Target(title="RRE's ratings", write=_rre, query="text"),
     "opensearch": Target(title="a judgment list of OpenSearch", write=_opensearch, query="text"),
-    "ubi": Target(title="judgments from User Behavior Insights", write=_ubi, query="both", query_texts=True, columns=True, taken=_UBI),
+    "ubi": Target(
+        title="judgments from User Behavior Insights",
+        write=_ubi,
+        query="both",
+        query_texts=True,
+        columns=True,
+        taken=_UBI,
+    ),
     "label-studio": Target(
         title="Label Studio's JSON",
         write=_label_studio,

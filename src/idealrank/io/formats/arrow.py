@@ -29,13 +29,21 @@ _MOST_ROWS, _BATCH = 1 << 22, 1 << 20  # of a group that is read whole; of a pie
 _SMALL = 1 << 18  # rows up to which neighbouring groups are read together
 
 
-def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+def read_parquet(
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
+) -> Rows:
     """Read one Parquet file whole; see `parquet_pieces`."""
     return joined(list(parquet_pieces(source, table, columns, notes, complain)))
 
 
 def parquet_pieces(
-    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain, *, most_bytes: int | None = None
+    source: Source,
+    table: Table,
+    columns: Columns,
+    notes: Notes,
+    complain: Complain,
+    *,
+    most_bytes: int | None = None,
 ) -> Iterator[Rows]:
     """Read one Parquet file, its three columns only, piece by piece: groups of rows on all cores,
     of which few are in memory at a time.
@@ -44,7 +52,12 @@ def parquet_pieces(
     try:
         schema = _parquet_file(source).schema_arrow
         chosen = choose_columns(schema.names, table, columns, source.path, notes)
-        text = str(schema.field(chosen.query).type) in ("string", "binary", "large_string", "large_binary")
+        text = str(schema.field(chosen.query).type) in (
+            "string",
+            "binary",
+            "large_string",
+            "large_binary",
+        )
         # a query stands in many rows: its code is enough
         coded = [chosen.query] if text and schema.names.count(chosen.query) == 1 else []
         first = 0
@@ -62,7 +75,9 @@ def _parquet_file(source: Source, **options: Any) -> Any:
     return parquet.ParquetFile(pyarrow.PythonFile(source.open()), pre_buffer=False, **options)
 
 
-def _parquet_tables(source: Source, names: list[str], coded: list[str], most_bytes: int | None) -> Iterator[Any]:
+def _parquet_tables(
+    source: Source, names: list[str], coded: list[str], most_bytes: int | None
+) -> Iterator[Any]:
     """The columns of a file, a group of rows after the other; large groups in pieces. At least one
     table, which may be empty.
     """
@@ -80,7 +95,10 @@ def _parquet_tables(source: Source, names: list[str], coded: list[str], most_byt
         batch = min(batch, most)
     if max(sizes) > most:
         from_batches = import_module("pyarrow").Table.from_batches
-        yield from (from_batches([rows]) for rows in file.iter_batches(batch, columns=names, use_threads=False))
+        yield from (
+            from_batches([rows])
+            for rows in file.iter_batches(batch, columns=names, use_threads=False)
+        )
     else:
         bundles = _bundles(sizes, min(most, _SMALL))
 
@@ -89,7 +107,9 @@ def _parquet_tables(source: Source, names: list[str], coded: list[str], most_byt
         def read(number: int) -> Any:
             own = _parquet_file(source, read_dictionary=coded, metadata=metadata, **options)
             found = own.read_row_groups(bundles[number], columns=names, use_threads=False)
-            return found if len(bundles[number]) == 1 else found.unify_dictionaries().combine_chunks()
+            return (
+                found if len(bundles[number]) == 1 else found.unify_dictionaries().combine_chunks()
+            )
 
         yield from in_order(read, len(bundles), None)
 
@@ -120,7 +140,9 @@ def parquet_rows(source: Source) -> int:
         return 0
 
 
-def _bytes_of_row(source: Source, names: list[str], coded: list[str], options: dict[str, Any]) -> int:
+def _bytes_of_row(
+    source: Source, names: list[str], coded: list[str], options: dict[str, Any]
+) -> int:
     """Bytes of a row in memory, by the first ones. Codes count without their dictionary, which is
     one for many pieces and of few bytes.
     """
@@ -131,7 +153,14 @@ def _bytes_of_row(source: Source, names: list[str], coded: list[str], options: d
 
 
 def arrow_pieces(
-    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain, *, most_bytes: int, most_batch: int
+    source: Source,
+    table: Table,
+    columns: Columns,
+    notes: Notes,
+    complain: Complain,
+    *,
+    most_bytes: int,
+    most_batch: int,
 ) -> Iterator[Rows]:
     """Read one Arrow IPC file or stream piece by piece: its record batches, large ones in parts."""
     pyarrow = load_extra("pyarrow", "reading Arrow IPC", "arrow")
@@ -162,7 +191,8 @@ def _record_batches(source: Source, most: int) -> Iterator[Any]:
         if count and len(source.data) // count > most:
             size = len(source.data) // count // 10**6
             raise InputError(
-                f"{source.path}: found record batches of {size} MB, expected at most {most // 10**6} MB within this budget",
+                f"{source.path}: found record batches of {size} MB, expected at most "
+                f"{most // 10**6} MB within this budget",
                 hint="allow more memory, or write smaller record batches",
             )
         if not count:
@@ -185,7 +215,9 @@ def _record_batches(source: Source, most: int) -> Iterator[Any]:
         yield pyarrow.RecordBatch.from_pylist([], schema=stream.schema)
 
 
-def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+def read_arrow(
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
+) -> Rows:
     """Read one Arrow IPC file (Feather version 2) or stream; see `read_parquet` for the
     parameters.
     """
@@ -195,7 +227,11 @@ def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, com
         # Read, not mapped: a file that changes after it was validated would lead pyarrow outside
         # its buffers.
         reader = pyarrow.BufferReader(source.read())
-        data = ipc.open_file(reader).read_all() if bytes(source.data[:6]) == b"ARROW1" else _whole_stream(source, reader)
+        data = (
+            ipc.open_file(reader).read_all()
+            if bytes(source.data[:6]) == b"ARROW1"
+            else _whole_stream(source, reader)
+        )
         chosen = choose_columns(data.schema.names, table, columns, source.path, notes)
         data = data.select(chosen.names)
         # The IPC reader maps what the file says; offsets that point outside would be followed.
@@ -219,7 +255,10 @@ def _validate(data: Any) -> None:
             continue
         chunk.validate()
         chunk.indices.validate(full=True)
-        codes, memory = _in_place(chunk.indices, np.dtype(str(chunk.indices.type))), _memory_of(chunk.dictionary)
+        codes, memory = (
+            _in_place(chunk.indices, np.dtype(str(chunk.indices.type))),
+            _memory_of(chunk.dictionary),
+        )
         if memory not in seen or (codes.size and _is_outside(codes, len(chunk.dictionary))):
             chunk.validate(full=True)
         seen.add(memory)
@@ -250,17 +289,30 @@ def _unfinished(source: Source) -> FileFormatError:
 
 def foreign_names(path: str) -> FileFormatError:
     """The error for columns whose names pyarrow cannot give."""
-    return FileFormatError(path, 0, "column names that are not UTF-8", "UTF-8", "rename the columns")
+    return FileFormatError(
+        path, 0, "column names that are not UTF-8", "UTF-8", "rename the columns"
+    )
 
 
 def _damaged(source: Source, expected: str, error: Exception) -> FileFormatError:
     """The error for data that pyarrow refuses, some of which claim sizes that no memory has."""
-    reason = "they claim more memory than there is" if isinstance(error, MemoryError) else str(error).splitlines()[0]
+    reason = (
+        "they claim more memory than there is"
+        if isinstance(error, MemoryError)
+        else str(error).splitlines()[0]
+    )
     return FileFormatError(source.path, 0, f"data that cannot be read ({reason})", expected)
 
 
 def rows_from_table(
-    data: Any, table: Table, chosen: Chosen, where: str, complain: Complain, *, first: int = 0, filled: Collection[str] = ()
+    data: Any,
+    table: Table,
+    chosen: Chosen,
+    where: str,
+    complain: Complain,
+    *,
+    first: int = 0,
+    filled: Collection[str] = (),
 ) -> Rows:
     """The three columns of a ``pyarrow.Table``."""
     place = partial(_place, where, first)
@@ -275,26 +327,52 @@ def rows_from_table(
     for name, column in columns.items():
         if column.null_count:
             expected = "a number" if name == chosen.value else "an id"
-            report("null", column.is_null().to_numpy(), lambda _, name=name: f"null in column {name!r}", expected)  # type: ignore[misc]
-    values = _numbers(columns[chosen.value], chosen.value, where) if chosen.value else np.ones(data.num_rows)
+            report(
+                "null",
+                column.is_null().to_numpy(),
+                lambda _, name=name: f"null in column {name!r}",  # type: ignore[misc]
+                expected,
+            )
+    values = (
+        _numbers(columns[chosen.value], chosen.value, where)
+        if chosen.value
+        else np.ones(data.num_rows)
+    )
     what = "grade" if table == "qrels" else "score"
     given = columns[chosen.value] if chosen.value else None
     if table == "run" and given is not None and not _is_floating(given.type) and is_large(values):
-        report("whole", _lost(given), lambda row: f"score {given[row]}, a whole number that float64 changes", EXPECTED)
-    report("nan", _is_nan(values) & ~bad, lambda _: f"NaN as {what} in column {chosen.value!r}", "a number, for NaN has no order")
+        report(
+            "whole",
+            _lost(given),
+            lambda row: f"score {given[row]}, a whole number that float64 changes",
+            EXPECTED,
+        )
+    report(
+        "nan",
+        _is_nan(values) & ~bad,
+        lambda _: f"NaN as {what} in column {chosen.value!r}",
+        "a number, for NaN has no order",
+    )
     if table == "qrels":
         report("infinite", np.isinf(values), lambda row: f"grade {values[row]}", "a finite grade")
     ids = {name: _ids(columns[name], name, where) for name in (chosen.query, chosen.document)}
     for name, column in ids.items():
         if name in filled:
             continue
-        report("empty-id", column.is_empty & ~bad, lambda _, name=name: f"an empty id in column {name!r}", "an id")  # type: ignore[misc]
+        report(
+            "empty-id",
+            column.is_empty & ~bad,
+            lambda _, name=name: f"an empty id in column {name!r}",  # type: ignore[misc]
+            "an id",
+        )
     queries, documents = ids[chosen.query], ids[chosen.document]
     values = 0.0 - values if chosen.by_rank else values
     if not bad.any():
         return Rows(queries, documents, values, place)
     kept = np.flatnonzero(~bad).tolist()
-    return Rows(queries.take(kept), documents.take(kept), values[kept], lambda row: place(kept[row]))
+    return Rows(
+        queries.take(kept), documents.take(kept), values[kept], lambda row: place(kept[row])
+    )
 
 
 def filled_columns(data: Any, names: Iterable[str], where: str) -> set[str]:
@@ -306,15 +384,24 @@ def filled_columns(data: Any, names: Iterable[str], where: str) -> set[str]:
     for name in names:
         column = data.column(name)
         if pyarrow.types.is_dictionary(column.type) and not column.null_count:
-            own = {_memory_of(chunk.dictionary): chunk.dictionary for chunk in column.chunks}.values()
-            if not any(one.null_count or _ids(pyarrow.chunked_array([one]), name, where).is_empty.any() for one in own):
+            own = {
+                _memory_of(chunk.dictionary): chunk.dictionary for chunk in column.chunks
+            }.values()
+            if not any(
+                one.null_count or _ids(pyarrow.chunked_array([one]), name, where).is_empty.any()
+                for one in own
+            ):
                 found.add(name)
     return found
 
 
 def _memory_of(array: Any) -> tuple[int | None, ...]:
     """Where an Arrow array is in memory: chunks often share one dictionary."""
-    return (array.offset, len(array), *(None if buffer is None else buffer.address for buffer in array.buffers()))
+    return (
+        array.offset,
+        len(array),
+        *(None if buffer is None else buffer.address for buffer in array.buffers()),
+    )
 
 
 def _place(where: str, first: int, row: int) -> Place:
@@ -325,7 +412,9 @@ def _is_outside(codes: AnyArray, count: int) -> bool:
     """Return whether one of the codes is not from 0 to the count; as a number without sign a
     negative one is larger than any other.
     """
-    return int(codes.view(codes.dtype.str.replace("i", "u")).max()) >= min(count, int(np.iinfo(codes.dtype).max) + 1)
+    return int(codes.view(codes.dtype.str.replace("i", "u")).max()) >= min(
+        count, int(np.iinfo(codes.dtype).max) + 1
+    )
 
 
 def _decoded(column: Any, name: str, where: str) -> Any:
@@ -334,10 +423,15 @@ def _decoded(column: Any, name: str, where: str) -> Any:
     if not pyarrow.types.is_dictionary(column.type):
         return column
     try:
-        return pyarrow.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], type=column.type.value_type)
+        return pyarrow.chunked_array(
+            [chunk.dictionary_decode() for chunk in column.chunks], type=column.type.value_type
+        )
     except pyarrow.ArrowException as error:
         reason = str(error).splitlines()[0]
-        raise InputError(f"{where}: found column {name!r} with codes outside its dictionary ({reason}), expected codes of it") from None
+        raise InputError(
+            f"{where}: found column {name!r} with codes outside its dictionary ({reason}), "
+            f"expected codes of it"
+        ) from None
 
 
 def _numbers(column: Any, name: str, where: str) -> FloatArray:
@@ -349,8 +443,14 @@ def _numbers(column: Any, name: str, where: str) -> FloatArray:
         return np.full(len(column), np.nan)
     if pyarrow.types.is_boolean(kind):
         column = column.cast(pyarrow.int8())
-    elif not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_decimal(kind)):
-        raise InputError(f"{where}: found column {name!r} of type {kind}, expected numbers", **_OTHER_COLUMN)
+    elif not (
+        pyarrow.types.is_integer(kind)
+        or pyarrow.types.is_floating(kind)
+        or pyarrow.types.is_decimal(kind)
+    ):
+        raise InputError(
+            f"{where}: found column {name!r} of type {kind}, expected numbers", **_OTHER_COLUMN
+        )
     # a cast loads pyarrow.compute, which takes longer than most files
     if kind != pyarrow.float64():
         column = column.cast(pyarrow.float64(), safe=False)
@@ -364,7 +464,11 @@ def _is_nan(values: FloatArray) -> BoolArray:
     """NumPy's answer, most often from a look for the smallest alone: NaN is smaller than any number
     there.
     """
-    return np.isnan(values) if np.isnan(np.min(values, initial=np.inf)) else np.zeros(values.size, bool)
+    return (
+        np.isnan(values)
+        if np.isnan(np.min(values, initial=np.inf))
+        else np.zeros(values.size, bool)
+    )
 
 
 def _in_place(array: Any, kind: "np.dtype[Any]") -> AnyArray:
@@ -372,7 +476,11 @@ def _in_place(array: Any, kind: "np.dtype[Any]") -> AnyArray:
     pandas where that is installed.
     """
     data = array.buffers()[1]
-    return np.zeros(0, kind) if data is None else np.frombuffer(data, kind, count=len(array), offset=array.offset * kind.itemsize)
+    return (
+        np.zeros(0, kind)
+        if data is None
+        else np.frombuffer(data, kind, count=len(array), offset=array.offset * kind.itemsize)
+    )
 
 
 def _is_floating(kind: Any) -> bool:
@@ -404,16 +512,28 @@ def _ids(column: Any, name: str, where: str) -> IdColumn:
     elif kind in ("string", "large_string", "string_view") or pyarrow.types.is_integer(column.type):
         target = pyarrow.large_string()
     else:
-        found = f"{where}: found column {name!r} of type {kind}, expected ids, which are text or whole numbers"
+        found = (
+            f"{where}: found column {name!r} of type {kind}, expected ids, which are text or "
+            f"whole numbers"
+        )
         raise InputError(found, **_OTHER_COLUMN)
     if len(column) == 0:
         return pack([])
-    in_place = column.num_chunks == 1 and kind in ("string", "binary", "large_string", "large_binary")
+    in_place = column.num_chunks == 1 and kind in (
+        "string",
+        "binary",
+        "large_string",
+        "large_binary",
+    )
     array = column.chunk(0) if in_place else column.cast(target).combine_chunks()
     _, offsets, data = array.buffers()
-    width: np.dtype[Any] = np.dtype(np.int32 if str(array.type) in ("string", "binary") else np.int64)
+    width: np.dtype[Any] = np.dtype(
+        np.int32 if str(array.type) in ("string", "binary") else np.int64
+    )
     # By count: a buffer may end in bytes that are no whole offset.
-    starts = np.frombuffer(offsets, width, count=len(array) + 1, offset=array.offset * width.itemsize)
+    starts = np.frombuffer(
+        offsets, width, count=len(array) + 1, offset=array.offset * width.itemsize
+    )
     return IdColumn(starts, b"" if data is None else data)
 
 
@@ -432,8 +552,22 @@ def _coded(column: Any, name: str, where: str) -> IdColumn | None:
             return None
         first, _ = dictionaries.setdefault(_memory_of(own), (size, own))
         size += len(own) if first == size else 0
-        parts.append(codes.astype(np.int32, copy=False) + np.int32(first) if first else codes.astype(np.int32, copy=False))
+        parts.append(
+            codes.astype(np.int32, copy=False) + np.int32(first)
+            if first
+            else codes.astype(np.int32, copy=False)
+        )
         if size > np.iinfo(np.int32).max:
             return None
-    ids = _ids(pyarrow.chunked_array([own for _, own in dictionaries.values()], type=column.type.value_type), name, where)
-    return IdColumn(ids.offsets, ids.data, parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.int32), *parts]))
+    ids = _ids(
+        pyarrow.chunked_array(
+            [own for _, own in dictionaries.values()], type=column.type.value_type
+        ),
+        name,
+        where,
+    )
+    return IdColumn(
+        ids.offsets,
+        ids.data,
+        parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.int32), *parts]),
+    )

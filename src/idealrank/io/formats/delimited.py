@@ -38,11 +38,20 @@ _LONGEST = 1 << 26
 CELLS = f"cells quoted as in RFC 4180, of at most {_LONGEST:,} letters"
 
 
-def read_csv(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+def read_csv(
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
+) -> Rows:
     r"""Read columns with a header line, separated by commas, semicolons or tabs, whichever the
     header has most of.
     """
-    return _read(source=source, table=table, delimiter=sniff_delimiter(source), columns=columns, notes=notes, complain=complain)
+    return _read(
+        source=source,
+        table=table,
+        delimiter=sniff_delimiter(source),
+        columns=columns,
+        notes=notes,
+        complain=complain,
+    )
 
 
 def sniff_delimiter(source: Source) -> str:
@@ -55,36 +64,89 @@ def sniff_delimiter(source: Source) -> str:
     delimiter = max(_DELIMITERS, key=line.count)
     if line and delimiter not in line:
         hint = "convert it" if "|" in line else "add a header line such as query_id,doc_id,grade"
-        raise FileFormatError(source.path, number, f"{shown(line[:80])}, one column", "columns separated by ',' or ';' or tabs", hint)
+        raise FileFormatError(
+            source.path,
+            number,
+            f"{shown(line[:80])}, one column",
+            "columns separated by ',' or ';' or tabs",
+            hint,
+        )
     return delimiter
 
 
-def read_tsv(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+def read_tsv(
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
+) -> Rows:
     """Read tab-separated columns with a header line; see `read_csv` for the parameters."""
-    return _read(source=source, table=table, delimiter="\t", columns=columns, notes=notes, complain=complain)
+    return _read(
+        source=source, table=table, delimiter="\t", columns=columns, notes=notes, complain=complain
+    )
 
 
-def read_beir(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+def read_beir(
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
+) -> Rows:
     """Read BEIR's columns ``query-id``, ``corpus-id`` and ``score``, tab-separated; see `read_csv`
     for the parameters.
     """
-    return _read(source=source, table=table, delimiter="\t", columns=columns or _BEIR, notes=notes, complain=complain)
+    return _read(
+        source=source,
+        table=table,
+        delimiter="\t",
+        columns=columns or _BEIR,
+        notes=notes,
+        complain=complain,
+    )
 
 
 def delimited_pieces(
-    source: Source, table: Table, kind: str, columns: Columns, notes: Notes, complain: Complain, *, most_rows: int
+    source: Source,
+    table: Table,
+    kind: str,
+    columns: Columns,
+    notes: Notes,
+    complain: Complain,
+    *,
+    most_rows: int,
 ) -> Iterator[Rows]:
     r"""Read columns piece by piece."""
     delimiter = sniff_delimiter(source) if kind == "csv" else "\t"
-    return _pieces(source=source, table=table, delimiter=delimiter, columns=columns, notes=notes, complain=complain, most_rows=most_rows)
+    return _pieces(
+        source=source,
+        table=table,
+        delimiter=delimiter,
+        columns=columns,
+        notes=notes,
+        complain=complain,
+        most_rows=most_rows,
+    )
 
 
-def _read(source: Source, table: Table, delimiter: str, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    return next(_pieces(source=source, table=table, delimiter=delimiter, columns=columns, notes=notes, complain=complain, most_rows=None))
+def _read(
+    source: Source, table: Table, delimiter: str, columns: Columns, notes: Notes, complain: Complain
+) -> Rows:
+    return next(
+        _pieces(
+            source=source,
+            table=table,
+            delimiter=delimiter,
+            columns=columns,
+            notes=notes,
+            complain=complain,
+            most_rows=None,
+        )
+    )
 
 
 def _pieces(
-    source: Source, table: Table, delimiter: str, columns: Columns, notes: Notes, complain: Complain, *, most_rows: int | None
+    source: Source,
+    table: Table,
+    delimiter: str,
+    columns: Columns,
+    notes: Notes,
+    complain: Complain,
+    *,
+    most_rows: int | None,
 ) -> Iterator[Rows]:
     """Rows in pieces; in one, which may be empty, without a number of rows."""
     batches = rows_in_batches(source, delimiter)
@@ -92,7 +154,14 @@ def _pieces(
     if not header:
         raise FileFormatError(source.path, 0, "an empty file", "a header line with column names")
     names = [name.strip() for name in header[0]]
-    chosen = _choose(names=names, table=table, columns=columns, path=source.path, notes=notes, delimiter=delimiter)
+    chosen = _choose(
+        names=names,
+        table=table,
+        columns=columns,
+        path=source.path,
+        notes=notes,
+        delimiter=delimiter,
+    )
     scan = _Scan(source.path, table, chosen, names, complain)
     places = _Lines(source.path)
     queries, documents, values, count = [], [], [], 0
@@ -104,12 +173,19 @@ def _pieces(
         places.add(batch[3])
         count += batch[2].size
         if most_rows is not None and count >= most_rows:
-            yield Rows(gathered(queries), gathered(documents), np.concatenate(values), places.of_row)
+            yield Rows(
+                gathered(queries), gathered(documents), np.concatenate(values), places.of_row
+            )
             places, values, count = _Lines(source.path), [], 0
     scan.cells.tell_blanks(notes)
     if most_rows is None or values:
         # One column after the other, so that no more than one of them is in memory twice.
-        yield Rows(gathered(queries), gathered(documents), np.concatenate([np.zeros(0), *values]), places.of_row)
+        yield Rows(
+            gathered(queries),
+            gathered(documents),
+            np.concatenate([np.zeros(0), *values]),
+            places.of_row,
+        )
 
 
 class _Lines:
@@ -161,14 +237,18 @@ def rows_in_batches(source: Source, delimiter: str) -> Iterator[tuple[list[list[
             breaks = [sum(len(_LINE_BREAK.findall(cell)) for cell in row) for row in rows]
             lines[1:] += np.cumsum(breaks)[:-1]
         if min(map(len, rows)) < 2:
-            kept = [place for place, row in enumerate(rows) if len(row) > 1 or (row and row[0].strip())]
+            kept = [
+                place for place, row in enumerate(rows) if len(row) > 1 or (row and row[0].strip())
+            ]
             rows, lines = [rows[place] for place in kept], lines[kept]
         if rows:
             yield rows, lines
             wanted = _BATCH
 
 
-def _choose(names: list[str], table: Table, columns: Columns, path: str, notes: Notes, delimiter: str) -> Chosen:
+def _choose(
+    names: list[str], table: Table, columns: Columns, path: str, notes: Notes, delimiter: str
+) -> Chosen:
     try:
         return choose_columns(names, table, columns, path, notes)
     except InputError as error:
@@ -176,10 +256,19 @@ def _choose(names: list[str], table: Table, columns: Columns, path: str, notes: 
             value = "grade" if table == "qrels" else "score"
             sample = ", ".join(map(repr, names[:6]))
             hint = "add a header line; without one, TREC lines can be read"
-            raise FileFormatError(path, 1, f"data ({sample})", f"a header line such as query_id, doc_id, {value}", hint) from None
+            raise FileFormatError(
+                path,
+                1,
+                f"data ({sample})",
+                f"a header line such as query_id, doc_id, {value}",
+                hint,
+            ) from None
         if delimiter != ";":
             raise
-        said, found = f"the file was read as columns separated by {delimiter!r}", str(error).removesuffix(f"; {error.hint}")
+        said, found = (
+            f"the file was read as columns separated by {delimiter!r}",
+            str(error).removesuffix(f"; {error.hint}"),
+        )
         hints = [f"{hint}; {said}" if hint else said for hint in (error.hint, error.command_hint)]
         raise InputError(found, hint=hints[0], command_hint=hints[1]) from None
 
@@ -187,29 +276,53 @@ def _choose(names: list[str], table: Table, columns: Columns, path: str, notes: 
 class _Scan:
     """Turns rows of cells into the three columns."""
 
-    def __init__(self, path: str, table: Table, chosen: Chosen, names: Sequence[str], complain: Complain) -> None:
+    def __init__(
+        self, path: str, table: Table, chosen: Chosen, names: Sequence[str], complain: Complain
+    ) -> None:
         self._path = path
         self._complain = complain
         self._chosen = chosen
         self._width = len(names)
-        self._pick: list[Callable[[list[str]], str]] = [itemgetter(names.index(name)) for name in (chosen.query, chosen.document)]
+        self._pick: list[Callable[[list[str]], str]] = [
+            itemgetter(names.index(name)) for name in (chosen.query, chosen.document)
+        ]
         self._pick.append(itemgetter(names.index(chosen.value)) if chosen.value else lambda _: "1")
         self.cells = CellChecker(path, table, chosen, complain)
 
-    def columns(self, rows: list[list[str]], lines: IntArray) -> tuple[IdColumn, IdColumn, FloatArray, IntArray]:
+    def columns(
+        self, rows: list[list[str]], lines: IntArray
+    ) -> tuple[IdColumn, IdColumn, FloatArray, IntArray]:
         """Ids, values and lines of the rows that can be used."""
         if not set(map(len, rows)) <= {self._width}:
-            fitting = [place for place, row in enumerate(rows) if self._fits(row, int(lines[place]))]
+            fitting = [
+                place for place, row in enumerate(rows) if self._fits(row, int(lines[place]))
+            ]
             rows, lines = [rows[place] for place in fitting], lines[fitting]
         queries, documents, texts = (list(map(pick, rows)) for pick in self._pick)
         values, usable = self.cells.check(queries, documents, texts, lines)
         if usable is not None:
-            queries, documents = [queries[place] for place in usable], [documents[place] for place in usable]
+            queries, documents = (
+                [queries[place] for place in usable],
+                [documents[place] for place in usable],
+            )
             lines = lines[usable]
-        return pack(queries), pack(documents), 0.0 - values if self._chosen.by_rank else values, lines
+        return (
+            pack(queries),
+            pack(documents),
+            0.0 - values if self._chosen.by_rank else values,
+            lines,
+        )
 
     def _fits(self, row: list[str], line: int) -> bool:
         if len(row) == self._width:
             return True
-        self._complain(Complaint("fields", self._path, line, f"{len(row)} cells", f"{self._width}, as in the header line"))
+        self._complain(
+            Complaint(
+                "fields",
+                self._path,
+                line,
+                f"{len(row)} cells",
+                f"{self._width}, as in the header line",
+            )
+        )
         return False

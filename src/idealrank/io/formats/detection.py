@@ -13,9 +13,23 @@ from idealrank.io.sources import Data, Source
 from idealrank.io.usual_columns import is_usual
 
 Format: TypeAlias = Literal[
-    "trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor", "elasticsearch", "solr", "quepid", "rre", "opensearch",
-    "ubi", "label-studio",
-]  # fmt: skip
+    "trec",
+    "json",
+    "jsonl",
+    "csv",
+    "tsv",
+    "parquet",
+    "arrow",
+    "beir",
+    "letor",
+    "elasticsearch",
+    "solr",
+    "quepid",
+    "rre",
+    "opensearch",
+    "ubi",
+    "label-studio",
+]
 FormatChoice: TypeAlias = Literal["auto"] | Format
 FORMATS: tuple[str, ...] = ("auto", *get_args(Format))
 
@@ -26,25 +40,59 @@ FORMATS_OF: dict[Table, tuple[Format, ...]] = {
 }
 
 _ENDINGS: dict[str, Format] = {
-    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet",
-    ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".arrows": "arrow",
-    ".letor": "letor", ".svm": "letor", ".svmlight": "letor", ".libsvm": "letor",
-    ".trec": "trec", ".qrels": "trec", ".qrel": "trec", ".run": "trec", ".res": "trec",
-}  # fmt: skip
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".arrows": "arrow",
+    ".letor": "letor",
+    ".svm": "letor",
+    ".svmlight": "letor",
+    ".libsvm": "letor",
+    ".trec": "trec",
+    ".qrels": "trec",
+    ".qrel": "trec",
+    ".run": "trec",
+    ".res": "trec",
+}
 _HEAD = 1 << 16
 _QUEPID_LINES = 50
 # A tool's files have the endings of a general format; their content tells them apart.
 _GENERAL: dict[Format, tuple[Format, ...]] = {
-    "elasticsearch": ("json", "jsonl"), "solr": ("json", "jsonl"), "rre": ("json",), "quepid": ("csv",),
-    "opensearch": ("json",), "ubi": ("json", "jsonl"), "label-studio": ("json",),
-}  # fmt: skip
+    "elasticsearch": ("json", "jsonl"),
+    "solr": ("json", "jsonl"),
+    "rre": ("json",),
+    "quepid": ("csv",),
+    "opensearch": ("json",),
+    "ubi": ("json", "jsonl"),
+    "label-studio": ("json",),
+}
 # all patterns of one tuple stand near the beginning
 _TOOLS: dict[Format, tuple[re.Pattern[bytes], ...]] = {
     "opensearch": (re.compile(rb'"judgmentRatings"\s*:\s*\['),),
-    "label-studio": (re.compile(rb'"(?:annotations|completions|predictions)"\s*:\s*\['), re.compile(rb'"data"\s*:\s*\{')),
-    "ubi": (re.compile(rb'"judgment"\s*:'), re.compile(rb'"document"\s*:'), re.compile(rb'"_source"\s*:')),
-    "rre": (re.compile(rb'"relevant_documents"\s*:\s*[{\[]'), re.compile(rb'"(?:queries|query_groups|topics)"\s*:\s*\[')),
-    "solr": (re.compile(rb'"(?:docs"\s*:\s*\[|responseHeader"\s*:\s*\{)'), re.compile(rb'"(?:numFound|responseHeader)"\s*:')),
+    "label-studio": (
+        re.compile(rb'"(?:annotations|completions|predictions)"\s*:\s*\['),
+        re.compile(rb'"data"\s*:\s*\{'),
+    ),
+    "ubi": (
+        re.compile(rb'"judgment"\s*:'),
+        re.compile(rb'"document"\s*:'),
+        re.compile(rb'"_source"\s*:'),
+    ),
+    "rre": (
+        re.compile(rb'"relevant_documents"\s*:\s*[{\[]'),
+        re.compile(rb'"(?:queries|query_groups|topics)"\s*:\s*\['),
+    ),
+    "solr": (
+        re.compile(rb'"(?:docs"\s*:\s*\[|responseHeader"\s*:\s*\{)'),
+        re.compile(rb'"(?:numFound|responseHeader)"\s*:'),
+    ),
     "elasticsearch": (
         re.compile(rb'"(?:hits"\s*:\s*\{|responses"\s*:\s*\[\s*\{|_id"\s*:)'),
         re.compile(rb'"(?:hits"\s*:\s*\[|responses"\s*:\s*\[\s*\{|(?:_score|_source|_index)"\s*:)'),
@@ -64,7 +112,11 @@ def detect(source: Source, asked: str, notes: Notes) -> Format:
     promised = _ENDINGS.get(_ending(source.path))
     if promised in plausible or (promised and not plausible):
         return promised
-    if plausible and promised in (None, *_GENERAL.get(plausible[0], ())) and plausible[0] in _GENERAL:
+    if (
+        plausible
+        and promised in (None, *_GENERAL.get(plausible[0], ()))
+        and plausible[0] in _GENERAL
+    ):
         notes.inform(_sure(f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}", plausible[0]))
         return plausible[0]
     if not plausible:
@@ -73,38 +125,79 @@ def detect(source: Source, asked: str, notes: Notes) -> Format:
         return plausible[0]
     if promised:
         found, expected = FORMAT_NAMES[plausible[0]], FORMAT_NAMES[promised]
-        notes.warn(_sure(f"{source.path}: found {found}, expected {expected} from the ending", plausible[0]))
+        notes.warn(
+            _sure(
+                f"{source.path}: found {found}, expected {expected} from the ending", plausible[0]
+            )
+        )
     elif len(plausible) > 1:
         others = " or ".join(FORMAT_NAMES[other] for other in plausible[1:])
-        notes.warn(_sure(f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}, though it could be {others}", plausible[0]))
+        notes.warn(
+            _sure(
+                f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}, though it could be {others}",
+                plausible[0],
+            )
+        )
     return plausible[0]
 
 
 def _sure(text: str, kind: Format) -> Advised:
-    return Advised(text, f"to set the format, use format={kind!r}", f"to set the format, use --input-format {kind}")
+    return Advised(
+        text,
+        f"to set the format, use format={kind!r}",
+        f"to set the format, use --input-format {kind}",
+    )
 
 
 FORMAT_NAMES: dict[Format, str] = {
-    "trec": "TREC lines", "json": "JSON", "jsonl": "JSON lines", "csv": "comma-separated columns", "tsv": "tab-separated columns",
-    "parquet": "Parquet", "arrow": "Arrow IPC", "beir": "BEIR columns", "letor": "LETOR lines",
-    "elasticsearch": "responses of Elasticsearch", "solr": "responses of Solr", "quepid": "Quepid's judgments", "rre": "RRE's ratings",
-    "opensearch": "a judgment list of OpenSearch", "ubi": "judgments from User Behavior Insights", "label-studio": "Label Studio's tasks",
-}  # fmt: skip
+    "trec": "TREC lines",
+    "json": "JSON",
+    "jsonl": "JSON lines",
+    "csv": "comma-separated columns",
+    "tsv": "tab-separated columns",
+    "parquet": "Parquet",
+    "arrow": "Arrow IPC",
+    "beir": "BEIR columns",
+    "letor": "LETOR lines",
+    "elasticsearch": "responses of Elasticsearch",
+    "solr": "responses of Solr",
+    "quepid": "Quepid's judgments",
+    "rre": "RRE's ratings",
+    "opensearch": "a judgment list of OpenSearch",
+    "ubi": "judgments from User Behavior Insights",
+    "label-studio": "Label Studio's tasks",
+}
 
 
 def _ending(path: str) -> str:
     name = PurePath(path)
-    return PurePath(name.stem).suffix.lower() if name.suffix.lower() in (".gz", ".bz2", ".xz", ".zst") else name.suffix.lower()
+    return (
+        PurePath(name.stem).suffix.lower()
+        if name.suffix.lower() in (".gz", ".bz2", ".xz", ".zst")
+        else name.suffix.lower()
+    )
 
 
 def refuse_foreign(path: str, start: bytes) -> None:
     """Refuse a file whose first four bytes are of no format that can be read."""
     if start[:2] in (b"\xff\xfe", b"\xfe\xff") and start != b"\xff\xff\xff\xff":
-        raise FileFormatError(path, 0, "UTF-16 text", "UTF-8", "convert it, for example with: iconv -f UTF-16 -t UTF-8")
+        raise FileFormatError(
+            path,
+            0,
+            "UTF-16 text",
+            "UTF-8",
+            "convert it, for example with: iconv -f UTF-16 -t UTF-8",
+        )
     if start == b"PK\x03\x04" and PurePath(path).suffix.lower() in (".xlsx", ".xlsm", ".ods"):
         raise FileFormatError(path, 0, "a spreadsheet", "text or Parquet", "save the sheet as CSV")
     if start == b"PK\x03\x04":
-        raise FileFormatError(path, 0, "a zip archive", "a file, plain or compressed with gzip, bzip2, xz or zstandard", "unpack it")
+        raise FileFormatError(
+            path,
+            0,
+            "a zip archive",
+            "a file, plain or compressed with gzip, bzip2, xz or zstandard",
+            "unpack it",
+        )
 
 
 def sniff(data: Data) -> list[Format]:
@@ -115,20 +208,34 @@ def sniff(data: Data) -> list[Format]:
     if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return ["arrow"]
     lines = (line.rstrip("\r") for line in start.decode("utf-8", "replace").split("\n")[:1000])
-    first, second = islice(chain((line for line in lines if line.strip() and not line.startswith("#")), ("", "")), 2)
+    first, second = islice(
+        chain((line for line in lines if line.strip() and not line.startswith("#")), ("", "")), 2
+    )
     if parse_number(first) is not None and second.startswith(("{", "[")):
         return ["jsonl"]  # of which the first line is broken
     # A query of a TREC file may be called "[1]"; no JSON has a bare number in the fourth or fifth
     # word of its first line.
-    if start.lstrip()[:1] in (b"{", b"[") and not _is_trec(first.split()) and not _is_trec(first.split("\t")):
+    if (
+        start.lstrip()[:1] in (b"{", b"[")
+        and not _is_trec(first.split())
+        and not _is_trec(first.split("\t"))
+    ):
         return _sniff_tool(bytes(data[:_HEAD])) or _sniff_json(data)
     formats = _sniff_line(first) if first else []
-    return ["quepid"] if formats == ["csv"] and _is_quepid(start, is_whole=len(data) <= _HEAD) else formats
+    return (
+        ["quepid"]
+        if formats == ["csv"] and _is_quepid(start, is_whole=len(data) <= _HEAD)
+        else formats
+    )
 
 
 def _sniff_tool(start: bytes) -> list[Format]:
     """The tool whose JSON this is; empty where it is general."""
-    found: list[Format] = [tool for tool, patterns in _TOOLS.items() if all(pattern.search(start) for pattern in patterns)]
+    found: list[Format] = [
+        tool
+        for tool, patterns in _TOOLS.items()
+        if all(pattern.search(start) for pattern in patterns)
+    ]
     return found[:1] or (["elasticsearch"] if _is_msearch(start) else [])
 
 
@@ -168,7 +275,9 @@ def _sniff_json(data: Data) -> list[Format]:
         # A first line that is no whole value, yet ends like one or comes before whole ones, is a
         # broken line of JSON lines.
         ends_like_one = first.rstrip().endswith(b"}") and first.startswith(b"{")
-        return ["jsonl"] if ends_like_one or _are_whole(bytes(data[end : end + _HEAD])) else ["json"]
+        return (
+            ["jsonl"] if ends_like_one or _are_whole(bytes(data[end : end + _HEAD])) else ["json"]
+        )
     return ["jsonl"]
 
 
@@ -187,7 +296,11 @@ def _sniff_line(line: str) -> list[Format]:
     fields = line.split()
     if len(fields) == 1 and parse_number(fields[0]) is not None:
         return ["letor"]
-    if parse_number(fields[0]) is not None and len(fields) > 1 and all(_FEATURE.match(word) for word in fields[1:3]):
+    if (
+        parse_number(fields[0]) is not None
+        and len(fields) > 1
+        and all(_FEATURE.match(word) for word in fields[1:3])
+    ):
         return ["letor"]
     formats: list[Format] = []
     tabs = line.split("\t")
@@ -220,7 +333,9 @@ def _is_quepid(start: bytes, *, is_whole: bool) -> bool:
     try:
         if is_row_per_rating(next(csv.reader(lines[:1], delimiter=delimiter), [])):
             return True
-        header, *rows = [row[2:] for row in csv.reader(lines if is_wide else [], delimiter=delimiter)] or [[]]
+        header, *rows = [
+            row[2:] for row in csv.reader(lines if is_wide else [], delimiter=delimiter)
+        ] or [[]]
     except (csv.Error, ValueError):
         return False
     if [name.lower() for name in header] == ["rating"]:
@@ -228,7 +343,11 @@ def _is_quepid(start: bytes, *, is_whole: bool) -> bool:
     # within the last line, or between two lines of one row
     is_cut = not is_whole or len(all_lines) > len(lines)
     cells = [cell for row in (rows[:-1] if is_cut else rows) for cell in row]
-    return not any(map(is_usual, header)) and any(cells) and all(not cell.strip() or parse_number(cell) is not None for cell in cells)
+    return (
+        not any(map(is_usual, header))
+        and any(cells)
+        and all(not cell.strip() or parse_number(cell) is not None for cell in cells)
+    )
 
 
 def _is_trec(fields: list[str]) -> bool:

@@ -60,7 +60,11 @@ class FeatureRows:
         """Ids of the rows, ``QUERY:NUMBER`` counted from 1 in each query, as judgments from the
         same file have them.
         """
-        return [f"{query}:{number}" for query, size in zip(self.queries, self.group.tolist(), strict=True) for number in range(1, size + 1)]
+        return [
+            f"{query}:{number}"
+            for query, size in zip(self.queries, self.group.tolist(), strict=True)
+            for number in range(1, size + 1)
+        ]
 
     def select(self, keep: BoolArray) -> "FeatureRows":
         """Return the rows of some queries, by a mark of each."""
@@ -69,14 +73,23 @@ class FeatureRows:
         queries = [query for query, kept in zip(self.queries, keep.tolist(), strict=True) if kept]
         beside = {name: numbers[rows] for name, numbers in self.beside.items()}
         return replace(
-            self, labels=self.labels[rows], features=self.features[rows], offsets=offsets, queries=queries, places=self.places[rows],
+            self,
+            labels=self.labels[rows],
+            features=self.features[rows],
+            offsets=offsets,
+            queries=queries,
+            places=self.places[rows],
             beside=beside,
-        )  # fmt: skip
+        )
 
     def widened(self, width: int) -> "FeatureRows":
         """Return the rows with zeros for features that only other files have."""
         missing = width - self.features.shape[1]
-        return self if missing <= 0 else replace(self, features=np.pad(self.features, ((0, 0), (0, missing))))
+        return (
+            self
+            if missing <= 0
+            else replace(self, features=np.pad(self.features, ((0, 0), (0, missing))))
+        )
 
     def require(self, fits: BoolArray, expected: str) -> None:
         r"""Refuse the first feature that does not fit, with its place in the file."""
@@ -103,9 +116,19 @@ def read_feature_rows(
     notes = Notes(tell)
     source = open_sources(path, notes)[0]
     if bytes(source.data[:4]) == b"PAR1":
-        return _parquet_rows(source=source, label=label, qid=qid, features=features, beside=beside or {}, no_features=no_features)
+        return _parquet_rows(
+            source=source,
+            label=label,
+            qid=qid,
+            features=features,
+            beside=beside or {},
+            no_features=no_features,
+        )
     rows = letor_rows(source, group, notes)
-    found = {name: _numbers_file(file, name, rows, notes)[rows.places] for name, file in (beside or {}).items()}
+    found = {
+        name: _numbers_file(file, name, rows, notes)[rows.places]
+        for name, file in (beside or {}).items()
+    }
     return replace(rows, beside=found)
 
 
@@ -117,15 +140,23 @@ def _numbers_file(path: str, name: str, rows: FeatureRows, notes: Notes) -> Floa
         value = parse_number(text)
         if value is None:
             raise FileFormatError(
-                source.path, number, quoted(line.rstrip(b"\r\n")), f"one number a line, the {name} of a row of {rows.path}"
+                source.path,
+                number,
+                quoted(line.rstrip(b"\r\n")),
+                f"one number a line, the {name} of a row of {rows.path}",
             )
         found.append(value)
     if len(found) != rows.labels.size:
-        raise InputError(f"{source.path}: found {len(found)} lines, expected one for each of {rows.labels.size} rows of {rows.path}")
+        raise InputError(
+            f"{source.path}: found {len(found)} lines, expected one for each of "
+            f"{rows.labels.size} rows of {rows.path}"
+        )
     return np.array(found, np.float64)
 
 
-def letor_rows(source: Source, group: AnyPath | None = None, notes: Notes | None = None) -> FeatureRows:
+def letor_rows(
+    source: Source, group: AnyPath | None = None, notes: Notes | None = None
+) -> FeatureRows:
     r"""Rows of a LETOR or SVMlight file."""
     items = read_labels(source, group, notes or Notes(), refuse)
     if not items.labels.size:
@@ -136,7 +167,10 @@ def letor_rows(source: Source, group: AnyPath | None = None, notes: Notes | None
     for line_number, line in enumerate(source.open(), 1):
         if line_number != at:
             continue
-        found, named = feature_pairs(line, source.path, line_number), b"qid:" in line.partition(b"#")[0]
+        found, named = (
+            feature_pairs(line, source.path, line_number),
+            b"qid:" in line.partition(b"#")[0],
+        )
         numbers.append(found[:, 0])
         values.append(found[:, 1])
         counts[row] = len(found)
@@ -157,8 +191,13 @@ def _refuse_sparse(source: Source, n_rows: int, width: int) -> None:
     """
     size, most = 8 * n_rows * width, max(LIMIT, RATIO * len(source.data))
     if size > most:
-        found = f"{n_rows:,} rows with features up to number {width - 1:,}, which take {size:,} bytes as a matrix"
-        raise FileFormatError(source.path, 0, found, f"at most {most:,} bytes", "number the features without gaps")
+        found = (
+            f"{n_rows:,} rows with features up to number {width - 1:,}, which take {size:,} bytes "
+            f"as a matrix"
+        )
+        raise FileFormatError(
+            source.path, 0, found, f"at most {most:,} bytes", "number the features without gaps"
+        )
 
 
 def feature_pairs(line: bytes, path: str, number: int) -> FloatArray:
@@ -167,7 +206,12 @@ def feature_pairs(line: bytes, path: str, number: int) -> FloatArray:
     parts = text.split()[1:]
     if parts and parts[0].startswith(b"qid:"):
         del parts[0]
-    refused = FileFormatError(path, number, quoted(line.rstrip(b"\r\n")), f"{_EXPECTED}; the number below {_MOST_FEATURES:,}")
+    refused = FileFormatError(
+        path,
+        number,
+        quoted(line.rstrip(b"\r\n")),
+        f"{_EXPECTED}; the number below {_MOST_FEATURES:,}",
+    )
     if any(part.count(b":") != 1 for part in parts):
         raise refused
     try:
@@ -181,20 +225,44 @@ def feature_pairs(line: bytes, path: str, number: int) -> FloatArray:
 
 
 def _together(
-    path: str, labels: FloatArray, matrix: FloatArray, ids: AnyArray, queries: list[str] | None, names: tuple[str, ...] = ()
+    path: str,
+    labels: FloatArray,
+    matrix: FloatArray,
+    ids: AnyArray,
+    queries: list[str] | None,
+    names: tuple[str, ...] = (),
 ) -> FeatureRows:
     offsets, order, found = group_by_id(ids, labels.size)
     listed = list(found) if queries is None else [queries[int(code)] for code in found]
     # the rows of each query are together, and a copy would take as much memory again
     if order is None:
         return FeatureRows(
-            path=path, labels=labels, features=matrix, offsets=offsets, queries=listed, places=np.arange(labels.size), names=names
+            path=path,
+            labels=labels,
+            features=matrix,
+            offsets=offsets,
+            queries=listed,
+            places=np.arange(labels.size),
+            names=names,
         )
-    return FeatureRows(path=path, labels=labels[order], features=matrix[order], offsets=offsets, queries=listed, places=order, names=names)
+    return FeatureRows(
+        path=path,
+        labels=labels[order],
+        features=matrix[order],
+        offsets=offsets,
+        queries=listed,
+        places=order,
+        names=names,
+    )
 
 
 def _parquet_rows(
-    source: Source, label: str, qid: str, features: Sequence[str], beside: Mapping[str, str], no_features: Collection[str]
+    source: Source,
+    label: str,
+    qid: str,
+    features: Sequence[str],
+    beside: Mapping[str, str],
+    no_features: Collection[str],
 ) -> FeatureRows:
     pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
     parquet: Any = import_module("pyarrow.parquet")
@@ -203,7 +271,10 @@ def _parquet_rows(
         listed = parquet.read_schema(file).names
         if len(set(listed)) != len(listed):
             twice = next(name for name in listed if listed.count(name) > 1)
-            raise InputError(f"{source.path}: found two columns {twice!r}, expected different names; rename or drop one")
+            raise InputError(
+                f"{source.path}: found two columns {twice!r}, expected different names; "
+                f"rename or drop one"
+            )
         table = parquet.read_table(file)
     except (pyarrow.ArrowException, OSError) as error:
         raise InputError(f"{source.path}: damaged Parquet file: {error}") from None
@@ -216,21 +287,43 @@ def _parquet_rows(
         if name not in table.column_names:
             near = near_ids(name, table.column_names, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise InputError(f"{source.path}: found no column {name!r}, expected it by {option}{hint or _hint(option)}")
+            raise InputError(
+                f"{source.path}: found no column {name!r}, expected it by "
+                f"{option}{hint or _hint(option)}"
+            )
     types = {name: str(table.schema.field(name).type) for name in table.column_names}
-    numeric = [name for name, kind in types.items() if kind.startswith(("int", "uint", "float", "double", "bool"))]
+    numeric = [
+        name
+        for name, kind in types.items()
+        if kind.startswith(("int", "uint", "float", "double", "bool"))
+    ]
     left_out = {label, qid, *beside.values(), *no_features}
     names = tuple(features) or tuple(name for name in numeric if name not in left_out)
     columns = [_numbers_of(table, name, source.path) for name in names]
     if not columns or not table.num_rows:
-        raise InputError(f"{source.path}: found {table.num_rows} rows and {len(columns)} features, expected at least one of each")
+        raise InputError(
+            f"{source.path}: found {table.num_rows} rows and {len(columns)} features, "
+            f"expected at least one of each"
+        )
     ids = np.asarray(table.column(qid).to_pylist())
     labels = _numbers_of(table, label, source.path)
     try:
-        rows = _together(path=source.path, labels=labels, matrix=np.column_stack(columns), ids=ids, queries=None, names=names)
+        rows = _together(
+            path=source.path,
+            labels=labels,
+            matrix=np.column_stack(columns),
+            ids=ids,
+            queries=None,
+            names=names,
+        )
     except InputError as error:
         raise InputError(f"{source.path}, column {qid!r}: {error}") from None
-    return replace(rows, beside={key: _numbers_of(table, one, source.path)[rows.places] for key, one in beside.items()})
+    return replace(
+        rows,
+        beside={
+            key: _numbers_of(table, one, source.path)[rows.places] for key, one in beside.items()
+        },
+    )
 
 
 def _hint(option: str) -> str:

@@ -65,7 +65,9 @@ def _first_record(source: Source) -> Any:
 
 def _rows(source: Source, table: Table, chosen: Chosen, first: dict[str, Any]) -> Rows:
     pyarrow = import_module("pyarrow")
-    schema = pyarrow.schema([(name, _kind(name, value, chosen, pyarrow)) for name, value in first.items()])
+    schema = pyarrow.schema(
+        [(name, _kind(name, value, chosen, pyarrow)) for name, value in first.items()]
+    )
     data = _parse(source, schema)
     if data is None:
         raise _UnusualError
@@ -91,10 +93,14 @@ def _parse(source: Source, schema: Any) -> Any:
     pyarrow, json = import_module("pyarrow"), import_module("pyarrow.json")
     # Fields that the first record lacks are refused: pyarrow crashes if such a field changes its
     # type between blocks or is deeply nested.
-    parsing = json.ParseOptions(explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="error")
+    parsing = json.ParseOptions(
+        explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="error"
+    )
     view, data = memoryview(source.data), None
     with suppress(pyarrow.ArrowException, UnicodeDecodeError):
-        data = json.read_json(pyarrow.BufferReader(view), json.ReadOptions(block_size=_BLOCK), parsing)
+        data = json.read_json(
+            pyarrow.BufferReader(view), json.ReadOptions(block_size=_BLOCK), parsing
+        )
     for _ in range(_PATIENCE):
         try:
             view.release()
@@ -116,7 +122,9 @@ def _kind(name: str, value: Any, chosen: Chosen, pyarrow: Any) -> Any:
     elif name == chosen.value:
         kinds = {int: number, float: number}
     else:
-        kinds = {int: number, float: number, bool: pyarrow.bool_()} | ({str: text} if len(str(value)) <= _LONG else {})
+        kinds = {int: number, float: number, bool: pyarrow.bool_()} | (
+            {str: text} if len(str(value)) <= _LONG else {}
+        )
     if type(value) not in kinds:
         raise _UnusualError
     return kinds[type(value)]

@@ -9,7 +9,15 @@ from typing import Any
 from idealrank.errors import InputError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.formats.nested import broken, load
-from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, judgments_only, one_grade_each, sheet_of, valid_text
+from idealrank.io.judgment_rows import (
+    JudgmentRow,
+    JudgmentSheet,
+    SeenPairs,
+    judgments_only,
+    one_grade_each,
+    sheet_of,
+    valid_text,
+)
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Place, Rows, Table
@@ -37,7 +45,9 @@ class LabelStudioFields:
     labels: Mapping[str, float] = field(default_factory=dict)
 
 
-def label_studio_sheet(source: Source, complain: Complain, names: LabelStudioFields | None = None) -> JudgmentSheet:
+def label_studio_sheet(
+    source: Source, complain: Complain, names: LabelStudioFields | None = None
+) -> JudgmentSheet:
     """Read tasks with their annotations."""
     try:
         value = load(source.read())
@@ -50,18 +60,31 @@ def label_studio_sheet(source: Source, complain: Complain, names: LabelStudioFie
         return sheet_of([])
     reader = _Tasks(source.path, complain, names or LabelStudioFields())
     pairs = SeenPairs(complain)
-    rows = [row for number, task in enumerate(tasks, 1) for _, row in reader.graded(task, number) if pairs.is_new(row)]
+    rows = [
+        row
+        for number, task in enumerate(tasks, 1)
+        for _, row in reader.graded(task, number)
+        if pairs.is_new(row)
+    ]
     reader.refuse_several_controls()
     reader.refuse_shared_names()
     judged = {(row.query, row.document) for row in rows if row.grade is not None}
-    rows = [row for row in rows if row.grade is not None or row.assessor or (row.query, row.document) not in judged]
+    rows = [
+        row
+        for row in rows
+        if row.grade is not None or row.assessor or (row.query, row.document) not in judged
+    ]
     return sheet_of(rows, left=reader.left)
 
 
-def read_label_studio(source: Source, table: Table, columns: Columns, _notes: Notes, complain: Complain) -> Rows:
+def read_label_studio(
+    source: Source, table: Table, columns: Columns, _notes: Notes, complain: Complain
+) -> Rows:
     """Read one grade for each judged document."""
     judgments_only(source.path, table, "tasks of Label Studio")
-    return one_grade_each(source.path, list(label_studio_sheet(source, complain, _named(columns)).rows))
+    return one_grade_each(
+        source.path, list(label_studio_sheet(source, complain, _named(columns)).rows)
+    )
 
 
 def label_studio_kinds(source: Source, columns: Columns = None) -> Iterator[str]:
@@ -76,7 +99,11 @@ def label_studio_kinds(source: Source, columns: Columns = None) -> Iterator[str]
 
 def _named(columns: Columns) -> LabelStudioFields:
     named = named_columns(columns, "qrels")
-    return LabelStudioFields(query=named.get("query", ""), document=named.get("document", ""), control=named.get("grade", ""))
+    return LabelStudioFields(
+        query=named.get("query", ""),
+        document=named.get("document", ""),
+        control=named.get("grade", ""),
+    )
 
 
 class _Tasks:
@@ -98,7 +125,14 @@ class _Tasks:
         data = fields.get("data")
         pair = self._pair(dict(data), place) if isinstance(data, tuple) else None
         if not isinstance(data, tuple):
-            self._complain(Complaint("task", *place, f"{describe_value(data)} as data", "an object with a query and a document"))
+            self._complain(
+                Complaint(
+                    "task",
+                    *place,
+                    f"{describe_value(data)} as data",
+                    "an object with a query and a document",
+                )
+            )
         if pair is None:
             return
         found = [*self._by_people(pair, fields), *self._by_models(pair, fields)]
@@ -107,7 +141,9 @@ class _Tasks:
                 self.left.setdefault(kind, []).append("" if kind == name else name)
         yield from found or [("", pair)]
 
-    def _by_people(self, pair: JudgmentRow, fields: Mapping[str, Any]) -> Iterator[tuple[str, JudgmentRow]]:
+    def _by_people(
+        self, pair: JudgmentRow, fields: Mapping[str, Any]
+    ) -> Iterator[tuple[str, JudgmentRow]]:
         for annotation in _objects(fields.get("annotations", fields.get("completions"))):
             assessor = _annotator(annotation.get("completed_by"))
             if annotation.get("was_cancelled") or annotation.get("skipped"):
@@ -119,11 +155,17 @@ class _Tasks:
             if grade is not None:
                 yield self._by(_PEOPLE, assessor, pair._replace(grade=grade))
 
-    def _by_models(self, pair: JudgmentRow, fields: Mapping[str, Any]) -> Iterator[tuple[str, JudgmentRow]]:
+    def _by_models(
+        self, pair: JudgmentRow, fields: Mapping[str, Any]
+    ) -> Iterator[tuple[str, JudgmentRow]]:
         for prediction in _objects(fields.get("predictions")):
             grade = self._grade(prediction, pair.place)
             if grade is not None:
-                yield self._by(_MODEL, valid_text(prediction.get("model_version")) or "prediction", pair._replace(grade=grade))
+                yield self._by(
+                    _MODEL,
+                    valid_text(prediction.get("model_version")) or "prediction",
+                    pair._replace(grade=grade),
+                )
 
     def _by(self, kind: str, assessor: str, row: JudgmentRow) -> tuple[str, JudgmentRow]:
         self._assessors[kind].setdefault(assessor, row.place[0])
@@ -134,8 +176,10 @@ class _Tasks:
         people, models = self._assessors[_PEOPLE], self._assessors[_MODEL]
         if shared := next((name for name in models if name in people), ""):
             raise InputError(
-                f"{models[shared]}: found a prediction by the model {shown(shared)}, which is the name of an annotator, too "
-                f"({people[shared]}); expected different names, since grades of people and of models are not joined; "
+                f"{models[shared]}: found a prediction by the model {shown(shared)}, which is "
+                f"the name of an annotator, too "
+                f"({people[shared]}); expected different names, since grades of people and of "
+                f"models are not joined; "
                 "change the model_version of the predictions"
             )
 
@@ -151,26 +195,53 @@ class _Tasks:
 
     def _pair(self, data: dict[str, Any], place: Place) -> JudgmentRow | None:
         query_name, document_name = (
-            given or next(iter(candidates(list(data), usual[0]) or candidates(list(data), usual[1])), "")
+            given
+            or next(iter(candidates(list(data), usual[0]) or candidates(list(data), usual[1])), "")
             for given, usual in ((self._names.query, QUERY), (self._names.document, DOCUMENT))
         )
         if query_name not in data or document_name not in data:
             found = f"fields {', '.join(map(repr, list(data)[:8])) or 'none'} as data"
-            hint, command = "name them with columns={'query': ..., 'document': ...}", "name them with --columns query=NAME,document=NAME"
-            self._complain(Complaint("task", *place, found, "fields of a query and a document", hint, command_hint=command))
+            hint, command = (
+                "name them with columns={'query': ..., 'document': ...}",
+                "name them with --columns query=NAME,document=NAME",
+            )
+            self._complain(
+                Complaint(
+                    "task",
+                    *place,
+                    found,
+                    "fields of a query and a document",
+                    hint,
+                    command_hint=command,
+                )
+            )
             return None
         query, document = check_id(data[query_name]), check_id(data[document_name])
         for checked, name in ((query, query_name), (document, document_name)):
             if isinstance(checked, tuple):
-                self._complain(Complaint(checked[0], *place, f"{checked[1]} in field {name!r}", checked[2]))
+                self._complain(
+                    Complaint(checked[0], *place, f"{checked[1]} in field {name!r}", checked[2])
+                )
                 return None
-        others = {name: one for name, one in data.items() if name not in (query_name, document_name)}
+        others = {
+            name: one for name, one in data.items() if name not in (query_name, document_name)
+        }
         query_text = _popped(others, ("querytext", "query"))
         text = _popped(others, _TEXTS)
         # a task that was made of ids alone shows them in place of texts
-        query_text, text = "" if query_text == query else query_text, "" if text == document else text
+        query_text, text = (
+            "" if query_text == query else query_text,
+            "" if text == document else text,
+        )
         return JudgmentRow(
-            query=str(query), document=str(document), grade=None, assessor="", query_text=query_text, text=text, values=others, place=place
+            query=str(query),
+            document=str(document),
+            grade=None,
+            assessor="",
+            query_text=query_text,
+            text=text,
+            values=others,
+            place=place,
         )
 
     def _grade(self, annotation: Mapping[str, Any], place: Place) -> float | None:
@@ -181,20 +252,31 @@ class _Tasks:
             fields = dict(value) if isinstance(value, tuple) else {}
             kind = next((name for name in _VALUES if name in fields), None)
             if kind is None or (self._names.control and control != self._names.control):
-                self.left.setdefault("other_results", []).append(control or valid_text(result.get("type")))
+                self.left.setdefault("other_results", []).append(
+                    control or valid_text(result.get("type"))
+                )
                 continue
             self._controls[control] = None
             grade = self._number(fields[kind], place)
             if grade is not None and len(self._controls) == 1:
                 if found is not None:
-                    self._complain(Complaint("task", *place, f"control {shown(control)} twice in an annotation", "one grade"))
+                    self._complain(
+                        Complaint(
+                            "task",
+                            *place,
+                            f"control {shown(control)} twice in an annotation",
+                            "one grade",
+                        )
+                    )
                 found = grade
         return found
 
     def _number(self, given: Any, place: Place) -> float | None:
         if isinstance(given, list):
             if len(given) != 1:
-                self._complain(Complaint("choices", *place, f"{len(given)} choices", "one choice, the grade"))
+                self._complain(
+                    Complaint("choices", *place, f"{len(given)} choices", "one choice, the grade")
+                )
                 return None
             given = given[0]
         if isinstance(given, str):
@@ -202,7 +284,16 @@ class _Tasks:
             if label is None:
                 hint = "give its grade with labels={CHOICE: GRADE} of convert"
                 command = "give its grade with `idealrank convert --labels CHOICE=GRADE,...`"
-                self._complain(Complaint("choices", *place, f"choice {shown(given)}", "a number", hint, command_hint=command))
+                self._complain(
+                    Complaint(
+                        "choices",
+                        *place,
+                        f"choice {shown(given)}",
+                        "a number",
+                        hint,
+                        command_hint=command,
+                    )
+                )
                 return None
             given = label
         grade = check_number(given, "qrels")
@@ -226,5 +317,13 @@ def _annotator(value: Any) -> str:
 
 def _popped(fields: dict[str, Any], names: Sequence[str]) -> str:
     """The text of the first of these fields; it is taken out."""
-    name = next((one for word in names for one in fields if plain(one) == word and isinstance(fields[one], str)), None)
+    name = next(
+        (
+            one
+            for word in names
+            for one in fields
+            if plain(one) == word and isinstance(fields[one], str)
+        ),
+        None,
+    )
     return "" if name is None else valid_text(fields.pop(name))

@@ -64,7 +64,12 @@ class LabelledItems:
     def rows(self, values: FloatArray | None = None) -> Rows:
         """The items with their labels, or with other values."""
         queries = [self.queries[code] for code in self.codes.tolist()]
-        return Rows(pack(queries), pack(self.documents), self.labels if values is None else values, partial(_place, self.path, self.lines))
+        return Rows(
+            pack(queries),
+            pack(self.documents),
+            self.labels if values is None else values,
+            partial(_place, self.path, self.lines),
+        )
 
 
 def _place(path: str, lines: IntArray, row: int) -> Place:
@@ -94,7 +99,12 @@ def _item(line: bytes) -> _Item | None:
     label = parse_number(fields[0].decode("ascii", "replace"))
     has_qid = len(fields) > 1 and fields[1].startswith(b"qid:")
     first_feature = fields[1 + has_qid] if len(fields) > 1 + has_qid else b"#"
-    if label is None or not np.isfinite(label) or not _FEATURE.match(first_feature) or fields[1:2] == [b"qid:"]:
+    if (
+        label is None
+        or not np.isfinite(label)
+        or not _FEATURE.match(first_feature)
+        or fields[1:2] == [b"qid:"]
+    ):
         return None
     return _Item(label, fields[1][4:] if has_qid else b"")
 
@@ -108,7 +118,9 @@ def _have_qid(source: Source) -> bool:
     return bool(first) and (first[0] if len(first) < 3 else sum(first) > 1)
 
 
-def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: Complain) -> LabelledItems:
+def read_labels(
+    source: Source, group: AnyPath | None, notes: Notes, complain: Complain
+) -> LabelledItems:
     """Read grades and queries."""
     labels: list[float] = []
     qids: list[bytes] = []
@@ -119,10 +131,20 @@ def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: C
             continue
         item = _item(line)
         if item is None:
-            complain(Complaint("letor", source.path, number, quoted(line.rstrip(b"\r\n")), _EXPECTED))
+            complain(
+                Complaint("letor", source.path, number, quoted(line.rstrip(b"\r\n")), _EXPECTED)
+            )
         elif bool(item.qid) != have_qid:
             found = f"a line {'with' if item.qid else 'without'} qid:"
-            complain(Complaint("letor", source.path, number, found, f"a line {'with' if have_qid else 'without'} it, as the others"))
+            complain(
+                Complaint(
+                    "letor",
+                    source.path,
+                    number,
+                    found,
+                    f"a line {'with' if have_qid else 'without'} it, as the others",
+                )
+            )
         else:
             labels.append(item.label)
             qids.append(item.qid)
@@ -134,18 +156,28 @@ def read_labels(source: Source, group: AnyPath | None, notes: Notes, complain: C
         codes = np.array([numbers.setdefault(qid, len(numbers)) for qid in qids], np.int64)
         queries = [decode_id(qid) for qid in numbers]
     return LabelledItems(
-        path=source.path, labels=np.array(labels, np.float64), codes=codes, queries=queries, lines=np.array(lines, np.int64)
+        path=source.path,
+        labels=np.array(labels, np.float64),
+        codes=codes,
+        queries=queries,
+        lines=np.array(lines, np.int64),
     )
 
 
-def _codes_of_groups(source: Source, n: int, group: AnyPath | None, notes: Notes) -> tuple[IntArray, list[str]]:
+def _codes_of_groups(
+    source: Source, n: int, group: AnyPath | None, notes: Notes
+) -> tuple[IntArray, list[str]]:
     path = group or _group_file_beside(source.path)
     if path is None:
         beside = f"or call it {Path(source.path).name}.query"
         raise FileFormatError(
-            source.path, 0, "lines without qid:", "qid: on every line, or a group file", f"name it with group=, {beside}",
+            source.path,
+            0,
+            "lines without qid:",
+            "qid: on every line, or a group file",
+            f"name it with group=, {beside}",
             command_hint=f"name it with --group, {beside}",
-        )  # fmt: skip
+        )
     if group is None:
         notes.inform(f"{source.path}: group sizes read from {path}")
     sizes_of = open_sources(path, notes)[0]
@@ -158,7 +190,11 @@ def _codes_of_groups(source: Source, n: int, group: AnyPath | None, notes: Notes
 
 
 def _group_file_beside(path: str) -> str | None:
-    bases = [path] + [path.removesuffix(ending) for ending in (".gz", ".bz2", ".xz", ".zst") if path.endswith(ending)]
+    bases = [path] + [
+        path.removesuffix(ending)
+        for ending in (".gz", ".bz2", ".xz", ".zst")
+        if path.endswith(ending)
+    ]
     candidates = [base + ending for base in bases for ending in _GROUP_ENDINGS]
     return next((candidate for candidate in candidates if Path(candidate).is_file()), None)
 
@@ -171,11 +207,17 @@ def read_column(source: Source, what: str, *, whole: bool = False) -> FloatArray
         if not text or text.startswith("#"):
             continue
         value = parse_number(text)
-        if value is None or value != value or (whole and (value < 0 or value % 1 or math.isinf(value))):  # noqa: PLR0124  (NaN)
+        if (
+            value is None
+            or value != value  # noqa: PLR0124  (NaN)
+            or (whole and (value < 0 or value % 1 or math.isinf(value)))
+        ):
             expected = f"{what}: one {'whole ' if whole else ''}number per line"
             raise FileFormatError(source.path, number, quoted(line.rstrip(b"\r\n")), expected)
         if not whole and is_lost_text(text):
-            raise FileFormatError(source.path, number, f"{text}, a whole number that float64 changes", EXPECTED)
+            raise FileFormatError(
+                source.path, number, f"{text}, a whole number that float64 changes", EXPECTED
+            )
         values.append(value)
     return np.array(values, np.float64)
 
@@ -184,5 +226,10 @@ def read_scores(source: Source, items: LabelledItems) -> Rows:
     r"""Scores of the items, one a line, in the order of the file of labels."""
     scores = read_column(source, "a score")
     if scores.size != items.labels.size:
-        raise FileFormatError(source.path, 0, f"{scores.size} scores", f"{items.labels.size}, one for each item of {items.path}")
+        raise FileFormatError(
+            source.path,
+            0,
+            f"{scores.size} scores",
+            f"{items.labels.size}, one for each item of {items.path}",
+        )
     return items.rows(scores)

@@ -5,11 +5,25 @@ gives its query.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-_HEADER = frozenset((
-    "index", "search_type", "preference", "routing", "request_cache", "ignore_unavailable", "allow_no_indices", "expand_wildcards",
-    "ccs_minimize_roundtrips", "allow_partial_search_results", "max_concurrent_shard_requests", "project_routing",
-))  # fmt: skip
-_BODY = frozenset(("query", "knn", "retriever", "params", "sub_searches", "size", "from", "suggest"))
+_HEADER = frozenset(
+    (
+        "index",
+        "search_type",
+        "preference",
+        "routing",
+        "request_cache",
+        "ignore_unavailable",
+        "allow_no_indices",
+        "expand_wildcards",
+        "ccs_minimize_roundtrips",
+        "allow_partial_search_results",
+        "max_concurrent_shard_requests",
+        "project_routing",
+    )
+)
+_BODY = frozenset(
+    ("query", "knn", "retriever", "params", "sub_searches", "size", "from", "suggest")
+)
 # Clauses of the form {field: text}, and fields whose value is the text that a user typed.
 _BY_FIELD = frozenset(("match", "match_phrase", "match_phrase_prefix", "match_bool_prefix"))
 _TEXTS = frozenset(("query", "query_text", "model_text"))
@@ -18,12 +32,16 @@ _NAME = "_name"
 
 def is_header(value: Any) -> bool:
     """Return whether this may be the first line of a request; objects are tuples of pairs."""
-    return isinstance(value, tuple) and all(name in _HEADER and not isinstance(one, tuple) for name, one in value)
+    return isinstance(value, tuple) and all(
+        name in _HEADER and not isinstance(one, tuple) for name, one in value
+    )
 
 
 def is_body(value: Any) -> bool:
     """Return whether this may be the second line of a request."""
-    return isinstance(value, tuple) and any(name in _BODY and not isinstance(one, str) for name, one in value)
+    return isinstance(value, tuple) and any(
+        name in _BODY and not isinstance(one, str) for name, one in value
+    )
 
 
 def query_names(bodies: Sequence[Any]) -> list[str]:

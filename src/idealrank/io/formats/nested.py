@@ -18,7 +18,14 @@ from idealrank.io.row_parts import Block, Blocks, Place, Rows, Table
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Columns, named_columns, query_column
 from idealrank.io.text_cells import shown
-from idealrank.io.typed_values import Fault, all_ids, all_numbers, check_id, check_number, describe_value
+from idealrank.io.typed_values import (
+    Fault,
+    all_ids,
+    all_numbers,
+    check_id,
+    check_number,
+    describe_value,
+)
 from idealrank.io.usual_columns import DOCUMENT, candidates
 
 # A decoder made once; `json.loads` with a hook would make one for every line.
@@ -30,7 +37,9 @@ _EXPECTED = {
 }
 
 
-def read_json(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows | Blocks:
+def read_json(
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
+) -> Rows | Blocks:
     """Read one JSON value: an object of queries, an array of records, or one record."""
     nest = _Nest(table, complain)
     try:
@@ -59,7 +68,9 @@ def read_json(source: Source, table: Table, columns: Columns, notes: Notes, comp
     return Blocks(nest.blocks)
 
 
-def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows | Blocks:
+def read_json_lines(
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
+) -> Rows | Blocks:
     """Read one object a line: queries with their documents, or records such as ``{"query_id": ...,
     "doc_id": ..., "score": ...}``.
 
@@ -71,7 +82,12 @@ def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes
         return rows
     nest = _Nest(table, complain)
     records = Records(
-        table=table, columns=columns, path=source.path, notes=notes, complain=complain, place=lambda number: (source.path, number)
+        table=table,
+        columns=columns,
+        path=source.path,
+        notes=notes,
+        complain=complain,
+        place=lambda number: (source.path, number),
     )
     are_nested = _are_nested(source)
     for number, line in enumerate(source.open(), 1):
@@ -84,14 +100,28 @@ def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes
             complain(broken(error, *place))
             continue
         if _is_nested(value) and not are_nested:
-            complain(Complaint("type", *place, "queries with their documents", "a record, as on the other lines"))
+            complain(
+                Complaint(
+                    "type",
+                    *place,
+                    "queries with their documents",
+                    "a record, as on the other lines",
+                )
+            )
         elif not are_nested:
             records.add(value, number)
         elif _is_nested(value):
             for query, documents in value:
                 nest.add(query, documents, place, f" of query {shown(query)}")
         else:
-            complain(Complaint("type", *place, describe_value(value), f"{_EXPECTED[table]}, as on the other lines"))
+            complain(
+                Complaint(
+                    "type",
+                    *place,
+                    describe_value(value),
+                    f"{_EXPECTED[table]}, as on the other lines",
+                )
+            )
     nest.tell(notes, source.path)
     return records.rows() if records else Blocks(nest.blocks)
 
@@ -131,8 +161,14 @@ def as_records(value: Any, columns: Columns = None) -> list[Any] | None:
     if not isinstance(value, tuple):
         return None
     fields = dict(value)
-    named, usual = named_columns(columns, "qrels").get("document", ""), candidates(list(fields), [*DOCUMENT[0], *DOCUMENT[1]])
-    ids = [fields.get(name, ()) for name in (query_column(list(fields), columns), named or next(iter(usual), ""))]
+    named, usual = (
+        named_columns(columns, "qrels").get("document", ""),
+        candidates(list(fields), [*DOCUMENT[0], *DOCUMENT[1]]),
+    )
+    ids = [
+        fields.get(name, ())
+        for name in (query_column(list(fields), columns), named or next(iter(usual), ""))
+    ]
     return None if any(isinstance(one, tuple | list) for one in ids) else [value]
 
 
@@ -145,7 +181,13 @@ def broken(error: Exception, path: str, line: int) -> Complaint:
     a.json: found JSON nested too deeply, expected at most two levels
     """
     if isinstance(error, json.JSONDecodeError):
-        return Complaint("json", path, line or error.lineno, f"text that is not JSON ({error.msg}, column {error.colno})", "JSON")
+        return Complaint(
+            "json",
+            path,
+            line or error.lineno,
+            f"text that is not JSON ({error.msg}, column {error.colno})",
+            "JSON",
+        )
     if isinstance(error, RecursionError):
         return Complaint("json", path, line, "JSON nested too deeply", "at most two levels")
     return Complaint("json", path, line, f"JSON that cannot be read ({error})", "JSON")
@@ -172,9 +214,20 @@ class _Nest:
                 ids, values = self._usable(ids, values, place, of_query)
             self.blocks.append(Block(query, ids, values, place))
         elif isinstance(documents, list):
-            ids = documents if all_ids(documents) else self._usable(documents, [0.0] * len(documents), place, of_query)[0]
+            ids = (
+                documents
+                if all_ids(documents)
+                else self._usable(documents, [0.0] * len(documents), place, of_query)[0]
+            )
             self._lists += 1
-            self.blocks.append(Block(query, ids, [0.0 - rank if self._table == "run" else 1.0 for rank in range(len(ids))], place))
+            self.blocks.append(
+                Block(
+                    query,
+                    ids,
+                    [0.0 - rank if self._table == "run" else 1.0 for rank in range(len(ids))],
+                    place,
+                )
+            )
         else:
             found = f"{describe_value(documents)} as the documents{of_query}"
             self._complain(Complaint("type", *place, found, _EXPECTED[self._table]))
@@ -186,16 +239,24 @@ class _Nest:
         if self._table != "qrels":
             return
         if self._lists:
-            notes.inform(f"{path}: found {self._lists:,} lists of documents without grades; every document counts as grade 1")
+            notes.inform(
+                f"{path}: found {self._lists:,} lists of documents without grades; every "
+                f"document counts as grade 1"
+            )
         grades = [block.values for block in self.blocks]
         distinct = sum(len(set(one)) for one in grades)
-        if look_like_scores(np.array(list(chain.from_iterable(grades)), np.float64)) and distinct >= _DISTINCT * sum(map(len, grades)):
+        if look_like_scores(
+            np.array(list(chain.from_iterable(grades)), np.float64)
+        ) and distinct >= _DISTINCT * sum(map(len, grades)):
             notes.warn(
-                f"{path}: found fractions that differ within their queries, which look like the scores of a run, expected grades; "
+                f"{path}: found fractions that differ within their queries, which look like "
+                f"the scores of a run, expected grades; "
                 "judgments come first, then runs"
             )
 
-    def _usable(self, ids: Sequence[Any], values: Sequence[Any], place: Place, of_query: str) -> tuple[list[str], list[float]]:
+    def _usable(
+        self, ids: Sequence[Any], values: Sequence[Any], place: Place, of_query: str
+    ) -> tuple[list[str], list[float]]:
         """The documents that can be used, one by one; the others are complained of."""
         kept_ids, kept_values = [], []
         for document, value in zip(ids, values, strict=True):

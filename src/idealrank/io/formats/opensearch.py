@@ -8,7 +8,15 @@ from typing import Any
 from idealrank.errors import InputError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.formats.nested import broken, load
-from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, judgments_only, one_grade_each, sheet_of, valid_text
+from idealrank.io.judgment_rows import (
+    JudgmentRow,
+    JudgmentSheet,
+    SeenPairs,
+    judgments_only,
+    one_grade_each,
+    sheet_of,
+    valid_text,
+)
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Place, Rows, Table
@@ -33,14 +41,19 @@ def opensearch_sheet(source: Source, complain: Complain) -> JudgmentSheet:
     found = list(_lists(value))
     if len(found) != 1:
         names = ", ".join(shown(valid_text(one.get("name"))) for one in found[:4])
-        raise InputError(f"{source.path}: found {len(found) or 'no'} judgment lists{names and f' ({names})'}, expected one: {_EXPECTED}")
+        raise InputError(
+            f"{source.path}: found {len(found) or 'no'} judgment "
+            f"lists{names and f' ({names})'}, expected one: {_EXPECTED}"
+        )
     pairs = SeenPairs(complain)
     rows = [row for row in _rows(found[0], source.path, complain) if pairs.is_new(row)]
     settings = [name for name in found[0] if name not in _KNOWN]
     return sheet_of(rows, texts_are_ids=True, left={"settings": settings} if settings else {})
 
 
-def read_opensearch(source: Source, table: Table, _columns: Columns, _notes: Notes, complain: Complain) -> Rows:
+def read_opensearch(
+    source: Source, table: Table, _columns: Columns, _notes: Notes, complain: Complain
+) -> Rows:
     """Read one grade for each judged document."""
     judgments_only(source.path, table, "ratings of OpenSearch")
     return one_grade_each(source.path, list(opensearch_sheet(source, complain).rows))
@@ -76,7 +89,11 @@ def _rows(fields: dict[str, Any], path: str, complain: Complain) -> Iterator[Jud
         for name in ("ratings", "failures"):
             given = inner.get(name, [])
             if not isinstance(given, list) or (name == "ratings" and name not in inner):
-                complain(Complaint("type", *place, f"{describe_value(inner.get(name))} as {name}", _EXPECTED))
+                complain(
+                    Complaint(
+                        "type", *place, f"{describe_value(inner.get(name))} as {name}", _EXPECTED
+                    )
+                )
                 continue
             for rating in given:
                 row = _row(query, rating, name, place, complain)
@@ -84,11 +101,20 @@ def _rows(fields: dict[str, Any], path: str, complain: Complain) -> Iterator[Jud
                     yield row._replace(assessor=assessor)
 
 
-def _row(query: str, rating: Any, among: str, place: Place, complain: Complain) -> JudgmentRow | None:
+def _row(
+    query: str, rating: Any, among: str, place: Place, complain: Complain
+) -> JudgmentRow | None:
     fields = dict(rating) if isinstance(rating, tuple) else {}
     document = check_id(fields.get("docId"))
     if isinstance(document, tuple):
-        complain(Complaint(document[0], *place, f"{document[1]} of a document of query {shown(query)}", document[2]))
+        complain(
+            Complaint(
+                document[0],
+                *place,
+                f"{document[1]} of a document of query {shown(query)}",
+                document[2],
+            )
+        )
         return None
     given = fields.get("rating")
     if among == "failures" or given is None:  # the model gave no grade
@@ -96,6 +122,13 @@ def _row(query: str, rating: Any, among: str, place: Place, complain: Complain) 
     text = parse_number(given) if isinstance(given, str) else given
     grade = check_number(given if text is None else text, "qrels")
     if isinstance(grade, tuple):
-        complain(Complaint(grade[0], *place, f"{grade[1]} of document {shown(document)} of query {shown(query)}", "a finite number"))
+        complain(
+            Complaint(
+                grade[0],
+                *place,
+                f"{grade[1]} of document {shown(document)} of query {shown(query)}",
+                "a finite number",
+            )
+        )
         return None
     return JudgmentRow(query, document, grade, query_text=query, place=place)

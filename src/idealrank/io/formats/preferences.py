@@ -31,7 +31,9 @@ _GRADES = ("QUERY", "GROUP", "DOCUMENT", "GRADE")
 _RUN_FIELDS = 6
 
 
-def read_preferences(path: Paths, *, layout: PreferenceLayout = "prefs", tell: Tell | None = None) -> PreferenceQrels:
+def read_preferences(
+    path: Paths, *, layout: PreferenceLayout = "prefs", tell: Tell | None = None
+) -> PreferenceQrels:
     r"""Read preference judgments.
 
     trec_eval's ``-R prefs FILE`` corresponds to ``read_preferences(FILE)``, and ``-R qrels_prefs
@@ -74,10 +76,15 @@ def read_preferences(path: Paths, *, layout: PreferenceLayout = "prefs", tell: T
         raise OptionError(f"layout={layout}: expected one of prefs | qrels")
     if layout == "qrels":
         return PreferenceQrels.from_qrels(read_assessors(path, tell=tell))
-    hint = ("graded judgments become preferences with layout='qrels'", "graded judgments become preferences with --judgments qrels_prefs")
+    hint = (
+        "graded judgments become preferences with layout='qrels'",
+        "graded judgments become preferences with --judgments qrels_prefs",
+    )
     notes = Notes(tell)
     rows = _read(open_sources(path, notes), _PREFERENCES, {len(_GRADES): hint}, notes, refuse)
-    return PreferenceQrels.from_cells(rows.cells, rows.subgroups, rows.refuse, name=rows.paths[0], paths=rows.paths)
+    return PreferenceQrels.from_cells(
+        rows.cells, rows.subgroups, rows.refuse, name=rows.paths[0], paths=rows.paths
+    )
 
 
 def read_assessors(
@@ -130,7 +137,10 @@ def read_assessors(
         from idealrank.io.formats.quepid import read_raters  # noqa: PLC0415  (most come with lines)
 
         return read_raters(sources, notes)
-    hint = ("preferences with sub-groups are read by read_preferences", "preferences with sub-groups need --judgments prefs")
+    hint = (
+        "preferences with sub-groups are read by read_preferences",
+        "preferences with sub-groups need --judgments prefs",
+    )
     rows = _read(sources, _GRADES, {len(_PREFERENCES): hint}, notes, refuse)
     return AssessorQrels.from_cells(rows.cells, rows.refuse, name=rows.paths[0], paths=rows.paths)
 
@@ -140,8 +150,16 @@ def assessor_sheet(source: Source, notes: Notes, complain: Complain) -> Judgment
     read = _read([source], _GRADES, {}, notes, complain)
     pairs = SeenPairs(complain)
     rows = (
-        JudgmentRow(decode_id(query), decode_id(document), level, decode_id(group), place=(source.path, line))
-        for (query, group, document, _), level, line in zip(read.fields, read.levels, read.lines, strict=True)
+        JudgmentRow(
+            decode_id(query),
+            decode_id(document),
+            level,
+            decode_id(group),
+            place=(source.path, line),
+        )
+        for (query, group, document, _), level, line in zip(
+            read.fields, read.levels, read.lines, strict=True
+        )
     )
     return JudgmentSheet(rows=(row for row in rows if pairs.is_new(row)), has_assessors=True)
 
@@ -163,8 +181,15 @@ class _Rows:
     def cells(self) -> JudgmentRows:
         """The rows, without sub-groups."""
         document = self.columns.index("DOCUMENT")
-        queries, groups, documents = ([row[place] for row in self.fields] for place in (0, 1, document))
-        return JudgmentRows(queries=queries, groups=groups, documents=documents, levels=np.array(self.levels, np.float64))
+        queries, groups, documents = (
+            [row[place] for row in self.fields] for place in (0, 1, document)
+        )
+        return JudgmentRows(
+            queries=queries,
+            groups=groups,
+            documents=documents,
+            levels=np.array(self.levels, np.float64),
+        )
 
     @property
     def subgroups(self) -> list[bytes]:
@@ -179,7 +204,14 @@ class _Rows:
     def refuse(self, row: int, found: str, expected: str, hint: str) -> NoReturn:
         """Raise the error of one row."""
         source = next(number for number, end in enumerate(self.ends) if row < end)
-        raise Complaint(kind="row", path=self.paths[source], line=self.lines[row], found=found, expected=expected, hint=hint).error()
+        raise Complaint(
+            kind="row",
+            path=self.paths[source],
+            line=self.lines[row],
+            found=found,
+            expected=expected,
+            hint=hint,
+        ).error()
 
     def take(self, source: Source, complain: Complain) -> None:
         """Read one file."""
@@ -225,9 +257,17 @@ class _Rows:
         word = self.columns[-1].lower()
         level = parse_number(fields[-1].decode("utf-8", "replace"))
         if level is None:
-            return Complaint("number", "", 0, f"{quoted(fields[-1])} in {quoted(line)}", f"a number as {word} (field {len(fields)})")
+            return Complaint(
+                "number",
+                "",
+                0,
+                f"{quoted(fields[-1])} in {quoted(line)}",
+                f"a number as {word} (field {len(fields)})",
+            )
         if not math.isfinite(level):
-            return Complaint("nan", "", 0, f"{word} {quoted(fields[-1])} in {quoted(line)}", f"a finite {word}")
+            return Complaint(
+                "nan", "", 0, f"{word} {quoted(fields[-1])} in {quoted(line)}", f"a finite {word}"
+            )
         return fields, level
 
 
@@ -238,14 +278,20 @@ def _lines(data: Data) -> Sequence[bytes]:
 
 
 def _read(
-    sources: Sequence[Source], columns: tuple[str, ...], hints: dict[int, tuple[str, str]], notes: Notes, complain: Complain
+    sources: Sequence[Source],
+    columns: tuple[str, ...],
+    hints: dict[int, tuple[str, str]],
+    notes: Notes,
+    complain: Complain,
 ) -> _Rows:
     rows = _Rows(columns=columns, hints=hints, paths=[source.path for source in sources])
     for source in sources:
         rows.take(source, complain)
     where = ", ".join(rows.paths)
     if rows.hidden:
-        notes.warn(f"{where}: {rows.hidden} comment lines would be judgments without '#'; they are ignored")
+        notes.warn(
+            f"{where}: {rows.hidden} comment lines would be judgments without '#'; they are ignored"
+        )
     if not rows.lines:
         raise InputError(f"{where}: found no judgments, expected at least one")
     return rows

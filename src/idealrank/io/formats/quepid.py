@@ -62,29 +62,46 @@ class _Book:
         """Say how much is unjudged."""
         raters = "" if len(self.raters) == 1 else f"ratings by {len(self.raters)} raters"
         if self.left is not None:
-            reasons = [f"{self.left[reason]:,} {reason}" for reason in ("blank", *_FLAGS.values()) if self.left[reason]]
+            reasons = [
+                f"{self.left[reason]:,} {reason}"
+                for reason in ("blank", *_FLAGS.values())
+                if self.left[reason]
+            ]
             if reasons:
-                notes.inform(f"{self.path}: of {self.left['rows']:,} {raters or 'rows'}, {', '.join(reasons)}: unjudged")
+                notes.inform(
+                    f"{self.path}: of {self.left['rows']:,} {raters or 'rows'}, "
+                    f"{', '.join(reasons)}: unjudged"
+                )
         elif self.n_blank:
             blank = "is blank and counts" if self.n_blank == 1 else "are blank and count"
             notes.inform(
-                f"{self.path}: {self.n_blank:,} of {len(self.raters) * len(self.ratings):,} {raters or 'ratings'} {blank} as unjudged"
+                f"{self.path}: {self.n_blank:,} of {len(self.raters) * len(self.ratings):,} "
+                f"{raters or 'ratings'} {blank} as unjudged"
             )
         if self.unrated_queries:
-            notes.inform(f"{self.path}: {self.unrated_queries:,} queries have no rated document; they are left out")
+            notes.inform(
+                f"{self.path}: {self.unrated_queries:,} queries have no rated document; they "
+                f"are left out"
+            )
 
 
-def read_quepid(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+def read_quepid(
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
+) -> Rows:
     r"""Read one grade for each rated document."""
     if table == "run":
-        raise FileFormatError(source.path, 1, "Quepid's judgments", "a run", "judgments come first, then runs")
+        raise FileFormatError(
+            source.path, 1, "Quepid's judgments", "a run", "judgments come first, then runs"
+        )
     book = _read(source, complain)
     book.tell(notes)
     rater = _chosen(book, named_columns(columns, table).get("grade", ""))
     grades = [_mean(row) if rater is None else row[rater] for row in book.ratings]
     kept = [place for place, grade in enumerate(grades) if grade is not None]
     values = np.array([grades[place] for place in kept], np.float64)
-    queries, documents = (pack([ids[place] for place in kept]) for ids in (book.queries, book.documents))
+    queries, documents = (
+        pack([ids[place] for place in kept]) for ids in (book.queries, book.documents)
+    )
     return Rows(queries, documents, values, lambda row: (source.path, book.lines[kept[row]]))
 
 
@@ -94,19 +111,44 @@ def read_raters(sources: Sequence[Source], notes: Notes) -> AssessorQrels:
     for source in sources:
         book = _read(source, refuse)
         book.tell(notes)
-        for query, document, row, line in zip(book.queries, book.documents, book.ratings, book.lines, strict=True):
+        for query, document, row, line in zip(
+            book.queries, book.documents, book.ratings, book.lines, strict=True
+        ):
             for rater, rating in zip(book.raters, row, strict=True):
                 if rating is not None:
-                    cells.append((encode_id(query), encode_id(rater), encode_id(document), rating, source.path, line))
+                    cells.append(
+                        (
+                            encode_id(query),
+                            encode_id(rater),
+                            encode_id(document),
+                            rating,
+                            source.path,
+                            line,
+                        )
+                    )
     paths = [source.path for source in sources]
     if not cells:
         raise InputError(f"{', '.join(paths)}: found no judgments, expected at least one")
     queries, raters, documents, ratings = ([cell[place] for cell in cells] for place in range(4))
 
     def refuse_row(row: int, found: str, expected: str, hint: str) -> None:
-        refuse(Complaint(kind="row", path=cells[row][4], line=cells[row][5], found=found, expected=expected, hint=hint))
+        refuse(
+            Complaint(
+                kind="row",
+                path=cells[row][4],
+                line=cells[row][5],
+                found=found,
+                expected=expected,
+                hint=hint,
+            )
+        )
 
-    rows = JudgmentRows(queries=queries, groups=raters, documents=documents, levels=np.array(ratings, np.float64))  # type: ignore[arg-type]
+    rows = JudgmentRows(
+        queries=queries,  # type: ignore[arg-type]
+        groups=raters,  # type: ignore[arg-type]
+        documents=documents,  # type: ignore[arg-type]
+        levels=np.array(ratings, np.float64),
+    )
     return AssessorQrels.from_cells(rows, refuse_row, name=paths[0], paths=paths)  # type: ignore[arg-type]
 
 
@@ -116,14 +158,28 @@ def quepid_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSh
     book.tell(notes)
     raters = [""] if book.raters == [_RATING] else book.raters
     rows = []
-    for query, document, ratings, line in zip(book.queries, book.documents, book.ratings, book.lines, strict=True):
-        one = JudgmentRow(query, document, None, query_text=book.texts.get(query, query), place=(source.path, line))
-        given = [(rater, rating) for rater, rating in zip(raters, ratings, strict=True) if rating is not None]
+    for query, document, ratings, line in zip(
+        book.queries, book.documents, book.ratings, book.lines, strict=True
+    ):
+        one = JudgmentRow(
+            query,
+            document,
+            None,
+            query_text=book.texts.get(query, query),
+            place=(source.path, line),
+        )
+        given = [
+            (rater, rating)
+            for rater, rating in zip(raters, ratings, strict=True)
+            if rating is not None
+        ]
         rows += [one._replace(grade=rating, assessor=rater) for rater, rating in given] or [one]
     left = {}
     if book.unrated_queries:
         left["empty_queries"] = [""] * book.unrated_queries
-    reasons = [reason for reason in _FLAGS.values() for _ in range((book.left or Counter())[reason])]
+    reasons = [
+        reason for reason in _FLAGS.values() for _ in range((book.left or Counter())[reason])
+    ]
     if reasons:
         left["reasons"] = reasons
     return sheet_of(rows, texts_are_ids=not book.texts, left=left)
@@ -134,7 +190,11 @@ def is_row_per_rating(names: Sequence[str]) -> bool:
     beside query, document and rating.
     """
     simple = {plain(name) for name in names}
-    return simple.issuperset({*_DOCUMENT, _RATING}) and not simple.isdisjoint(_QUERY) and not simple.isdisjoint((*_RATER, *_FLAGS))
+    return (
+        simple.issuperset({*_DOCUMENT, _RATING})
+        and not simple.isdisjoint(_QUERY)
+        and not simple.isdisjoint((*_RATER, *_FLAGS))
+    )
 
 
 def _read(source: Source, complain: Complain) -> _Book:
@@ -145,28 +205,51 @@ def _read(source: Source, complain: Complain) -> _Book:
     query = text = next((place for place, name in enumerate(simple) if name in _QUERY), None)
     document = next((place for place, name in enumerate(simple) if name in _DOCUMENT), None)
     if query is None or document is None:
-        raise FileFormatError(source.path, int(first[0]), f"columns {', '.join(map(repr, names)) or 'none'}", _EXPECTED)
+        raise FileFormatError(
+            source.path,
+            int(first[0]),
+            f"columns {', '.join(map(repr, names)) or 'none'}",
+            _EXPECTED,
+        )
     rows = (pair for rows, lines in batches for pair in zip(rows, lines.tolist(), strict=True))
     if is_row_per_rating(names):
         # two queries may have the same text
         query = simple.index(_QUERY_ID) if _QUERY_ID in simple else query
         book = _Book(path=source.path, raters=[_RATING])
-        take = _Taking(book=book, ids=(query, document), rated=[simple.index(_RATING)], width=len(names), complain=complain)
+        take = _Taking(
+            book=book,
+            ids=(query, document),
+            rated=[simple.index(_RATING)],
+            width=len(names),
+            complain=complain,
+        )
         return _read_ratings(take, simple, rows, None if text == query else text)
     rated = [place for place, name in enumerate(simple) if name == _RATING]
     rated = rated or [place for place in range(len(names)) if place not in (query, document)]
     raters = [names[place] for place in rated]
     if not raters or len(set(raters)) < len(raters) or "" in raters:
         raise FileFormatError(
-            source.path, int(first[0]), f"columns {', '.join(map(repr, names))}", _EXPECTED, "each rater once, with a name"
+            source.path,
+            int(first[0]),
+            f"columns {', '.join(map(repr, names))}",
+            _EXPECTED,
+            "each rater once, with a name",
         )
-    take = _Taking(book=_Book(path=source.path, raters=raters), ids=(query, document), rated=rated, width=len(names), complain=complain)
+    take = _Taking(
+        book=_Book(path=source.path, raters=raters),
+        ids=(query, document),
+        rated=rated,
+        width=len(names),
+        complain=complain,
+    )
     for row, line in rows:
         take(row, line)
     return take.book
 
 
-def _read_ratings(take: "_Taking", names: Sequence[str], rows: Iterator[tuple[list[str], int]], text: int | None) -> _Book:
+def _read_ratings(
+    take: "_Taking", names: Sequence[str], rows: Iterator[tuple[list[str], int]], text: int | None
+) -> _Book:
     """A row for each rating: rows of one document are put together, with a column for each rater;
     `text` is the column of the query's.
     """
@@ -181,11 +264,23 @@ def _read_ratings(take: "_Taking", names: Sequence[str], rows: Iterator[tuple[li
             book.texts.setdefault(query, row[text])
         reason = _reason(row, flags)
         if reason is None:
-            take.bad("flag", line, f"{shown(' '.join(row[place] for place in flags))} as {_WORDS}", "true or false")
+            take.bad(
+                "flag",
+                line,
+                f"{shown(' '.join(row[place] for place in flags))} as {_WORDS}",
+                "true or false",
+            )
             continue
         left.update(("rows", reason or ("blank" if rating is None else "rated")))
-        found.add((query, document), _RATING if rater is None else row[rater].strip() or _UNNAMED, None if reason else rating, line)
-    return replace(found.book(book.path), left=left, unrated_queries=book.unrated_queries, texts=book.texts)
+        found.add(
+            (query, document),
+            _RATING if rater is None else row[rater].strip() or _UNNAMED,
+            None if reason else rating,
+            line,
+        )
+    return replace(
+        found.book(book.path), left=left, unrated_queries=book.unrated_queries, texts=book.texts
+    )
 
 
 def _reason(row: Sequence[str], flags: Mapping[int, str]) -> str | None:
@@ -208,13 +303,19 @@ class _Ratings:
         self._raters[rater] = None
         given = self._given.setdefault(pair, {})
         if rater in given:
-            found = f"{shown(' '.join(pair))} a second time by {shown(rater)} (first on line {given[rater][1]})"
+            found = (
+                f"{shown(' '.join(pair))} a second time by {shown(rater)} (first on line "
+                f"{given[rater][1]})"
+            )
             self._bad("second-rating", line, found, "one rating of a document by each rater")
         given[rater] = rating, line
 
     def book(self, path: str) -> _Book:
         raters = list(self._raters)
-        ratings = [[given[name][0] if name in given else None for name in raters] for given in self._given.values()]
+        ratings = [
+            [given[name][0] if name in given else None for name in raters]
+            for given in self._given.values()
+        ]
         lines = [min(line for _, line in given.values()) for given in self._given.values()]
         return _Book(
             path=path,
@@ -250,13 +351,24 @@ class _Taking:
             self.book.unrated_queries += 1
             return False
         ratings = [parse_number(cell) if cell else None for cell in cells]
-        wrong = next((cell for cell, rating in zip(cells, ratings, strict=True) if cell and (rating is None or not isfinite(rating))), "")
+        wrong = next(
+            (
+                cell
+                for cell, rating in zip(cells, ratings, strict=True)
+                if cell and (rating is None or not isfinite(rating))
+            ),
+            "",
+        )
         if wrong:
-            self.bad("number", line, f"{shown(wrong)} as rating", "a number, or a blank if unjudged")
+            self.bad(
+                "number", line, f"{shown(wrong)} as rating", "a number, or a blank if unjudged"
+            )
         elif not query or not document:
             self.bad("empty-id", line, "an empty cell as query or document", "an id")
         else:
-            self.book.queries.append(query[1:] if query.startswith(" ") and query[1:].startswith(_FORMULA) else query)
+            self.book.queries.append(
+                query[1:] if query.startswith(" ") and query[1:].startswith(_FORMULA) else query
+            )
             self.book.documents.append(document)
             self.book.ratings.append(ratings)
             self.book.lines.append(line)
@@ -276,11 +388,16 @@ def _chosen(book: _Book, named: str) -> int | None:
     if not named and len(book.raters) == 1:
         return 0
     raters = ", ".join(map(repr, book.raters))
-    found = f"no rater {named!r} among {raters}" if named else f"{len(book.raters)} raters ({raters})"
+    found = (
+        f"no rater {named!r} among {raters}" if named else f"{len(book.raters)} raters ({raters})"
+    )
     raise InputError(
         f"{book.path}: found {found}, expected one grade for a document",
-        hint=f"use columns={{'grade': {_MEAN!r}}} (in evaluate, qrels_columns=), or the name of a rater; read_assessors keeps all raters",
-        command_hint=f"use --qrels-columns grade={_MEAN}, or the name of a rater; --judgments qrels_jg keeps all raters",
+        hint=f"use columns={{'grade': {_MEAN!r}}} (in evaluate, qrels_columns=), or the name of a "
+        f"rater; read_assessors keeps all raters",
+        command_hint=f"use --qrels-columns grade={_MEAN}, or the name of a rater; --judgments "
+        f"qrels_jg "
+        f"keeps all raters",
     )
 
 

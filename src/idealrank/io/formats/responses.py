@@ -22,12 +22,16 @@ Lose: TypeAlias = Callable[[str, str], None]
 """Takes the kind and the name of a field that no run holds."""
 
 
-def read_elasticsearch(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Blocks:
+def read_elasticsearch(
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
+) -> Blocks:
     r"""Read a run from responses of Elasticsearch or OpenSearch."""
     return _Elasticsearch(source, table, columns, notes, complain).read()
 
 
-def read_solr(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Blocks:
+def read_solr(
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain
+) -> Blocks:
     r"""Read a run from responses of Solr: ``{query: response}``, or responses that echo their
     parameter ``q``, one a line or in an array.
     """
@@ -43,9 +47,21 @@ def lose_fields(source: Source, kind: str, columns: Columns, lose: Lose) -> None
 
 
 _MISSING: Any = object()
-_WORK = frozenset({
-    "took", "timed_out", "_shards", "status", "responseHeader", "max_score", "maxScore", "total", "numFound", "numFoundExact", "start",
-})  # fmt: skip
+_WORK = frozenset(
+    {
+        "took",
+        "timed_out",
+        "_shards",
+        "status",
+        "responseHeader",
+        "max_score",
+        "maxScore",
+        "total",
+        "numFound",
+        "numFoundExact",
+        "start",
+    }
+)
 """Fields of almost every response: about the work of the engine, or how many hits there are besides
 these.
 """
@@ -102,15 +118,28 @@ class _Responses(ABC):
     expected = ""
     hits = ("", "")  # field of a response, and the field in it
 
-    def __init__(self, source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain, lose: Lose | None = None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        table: Table,
+        columns: Columns,
+        notes: Notes,
+        complain: Complain,
+        lose: Lose | None = None,
+    ) -> None:
         if table == "qrels":
             found = f"responses of {self.engine}, which are results"
-            raise FileFormatError(source.path, 0, found, "judgments", "judgments come first, then runs")
+            raise FileFormatError(
+                source.path, 0, found, "judgments", "judgments come first, then runs"
+            )
         self._source = source
         self._path = source.path
         self._columns = columns
         named = named_columns(columns, table)
-        self._document, self._score = named.get("document", self.document), named.get("score", self.score)
+        self._document, self._score = (
+            named.get("document", self.document),
+            named.get("score", self.score),
+        )
         self._notes = notes
         self._complain = complain
         self._lose = lose
@@ -125,7 +154,9 @@ class _Responses(ABC):
         self._finish()
         for words, queries in self._said.items():
             some = ", ".join(map(shown, queries[:3])) + (", ..." if len(queries) > 3 else "")
-            self._notes.warn(f"{self._path}: {len(queries)} of {len(self._blocks)} queries {words} ({some})")
+            self._notes.warn(
+                f"{self._path}: {len(queries)} of {len(self._blocks)} queries {words} ({some})"
+            )
         return Blocks(self._blocks)
 
     def _walk(self, value: Any, place: Place) -> None:
@@ -143,7 +174,9 @@ class _Responses(ABC):
             self._take(self._query_of(fields, place), fields, place)
         elif isinstance(fields.get("responses"), list):
             self._take_many(fields, place)
-        elif (query := query_column(list(fields), self._columns)) and isinstance(fields.get("response"), tuple):
+        elif (query := query_column(list(fields), self._columns)) and isinstance(
+            fields.get("response"), tuple
+        ):
             self._lose_columns(fields, query, "response")
             self._take(fields[query], dict(fields["response"]), place)
         else:
@@ -152,7 +185,9 @@ class _Responses(ABC):
                 if isinstance(response, tuple):
                     self._take(name, dict(response), where)
                 else:
-                    self._bad("type", where, describe_value(response), f"a response of {self.engine}")
+                    self._bad(
+                        "type", where, describe_value(response), f"a response of {self.engine}"
+                    )
 
     def _take_many(self, fields: _Object, place: Place) -> None:
         """Responses without queries, in the order of their requests."""
@@ -160,19 +195,33 @@ class _Responses(ABC):
         if isinstance(queries, list):
             self._take_each(queries, responses, place, "queries")
         else:
-            named = 'put the requests before the responses, or write {"queries": ["shoes", ...], "responses": [...]}'
+            named = (
+                'put the requests before the responses, or write {"queries": ["shoes", ...], '
+                '"responses": [...]}'
+            )
             self._take_by_place(responses, place, "responses without queries", named)
 
     def _take_by_place(self, responses: Sequence[Any], place: Place, found: str, hint: str) -> None:
-        self._notes.warn(f"{self._path}: found {found}; the queries are named 1 to {len(responses)}; {hint}")
+        self._notes.warn(
+            f"{self._path}: found {found}; the queries are named 1 to {len(responses)}; {hint}"
+        )
         self._take_each(list(range(1, len(responses) + 1)), responses, place, "queries")
 
-    def _take_each(self, queries: Sequence[Any], responses: Sequence[Any], place: Place, given: str) -> None:
+    def _take_each(
+        self, queries: Sequence[Any], responses: Sequence[Any], place: Place, given: str
+    ) -> None:
         if len(queries) != len(responses):
-            self._bad("type", place, f"{len(queries)} {given} and {len(responses)} responses", "as many of both")
+            self._bad(
+                "type",
+                place,
+                f"{len(queries)} {given} and {len(responses)} responses",
+                "as many of both",
+            )
             return
         for query, response in zip(queries, responses, strict=True):
-            self._take(query, dict(response) if isinstance(response, tuple) else {"": response}, place)
+            self._take(
+                query, dict(response) if isinstance(response, tuple) else {"": response}, place
+            )
 
     def _finish(self) -> None:
         """Join what stands apart in the file."""
@@ -190,11 +239,22 @@ class _Responses(ABC):
             return
         where = place if shown(name) in place[0] else (f"{place[0]}: query {shown(name)}", place[1])
         if "error" in fields:
-            self._bad("response", where, f"an error of {self.engine}, {shown(_reason(fields['error']))}", "hits", "send the query again")
+            self._bad(
+                "response",
+                where,
+                f"an error of {self.engine}, {shown(_reason(fields['error']))}",
+                "hits",
+                "send the query again",
+            )
             return
         hits = self._hits(fields)
         if not isinstance(hits, list):
-            self._bad("type", where, f"fields {', '.join(map(repr, list(fields)[:5])) or 'none'}", self.expected)
+            self._bad(
+                "type",
+                where,
+                f"fields {', '.join(map(repr, list(fields)[:5])) or 'none'}",
+                self.expected,
+            )
             return
         self._lose_beside(fields)
         if self._is_cut(fields):
@@ -214,7 +274,10 @@ class _Responses(ABC):
         column = query_column(list(fields), self._columns)
         if not column:
             found = f"a hit with fields {', '.join(map(repr, list(fields)[:8]))}"
-            hints = ("name its field with columns={'query': ...}", "name its field with --run-columns query=NAME")
+            hints = (
+                "name its field with columns={'query': ...}",
+                "name its field with --run-columns query=NAME",
+            )
             self._bad("type", place, found, "a field with its query", *hints)
             return
         query, checked = check_id(fields[column]), self._checked(tuple(fields.items()), place)
@@ -235,7 +298,9 @@ class _Responses(ABC):
             name = _likely_id(fields)
             hint, command = f"columns={{'document': {name!r}}}", f"--run-columns document={name}"
             hints = [f"name the field of the document, as in {one}" for one in (hint, command)]
-            self._bad("null", place, f"a hit without {self._document!r}", "the id of a document", *hints)
+            self._bad(
+                "null", place, f"a hit without {self._document!r}", "the id of a document", *hints
+            )
             return None
         score = _inner(fields, self._score)
         document, score = check_id(found), None if score is _MISSING else score
@@ -246,7 +311,15 @@ class _Responses(ABC):
                 return None
         return document, number  # type: ignore[return-value]
 
-    def _add(self, query: str, ids: Sequence[str], scores: Sequence[float | None], place: Place, *, ordered: bool) -> None:
+    def _add(
+        self,
+        query: str,
+        ids: Sequence[str],
+        scores: Sequence[float | None],
+        place: Place,
+        *,
+        ordered: bool,
+    ) -> None:
         """The hits by score; in their own order where it is another, or where a score is
         missing.
         """
@@ -257,7 +330,10 @@ class _Responses(ABC):
             self._lose_scores(len(known))
             known = [0.0 - rank for rank in range(len(ids))]
         elif ordered and any(later > earlier for earlier, later in pairwise(known)):
-            self._say("have hits that are not in the order of the scores; the order of the hits counts", query)
+            self._say(
+                "have hits that are not in the order of the scores; the order of the hits counts",
+                query,
+            )
             self._lose_scores(len(known))
             known = [0.0 - rank for rank in range(len(ids))]
         self._blocks.append(Block(query, list(ids), known, place))
@@ -266,7 +342,9 @@ class _Responses(ABC):
         """Name the fields of a hit that are neither its document nor its score."""
         if self._lose is not None:
             held = {_path(fields, self._document), _path(fields, self._score)}
-            for path in _leaves({name: value for name, value in fields.items() if name not in kept}):
+            for path in _leaves(
+                {name: value for name, value in fields.items() if name not in kept}
+            ):
                 if path not in held:
                     self._lose("columns", path)
 
@@ -281,7 +359,11 @@ class _Responses(ABC):
             return
         query = query_column(list(fields), self._columns)
         for outer, value in fields.items():
-            whole = {"": value} if outer != self.hits[0] or not isinstance(value, tuple) else dict(value)
+            whole = (
+                {"": value}
+                if outer != self.hits[0] or not isinstance(value, tuple)
+                else dict(value)
+            )
             for name, inner in whole.items():
                 is_work = (name or outer) in {*_WORK, self.hits[1]} or outer == query
                 if not is_work and inner not in (None, "", [], ()):
@@ -290,7 +372,15 @@ class _Responses(ABC):
     def _say(self, words: str, query: str) -> None:
         self._said.setdefault(words, []).append(query)
 
-    def _bad(self, kind: str, place: Place, found: str, expected: str, hint: str = "", command_hint: str = "") -> None:
+    def _bad(
+        self,
+        kind: str,
+        place: Place,
+        found: str,
+        expected: str,
+        hint: str = "",
+        command_hint: str = "",
+    ) -> None:
         self._complain(Complaint(kind, *place, found, expected, hint, command_hint=command_hint))
 
     def _without_query(self, place: Place, hint: str) -> None:
@@ -317,7 +407,15 @@ class _Elasticsearch(_Responses):
     engine, document, score, hits = "Elasticsearch", "_id", "_score", ("hits", "hits")
     expected = '{query: response}, {"responses": [...]}, or hits that each have a query'
 
-    def __init__(self, source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain, lose: Lose | None = None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        table: Table,
+        columns: Columns,
+        notes: Notes,
+        complain: Complain,
+        lose: Lose | None = None,
+    ) -> None:
         super().__init__(source, table, columns, notes=notes, complain=complain, lose=lose)
         self._header: Place | None = None
         self._requests: list[Any] = []
@@ -349,22 +447,37 @@ class _Elasticsearch(_Responses):
             if responses:
                 super()._take_many({"responses": responses}, place)
         elif not responses:
-            hint = "put the responses after the requests: cat requests.ndjson responses.json > run.jsonl"
-            self._bad("type", place, f"{len(requests)} requests of _msearch without responses", "both", hint)
+            hint = (
+                "put the responses after the requests: cat requests.ndjson responses.json > "
+                "run.jsonl"
+            )
+            self._bad(
+                "type",
+                place,
+                f"{len(requests)} requests of _msearch without responses",
+                "both",
+                hint,
+            )
         elif not (names := query_names(requests)) and len(requests) == len(responses):
             hint = 'give every request a "_name" of its own'
             self._take_by_place(responses, place, "requests without a text of their own each", hint)
         else:
             self._take_each(names or requests, responses, place, "requests")
             some = ", ".join(map(shown, names[:3])) + (", ..." if len(names) > 3 else "")
-            self._notes.inform(f"{self._path}: {len(names)} queries named by the lines of their requests ({some})")
+            self._notes.inform(
+                f"{self._path}: {len(names)} queries named by the lines of their requests ({some})"
+            )
 
     def _is_hit(self, fields: _Object) -> bool:
         return "_id" in fields and not isinstance(fields["_id"], tuple)
 
     def _is_response(self, fields: _Object) -> bool:
         hits = fields.get("hits")
-        inner = dict(hits) if isinstance(hits, tuple) and all(isinstance(pair, tuple) for pair in hits) else {}
+        inner = (
+            dict(hits)
+            if isinstance(hits, tuple) and all(isinstance(pair, tuple) for pair in hits)
+            else {}
+        )
         return isinstance(inner.get("hits"), list) or ("total" in inner and "took" in fields)
 
     def _query_of(self, fields: _Object, place: Place) -> Any:
@@ -380,19 +493,26 @@ class _Elasticsearch(_Responses):
 
     def _is_cut(self, fields: _Object) -> bool:
         shards = fields.get("_shards")
-        return fields.get("timed_out") is True or (isinstance(shards, tuple) and bool(dict(shards).get("failed")))
+        return fields.get("timed_out") is True or (
+            isinstance(shards, tuple) and bool(dict(shards).get("failed"))
+        )
 
 
 class _Solr(_Responses):
     engine, document, score, hits = "Solr", "id", "score", ("response", "docs")
-    expected = '{query: response}, or responses with responseHeader.params.q and response.docs (not "grouped")'
+    expected = (
+        "{query: response}, or responses with responseHeader.params.q and response.docs (not "
+        '"grouped")'
+    )
 
     def _is_hit(self, fields: _Object) -> bool:
         return False
 
     def _is_response(self, fields: _Object) -> bool:
         response = fields.get("response")
-        return (isinstance(response, tuple) and "docs" in dict(response)) or "responseHeader" in fields
+        return (
+            isinstance(response, tuple) and "docs" in dict(response)
+        ) or "responseHeader" in fields
 
     def _query_of(self, fields: _Object, place: Place) -> Any:
         if column := query_column(list(fields), self._columns):
@@ -422,7 +542,9 @@ def _reason(error: Any) -> str:
     if not isinstance(error, tuple):
         return str(error)[:200]
     fields = dict(error)
-    words = [str(fields[name]) for name in ("type", "reason", "msg") if isinstance(fields.get(name), str)]
+    words = [
+        str(fields[name]) for name in ("type", "reason", "msg") if isinstance(fields.get(name), str)
+    ]
     return ": ".join(words)[:200] or "no reason given"
 
 

@@ -18,7 +18,9 @@ _PLACEHOLDER = "$query"
 _DOCUMENTS = '{document: {"gain": number}}, a list of such, or {gain: [document, ...]}'
 
 
-def read_rre(source: Source, table: Table, _columns: Columns, notes: Notes, complain: Complain) -> Blocks:
+def read_rre(
+    source: Source, table: Table, _columns: Columns, notes: Notes, complain: Complain
+) -> Blocks:
     r"""Read ratings: topics, groups of queries and queries, with ``relevant_documents``."""
     judgments_only(source.path, table, "ratings of RRE")
     return _Ratings(source.path, notes, complain).read(source)
@@ -31,7 +33,10 @@ def rre_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet
     rows = [
         JudgmentRow(block.query, document, grade, query_text=block.query, place=block.place)
         for block in blocks
-        for document, grade in (*zip(block.documents, block.values, strict=True), *((one, None) for one in ratings.unjudged[block.query]))
+        for document, grade in (
+            *zip(block.documents, block.values, strict=True),
+            *((one, None) for one in ratings.unjudged[block.query]),
+        )
     ]
     return sheet_of(rows, texts_are_ids=True, left=ratings.left)
 
@@ -47,7 +52,9 @@ source.
 
 def _is_ours(fields: dict[str, Any]) -> bool:
     """Return whether the settings are those that `idealrank convert` writes."""
-    return all(fields.get(name) == value for name, value in PLACEHOLDERS.items() if value) and isinstance(fields.get("index"), str)
+    return all(
+        fields.get(name) == value for name, value in PLACEHOLDERS.items() if value
+    ) and isinstance(fields.get("index"), str)
 
 
 class _Ratings:
@@ -70,11 +77,19 @@ class _Ratings:
             self._complain(broken(error, source.path, 0))
             return Blocks()
         if not isinstance(value, tuple):
-            self._bad((self._path, 0), describe_value(value), "an object with topics, query_groups or queries")
+            self._bad(
+                (self._path, 0),
+                describe_value(value),
+                "an object with topics, query_groups or queries",
+            )
             return Blocks()
         placeholder = dict(value).get("query_placeholder") or _PLACEHOLDER
         if not isinstance(placeholder, str):
-            self._bad((self._path, 0), f"{describe_value(placeholder)} as query_placeholder", "the name of a placeholder, such as $query")
+            self._bad(
+                (self._path, 0),
+                f"{describe_value(placeholder)} as query_placeholder",
+                "the name of a placeholder, such as $query",
+            )
             return Blocks()
         self._placeholder = placeholder
         known = (*_INNER, "relevant_documents", *(PLACEHOLDERS if _is_ours(dict(value)) else ()))
@@ -85,8 +100,14 @@ class _Ratings:
         if self._blank:
             self._notes.inform(f"{self._path}: {self._blank:,} documents have no gain: unjudged")
         if self._again:
-            self._notes.inform(f"{self._path}: {self._again:,} queries are repeated with the same documents; each counts once")
-        blocks = [Block(query, list(grades), list(grades.values()), self._place(query)) for query, grades in self._grades.items()]
+            self._notes.inform(
+                f"{self._path}: {self._again:,} queries are repeated with the same documents; "
+                f"each counts once"
+            )
+        blocks = [
+            Block(query, list(grades), list(grades.values()), self._place(query))
+            for query, grades in self._grades.items()
+        ]
         return Blocks(blocks)
 
     def _walk(self, fields: dict[str, Any], place: Place, documents: Any) -> None:
@@ -101,7 +122,11 @@ class _Ratings:
                     self._take(dict(inner), where, documents)
                 else:
                     within = dict(inner)
-                    named = [within[key] for key in ("name", "description") if isinstance(within.get(key), str)]
+                    named = [
+                        within[key]
+                        for key in ("name", "description")
+                        if isinstance(within.get(key), str)
+                    ]
                     if named:
                         self.left.setdefault("groups", []).append(named[0])
                     self._walk(within, where, documents)
@@ -112,7 +137,12 @@ class _Ratings:
         named = dict(placeholders) if isinstance(placeholders, tuple) else {}
         if self._placeholder not in named:
             hint = 'set "query_placeholder" at the top of the file'
-            self._bad(place, f"placeholders {', '.join(map(repr, named)) or 'none'}", f"{self._placeholder!r}, the text of the query", hint)
+            self._bad(
+                place,
+                f"placeholders {', '.join(map(repr, named)) or 'none'}",
+                f"{self._placeholder!r}, the text of the query",
+                hint,
+            )
             return
         query = check_id(named[self._placeholder])
         if isinstance(query, tuple):
@@ -127,11 +157,17 @@ class _Ratings:
                 self._bad(place, f"document {shown(document)} with two gains", "one gain")
                 return
         if self._grades.get(query, grades) != grades:
-            self._bad(place, f"query {shown(query)} again, with other documents", "one set of documents for the text of a query")
+            self._bad(
+                place,
+                f"query {shown(query)} again, with other documents",
+                "one set of documents for the text of a query",
+            )
             return
         self._again += query in self._grades
         self._grades[query] = grades
-        self.unjudged[query] = [document for document in dict.fromkeys(unjudged) if document not in grades]
+        self.unjudged[query] = [
+            document for document in dict.fromkeys(unjudged) if document not in grades
+        ]
 
     def _rated(self, documents: Any, place: Place) -> Iterator[tuple[str, float | None]]:
         """Documents with their gains; None where a document has none."""
@@ -143,9 +179,15 @@ class _Ratings:
                 self._bad(place, f"{describe_value(part)} as relevant_documents", _DOCUMENTS)
                 return
             for name, value in part:
-                yield from self._of_gain(name, value, place) if isinstance(value, list) else self._of_document(name, value, place)
+                yield from (
+                    self._of_gain(name, value, place)
+                    if isinstance(value, list)
+                    else self._of_document(name, value, place)
+                )
 
-    def _of_gain(self, gain: str, documents: list[Any], place: Place) -> Iterator[tuple[str, float | None]]:
+    def _of_gain(
+        self, gain: str, documents: list[Any], place: Place
+    ) -> Iterator[tuple[str, float | None]]:
         grade = None
         if not gain.strip():  # Quepid's export of documents without a rating
             self._blank += len(documents)
@@ -159,7 +201,9 @@ class _Ratings:
             else:
                 yield identifier, grade
 
-    def _of_document(self, document: str, value: Any, place: Place) -> Iterator[tuple[str, float | None]]:
+    def _of_document(
+        self, document: str, value: Any, place: Place
+    ) -> Iterator[tuple[str, float | None]]:
         gain = dict(value).get("gain") if isinstance(value, tuple) else value
         identifier = check_id(document)
         if gain is None:

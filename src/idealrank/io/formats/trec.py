@@ -21,12 +21,17 @@ def read_trec_qrels(sources: Sequence[Source], duplicates: QrelsDuplicates, note
     paths = [source.path for source in sources]
     refuse_swapped(sources, "qrels")
     try:
-        table = _kernel.read_text(_kernel.Text([source.data for source in sources], "qrels"), duplicates=duplicates)
+        table = _kernel.read_text(
+            _kernel.Text([source.data for source in sources], "qrels"), duplicates=duplicates
+        )
     except _kernel.ParseError as error:
         raise translate(error, paths, "qrels") from None
     hidden = table.counters["comments_like_data"]
     if hidden:
-        notes.warn(f"{', '.join(paths)}: {hidden} comment lines would be judgments without '#'; they are ignored")
+        notes.warn(
+            f"{', '.join(paths)}: {hidden} comment lines would be judgments without '#'; they "
+            f"are ignored"
+        )
     return Qrels.from_table(table, name=paths[0], paths=paths)
 
 
@@ -47,7 +52,9 @@ def read_trec_run(sources: Sequence[Source], name: str) -> Run:
 def read_lines(text: bytes, table: Table, path: str) -> _kernel.Table:
     """Some lines of a text, of which the numbers are not known; every row is kept."""
     try:
-        return _kernel.read_text(_kernel.Text([text.removeprefix(b"\xef\xbb\xbf")], table), duplicates="keep", threads=1)
+        return _kernel.read_text(
+            _kernel.Text([text.removeprefix(b"\xef\xbb\xbf")], table), duplicates="keep", threads=1
+        )
     except _kernel.ParseError as error:
         problem, _, _, line, detail = error.args
         found, expected, hint = describe(problem, line, detail, table)
@@ -61,7 +68,9 @@ def refuse_swapped(sources: Sequence[Source], table: Table) -> None:
         other = _kind_of(line.decode("utf-8", "replace").split())
         if other not in (table, ""):
             found = f"a line of {'a run' if other == 'run' else 'judgments'}, {quoted(line)}"
-            raise FileFormatError(source.path, number, found, FIELDS[table], "judgments come first, then runs")
+            raise FileFormatError(
+                source.path, number, found, FIELDS[table], "judgments come first, then runs"
+            )
 
 
 def _first_line(source: Source) -> tuple[int, bytes]:

@@ -8,7 +8,15 @@ from typing import Any
 from idealrank.errors import FileFormatError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.formats.nested import broken, load
-from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, judgments_only, one_grade_each, sheet_of, valid_text
+from idealrank.io.judgment_rows import (
+    JudgmentRow,
+    JudgmentSheet,
+    SeenPairs,
+    judgments_only,
+    one_grade_each,
+    sheet_of,
+    valid_text,
+)
 from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Place, Rows, Table
 from idealrank.io.sources import Source
@@ -29,7 +37,9 @@ def ubi_sheet(source: Source, complain: Complain) -> JudgmentSheet:
     return sheet_of(rows)
 
 
-def read_ubi_judgments(source: Source, table: Table, _columns: Columns, _notes: Notes, complain: Complain) -> Rows:
+def read_ubi_judgments(
+    source: Source, table: Table, _columns: Columns, _notes: Notes, complain: Complain
+) -> Rows:
     """Read one grade for each judged document."""
     judgments_only(source.path, table, "records of User Behavior Insights")
     return one_grade_each(source.path, list(ubi_sheet(source, complain).rows))
@@ -55,19 +65,34 @@ def _records(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
         hits = dict(whole).get("hits")
         found = dict(hits).get("hits") if isinstance(hits, tuple) else None
     if not isinstance(found, list):
-        raise FileFormatError(source.path, 0, describe_value(whole), f"hits, an array, or {_EXPECTED} on each line")
-    yield from ((one, (f"{source.path}: record {number}", 0)) for number, one in enumerate(found, 1))
+        raise FileFormatError(
+            source.path, 0, describe_value(whole), f"hits, an array, or {_EXPECTED} on each line"
+        )
+    yield from (
+        (one, (f"{source.path}: record {number}", 0)) for number, one in enumerate(found, 1)
+    )
 
 
 def _row(value: Any, place: Place, complain: Complain) -> JudgmentRow | None:
     fields = dict(value) if isinstance(value, tuple) else {}
     inner = fields.get("_source")
     fields = dict(inner) if isinstance(inner, tuple) else fields
-    if "document" not in fields or "judgment" not in fields or not ({"query_id", "query"} & set(fields)):
-        found = f"fields {', '.join(map(repr, list(fields)[:6])) or 'none'}" if fields else describe_value(value)
+    if (
+        "document" not in fields
+        or "judgment" not in fields
+        or not ({"query_id", "query"} & set(fields))
+    ):
+        found = (
+            f"fields {', '.join(map(repr, list(fields)[:6])) or 'none'}"
+            if fields
+            else describe_value(value)
+        )
         complain(Complaint("fields", *place, found, _EXPECTED))
         return None
-    query, document = check_id(fields.get("query_id", fields.get("query"))), check_id(fields["document"])
+    query, document = (
+        check_id(fields.get("query_id", fields.get("query"))),
+        check_id(fields["document"]),
+    )
     grade = check_number(fields["judgment"], "qrels") if fields["judgment"] is not None else None
     for checked, name in ((query, "query_id"), (document, "document"), (grade, "judgment")):
         if isinstance(checked, tuple):
@@ -75,4 +100,11 @@ def _row(value: Any, place: Place, complain: Complain) -> JudgmentRow | None:
             return None
     assert isinstance(query, str) and isinstance(document, str) and not isinstance(grade, tuple)  # noqa: S101, PT018  (for type checkers)
     others = {name: one for name, one in fields.items() if name not in _FIELDS}
-    return JudgmentRow(query, document, grade, query_text=valid_text(fields.get("query")), values=others, place=place)
+    return JudgmentRow(
+        query,
+        document,
+        grade,
+        query_text=valid_text(fields.get("query")),
+        values=others,
+        place=place,
+    )

@@ -44,7 +44,8 @@ _END = b"# idealrank-baseline-end"  # the last line
 _TAIL = 1 << 16  # bytes in which the last line is looked for
 _WRITER = "`idealrank gate --update-baseline`"
 _RESTORE = (
-    f"restore the file, for example from git; or delete it, and create it again with {_WRITER}: its series and accepted drops are lost then"
+    f"restore the file, for example from git; or delete it, and create it again with {_WRITER}: "
+    f"its series and accepted drops are lost then"
 )
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
 _LONGEST = 1 << 20  # of a first line that is looked at
@@ -99,7 +100,10 @@ class BaselineRecord:
 
 def depth_of(measures: Sequence[Measure], convention: Convention) -> int | None:
     """Return the number of ranks that these measures look at, for any judgments; None for all."""
-    taken_out = convention.alignment.unjudged == "skipped" or convention.alignment.negative in ("removed", "padding")
+    taken_out = convention.alignment.unjudged == "skipped" or convention.alignment.negative in (
+        "removed",
+        "padding",
+    )
     resolved = [measure.under(convention) for measure in measures]
     depths = [0 if _knows_length(measure) else measure.hits_needed() for measure in resolved]
     return None if taken_out or 0 in depths else max(depths)
@@ -114,7 +118,9 @@ _LATER = ("content", "kept", "series", "origin")  # fields that files of earlier
 _ALWAYS = tuple(one.name for one in fields(BaselineRecord) if one.name not in _LATER)
 
 
-def record_of(evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[str] = ()) -> BaselineRecord:
+def record_of(
+    evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[str] = ()
+) -> BaselineRecord:
     """Describe a run that becomes a baseline."""
     convention, means = evaluation.convention, evaluation.mean()
     hashes = [one.sha256 for one in input_files([evaluation.path] if evaluation.path else [])]
@@ -133,7 +139,9 @@ def record_of(evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[
     )
 
 
-def baseline_bytes(run: Run, record: BaselineRecord, convention: Convention, others: Sequence[bytes] = ()) -> bytes:
+def baseline_bytes(
+    run: Run, record: BaselineRecord, convention: Convention, others: Sequence[bytes] = ()
+) -> bytes:
     r"""A baseline file: the same input gives the same bytes."""
     return lines_with_record(record, [run_lines(run, record, convention), *others])
 
@@ -148,7 +156,9 @@ def lines_with_record(record: BaselineRecord, runs: Sequence[bytes]) -> bytes:
     comments.
     """
     first, *others = runs
-    kept = [_KEPT + b"%d\n" % number + _in_comments(lines) for number, lines in enumerate(others, 1)]
+    kept = [
+        _KEPT + b"%d\n" % number + _in_comments(lines) for number, lines in enumerate(others, 1)
+    ]
     below = b"".join([first, *kept, _END + b"\n"])
     said = asdict(record)
     text = _json_text(said | {"checksum": _checksum(said, below)})
@@ -166,7 +176,9 @@ def _checksum(said: Mapping[str, Any], below: bytes) -> str:
     that.
     """
     record = {name: value for name, value in said.items() if name != "checksum"}
-    return hashlib.sha256(_json_text(record).encode("ascii") + b"\n" + _with_plain_ends(below)).hexdigest()
+    return hashlib.sha256(
+        _json_text(record).encode("ascii") + b"\n" + _with_plain_ends(below)
+    ).hexdigest()
 
 
 def _with_plain_ends(lines: bytes) -> bytes:
@@ -201,11 +213,18 @@ def compressed(data: bytes) -> bytes:
 def _lines(run: Run, record: BaselineRecord, convention: Convention) -> Iterator[bytes]:
     """Lines with tabs between the fields, for ids may hold blanks."""
     alignment = convention.alignment
-    tag = ("".join(letter if letter.isprintable() and not letter.isspace() else "_" for letter in run.name) or "run").encode(
-        "utf-8", "surrogateescape"
-    )
+    tag = (
+        "".join(
+            letter if letter.isprintable() and not letter.isspace() else "_" for letter in run.name
+        )
+        or "run"
+    ).encode("utf-8", "surrogateescape")
     try:
-        table = run.source if isinstance(run.source, _kernel.Table) else _kernel.read_text(run.source, duplicates="keep")
+        table = (
+            run.source
+            if isinstance(run.source, _kernel.Table)
+            else _kernel.read_text(run.source, duplicates="keep")
+        )
         for number in range(table.n_queries):
             query = _field(table.query_id(number), "query", run.name)
             documents, scores, first, _ = _kernel.rank_query(
@@ -216,17 +235,31 @@ def _lines(run: Run, record: BaselineRecord, convention: Convention) -> Iterator
                 duplicates=alignment.duplicates,
             )
             kept = len(documents) if record.depth is None else int((first <= record.depth).sum())
-            for rank, (document, score) in enumerate(zip(documents[:kept], scores[:kept].tolist(), strict=True), 1):
-                yield b"%b\tQ0\t%b\t%d\t%b\t%b\n" % (query, _field(document, "document", run.name), rank, repr(score).encode(), tag)
+            for rank, (document, score) in enumerate(
+                zip(documents[:kept], scores[:kept].tolist(), strict=True), 1
+            ):
+                yield b"%b\tQ0\t%b\t%d\t%b\t%b\n" % (
+                    query,
+                    _field(document, "document", run.name),
+                    rank,
+                    repr(score).encode(),
+                    tag,
+                )
     except _kernel.ParseError as error:
         raise translate(error, run.paths, "run") from None
 
 
 def _field(name: bytes, kind: str, run: str) -> bytes:
-    if name != name.strip() or any(byte < 0x20 for byte in name) or (kind == "query" and name.startswith(b"#")):
+    if (
+        name != name.strip()
+        or any(byte < 0x20 for byte in name)
+        or (kind == "query" and name.startswith(b"#"))
+    ):
         raise InputError(
-            f"run {run!r}: {kind} {decode_id(name)!r}: found an id that a line of a run cannot hold, expected an id without tabs, line "
-            "feeds and surrounding blanks, and no query that begins with '#'; rename it before you create a baseline from the run"
+            f"run {run!r}: {kind} {decode_id(name)!r}: found an id that a line of a run "
+            f"cannot hold, expected an id without tabs, line "
+            "feeds and surrounding blanks, and no query that begins with '#'; rename it "
+            "before you create a baseline from the run"
         )
     return name
 
@@ -242,25 +275,46 @@ def _record(source: Source) -> BaselineRecord | None:
     if not start.startswith(_MARK):
         _refuse_without_first_line(source)
         return None
-    line = bytes(source.data[:_LONGEST]).partition(b"\n")[0].removeprefix(_BYTE_ORDER_MARK).removeprefix(_MARK)
+    line = (
+        bytes(source.data[:_LONGEST])
+        .partition(b"\n")[0]
+        .removeprefix(_BYTE_ORDER_MARK)
+        .removeprefix(_MARK)
+    )
     expected = f"the line that {_WRITER} writes"
     try:
         said: Any = json.loads(line)
     except (ValueError, RecursionError):
-        raise FileFormatError(source.path, 1, "a damaged first line of a baseline", expected, _RESTORE) from None
+        raise FileFormatError(
+            source.path, 1, "a damaged first line of a baseline", expected, _RESTORE
+        ) from None
     schema = said.get("schema") if isinstance(said, dict) else None
     if isinstance(schema, int) and schema > SCHEMA:
         hint = f"update idealrank, or {_RESTORE}"
-        raise FileFormatError(source.path, 1, f"a baseline of schema {schema}", f"{SCHEMA} or less", hint)
-    if not isinstance(said, dict):
-        raise FileFormatError(source.path, 1, "a damaged first line of a baseline", expected, _RESTORE)
-    try:
-        record = _checked({name: said.get(name) for name in _LATER} | {name: said[name] for name in _ALWAYS})
-    except (KeyError, TypeError, ValueError, OverflowError, OptionError):
-        raise FileFormatError(source.path, 1, "an incomplete first line of a baseline", expected, _RESTORE) from None
-    if record.schema >= _SCHEMA_OF_CHECKSUMS and said.get("checksum") != _checksum(said, bytes(source.data).partition(b"\n")[2]):
         raise FileFormatError(
-            source.path, 1, "a checksum of other lines: the file was edited or cut", f"the file as {_WRITER} left it", _RESTORE
+            source.path, 1, f"a baseline of schema {schema}", f"{SCHEMA} or less", hint
+        )
+    if not isinstance(said, dict):
+        raise FileFormatError(
+            source.path, 1, "a damaged first line of a baseline", expected, _RESTORE
+        )
+    try:
+        record = _checked(
+            {name: said.get(name) for name in _LATER} | {name: said[name] for name in _ALWAYS}
+        )
+    except (KeyError, TypeError, ValueError, OverflowError, OptionError):
+        raise FileFormatError(
+            source.path, 1, "an incomplete first line of a baseline", expected, _RESTORE
+        ) from None
+    if record.schema >= _SCHEMA_OF_CHECKSUMS and said.get("checksum") != _checksum(
+        said, bytes(source.data).partition(b"\n")[2]
+    ):
+        raise FileFormatError(
+            source.path,
+            1,
+            "a checksum of other lines: the file was edited or cut",
+            f"the file as {_WRITER} left it",
+            _RESTORE,
         )
     return record
 
@@ -270,7 +324,9 @@ def _refuse_without_first_line(source: Source) -> None:
     last = bytes(source.data[-_TAIL:]).rstrip().rpartition(b"\n")[2]
     if last == _END or last.startswith(_KEPT_LINE):
         expected = "'# idealrank baseline ...', which has the state of the series"
-        raise FileFormatError(source.path, 1, "a baseline file that has lost its first line", expected, _RESTORE)
+        raise FileFormatError(
+            source.path, 1, "a baseline file that has lost its first line", expected, _RESTORE
+        )
 
 
 def refuse_unreadable(written: Path, path: str, record: BaselineRecord) -> None:
@@ -280,18 +336,34 @@ def refuse_unreadable(written: Path, path: str, record: BaselineRecord) -> None:
     try:
         again = _record(source)
     except FileFormatError as error:
-        raise InputError(f"{path}: not written, for its first line cannot be read again ({error})") from None
+        raise InputError(
+            f"{path}: not written, for its first line cannot be read again ({error})"
+        ) from None
     if again is None or _json_text(asdict(again)) != _json_text(asdict(record)):
-        raise InputError(f"{path}: not written, for its first line reads back as another one; this is a fault of idealrank")
+        raise InputError(
+            f"{path}: not written, for its first line reads back as another one; this is a "
+            f"fault of idealrank"
+        )
 
 
 def _checked(said: dict[str, Any]) -> BaselineRecord:
     for name in ("name", "version", "convention", "fingerprint"):
         _expect(isinstance(said[name], str))
-    _expect(all(said[name] is None or isinstance(said[name], str) for name in ("run", "content", "origin")))
+    _expect(
+        all(
+            said[name] is None or isinstance(said[name], str)
+            for name in ("run", "content", "origin")
+        )
+    )
     _expect(said["depth"] is None or (type(said["depth"]) is int and said["depth"] > 0))
-    _expect(type(said["schema"]) is int and isinstance(said["means"], dict) and isinstance(said["judgments"], list))
-    said["means"] = {text: None if mean is None else float(mean) for text, mean in said["means"].items()}
+    _expect(
+        type(said["schema"]) is int
+        and isinstance(said["means"], dict)
+        and isinstance(said["judgments"], list)
+    )
+    said["means"] = {
+        text: None if mean is None else float(mean) for text, mean in said["means"].items()
+    }
     said["judgments"] = tuple(map(str, said["judgments"]))
     said["series"] = Series() if said["series"] is None else Series.of(said["series"])
     kept = [{"name": said["name"], "commit": 0}] if said["kept"] is None else said["kept"]
@@ -310,7 +382,13 @@ def read_baseline(path: str, name: str, notes: Notes) -> tuple[Run, BaselineReco
     (source,) = open_sources(path, notes)
     record = _record(source)
     if record is None:
-        raise FileFormatError(path, 1, "another first line", "'# idealrank baseline ...'", "create one with --update-baseline")
+        raise FileFormatError(
+            path,
+            1,
+            "another first line",
+            "'# idealrank baseline ...'",
+            "create one with --update-baseline",
+        )
     return read_trec_run([source], name), record
 
 
@@ -323,18 +401,26 @@ def content_hash(path: str, notes: Notes) -> str:
 def lines_of_kept(path: str, record: BaselineRecord, notes: Notes) -> list[bytes]:
     """TREC lines of every run of a baseline file, in the order of its record."""
     (source,) = open_sources(path, notes)
-    lines = [line for line in _with_plain_ends(bytes(source.data)).split(b"\n") if line and line != _END]
+    lines = [
+        line for line in _with_plain_ends(bytes(source.data)).split(b"\n") if line and line != _END
+    ]
     starts = [number for number, line in enumerate(lines) if line.startswith(_KEPT)]
     if len(starts) + 1 != len(record.kept):
         expected = f"{len(record.kept)} runs, as the first line says"
         raise FileFormatError(path, 1, f"a baseline of {len(starts) + 1} runs", expected, _RESTORE)
-    plain = [line for line in lines[: starts[0] if starts else None] if not line.startswith((b"#", _BYTE_ORDER_MARK))]
+    plain = [
+        line
+        for line in lines[: starts[0] if starts else None]
+        if not line.startswith((b"#", _BYTE_ORDER_MARK))
+    ]
     ends = [*starts[1:], len(lines)] if starts else []
     kept = [lines[start + 1 : end] for start, end in zip(starts, ends, strict=True)]
     try:
         return [b"".join(map(_with_tabs, plain)), *map(_from_comments, kept)]
     except ValueError:
-        expected = "lines 'QUERY Q0 DOCUMENT RANK SCORE TAG', and '# QUERY DOCUMENT SCORE' in comments"
+        expected = (
+            "lines 'QUERY Q0 DOCUMENT RANK SCORE TAG', and '# QUERY DOCUMENT SCORE' in comments"
+        )
         raise FileFormatError(path, 1, "a damaged run", expected, _RESTORE) from None
 
 
@@ -351,7 +437,9 @@ def run_in(data: bytes, name: str) -> Run:
     return read_trec_run([Source(name, data)], name)
 
 
-def refuse_shallow(path: str, record: BaselineRecord, measures: Sequence[Measure], convention: Convention) -> None:
+def refuse_shallow(
+    path: str, record: BaselineRecord, measures: Sequence[Measure], convention: Convention
+) -> None:
     """Refuse a baseline whose lists are too short for what is asked."""
     if record.depth is None:
         return
@@ -360,19 +448,34 @@ def refuse_shallow(path: str, record: BaselineRecord, measures: Sequence[Measure
         if needed is None or needed > record.depth:
             what = "whole lists" if needed is None else f"{needed} ranks"
             raise InputError(
-                f"{path}: found lists cut after rank {record.depth}, expected {what}, which {measure} uses under convention "
-                f"{convention.name}; use other measures, or delete the file and create it again, with all measures and "
+                f"{path}: found lists cut after rank {record.depth}, expected {what}, which "
+                f"{measure} uses under convention "
+                f"{convention.name}; use other measures, or delete the file and create it "
+                f"again, with all measures and "
                 f"--update-baseline, from a run that you trust (it was {record.name})"
             )
 
 
-def changes_since(path: str, record: BaselineRecord, evaluation: Evaluation, judgments: Sequence[str]) -> list[str]:
+def changes_since(
+    path: str, record: BaselineRecord, evaluation: Evaluation, judgments: Sequence[str]
+) -> list[str]:
     """Describe the changes since the baseline was made, in sentences; empty without any."""
     if evaluation.convention.fingerprint != record.fingerprint:
-        return [f"{path} was created under convention {record.convention}; this gate evaluates it under {evaluation.convention.name}"]
+        return [
+            f"{path} was created under convention {record.convention}; this gate evaluates it "
+            f"under {evaluation.convention.name}"
+        ]
     now = evaluation.mean()
-    means = [(text, now[text], math.nan if then is None else then) for text, then in record.means.items() if text in now]
-    moved = [f"{text} is {mean:.4f} and was {then:.4f}" for text, mean, then in means if _differ(mean, then)]
+    means = [
+        (text, now[text], math.nan if then is None else then)
+        for text, then in record.means.items()
+        if text in now
+    ]
+    moved = [
+        f"{text} is {mean:.4f} and was {then:.4f}"
+        for text, mean, then in means
+        if _differ(mean, then)
+    ]
     if moved:
         return [f"{path} had other judgments when it was created: {', '.join(moved)}"]
     hashes = _hashes(judgments)
@@ -380,7 +483,11 @@ def changes_since(path: str, record: BaselineRecord, evaluation: Evaluation, jud
     if content is not None and record.content is not None:
         other = "" if content == record.content else "other judgments"
     else:
-        other = "other files of judgments" if hashes and record.judgments and hashes != record.judgments else ""
+        other = (
+            "other files of judgments"
+            if hashes and record.judgments and hashes != record.judgments
+            else ""
+        )
     if other:
         return [f"{path} was created with {other}, which give the same means"]
     return []
@@ -392,4 +499,7 @@ def _hashes(judgments: Sequence[str]) -> tuple[str, ...]:
 
 
 def _differ(one: float, other: float) -> bool:
-    return not (abs(one - other) <= ROUNDING * max(abs(one), abs(other)) or (math.isnan(one) and math.isnan(other)))
+    return not (
+        abs(one - other) <= ROUNDING * max(abs(one), abs(other))
+        or (math.isnan(one) and math.isnan(other))
+    )

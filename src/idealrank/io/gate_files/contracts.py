@@ -24,16 +24,32 @@ def read_contracts(path: AnyPath, notes: Notes) -> tuple[Contract, ...]:
     number, head = next(rows, (0, []))
     names = [name.strip().lower() for name in head]
     if "query" not in names or len(set(names)) < len(names) or not set(names) <= set(_COLUMNS):
-        raise FileFormatError(source.path, number, f"the header {','.join(head) or 'of an empty file'}", "query[,measure][,at_least]")
+        raise FileFormatError(
+            source.path,
+            number,
+            f"the header {','.join(head) or 'of an empty file'}",
+            "query[,measure][,at_least]",
+        )
     found: dict[tuple[str, str | None, float | None], Contract] = {}
     for number, row in rows:
         contract = _contract(source.path, number, names, row)
         key = (contract.query, contract.measure, contract.at_least)
         if key in found:
-            raise FileFormatError(source.path, number, f"the contract of {found[key].place} a second time", "each once")
+            raise FileFormatError(
+                source.path,
+                number,
+                f"the contract of {found[key].place} a second time",
+                "each once",
+            )
         found[key] = contract
     if not found:
-        raise FileFormatError(source.path, 0, "no contract", "one line per contract below the header", "omit --contracts if there are none")
+        raise FileFormatError(
+            source.path,
+            0,
+            "no contract",
+            "one line per contract below the header",
+            "omit --contracts if there are none",
+        )
     return tuple(found.values())
 
 
@@ -46,13 +62,22 @@ def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
             if any(cell.strip() for cell in row):
                 yield reader.line_num, row
     except csv.Error as error:
-        raise FileFormatError(source.path, reader.line_num, f"a line that is not CSV ({error})", "query[,measure][,at_least]") from None
+        raise FileFormatError(
+            source.path,
+            reader.line_num,
+            f"a line that is not CSV ({error})",
+            "query[,measure][,at_least]",
+        ) from None
 
 
 def _contract(path: str, number: int, names: list[str], row: list[str]) -> Contract:
     if len(row) != len(names):
         raise FileFormatError(
-            path, number, f"{len(row)} fields", f"{len(names)}: {','.join(names)}", "quote a measure that contains commas"
+            path,
+            number,
+            f"{len(row)} fields",
+            f"{len(names)}: {','.join(names)}",
+            "quote a measure that contains commas",
         )
     cells = dict(zip(names, (cell.strip() for cell in row), strict=True))
     if not cells["query"]:
@@ -71,14 +96,26 @@ def _measure(path: str, number: int, text: str) -> str | None:
     try:
         measure = parse_measure(text)
     except OptionError as error:
-        raise FileFormatError(path, number, f"no valid measure ({error})", "one such as nDCG@10, or an empty field") from None
+        raise FileFormatError(
+            path, number, f"no valid measure ({error})", "one such as nDCG@10, or an empty field"
+        ) from None
     if not measure.direction or measure.aggregate == "text":
-        raise FileFormatError(path, number, f"{measure}, for which neither more nor less is better", "a measure of quality such as nDCG@10")
+        raise FileFormatError(
+            path,
+            number,
+            f"{measure}, for which neither more nor less is better",
+            "a measure of quality such as nDCG@10",
+        )
     return str(measure)
 
 
 def _number(path: str, number: int, text: str) -> float | None:
     value = parse_number(text) if text else None
     if text and (value is None or not math.isfinite(value)):
-        raise FileFormatError(path, number, f"at_least {text}", "a finite number, or an empty field for the value in each baseline")
+        raise FileFormatError(
+            path,
+            number,
+            f"at_least {text}",
+            "a finite number, or an empty field for the value in each baseline",
+        )
     return value

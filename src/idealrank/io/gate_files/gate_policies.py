@@ -76,7 +76,13 @@ class PolicyFile:
         of_file: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
         if strict is not None:
             of_file |= dict.fromkeys(("tolerance",) if strict else ("margin", "largest_loss"))
-        given: dict[str, Any] = dict(zip(PARTS, (tolerance, strict, margin, alpha, when_unjudged, horizon, largest_loss), strict=True))
+        given: dict[str, Any] = dict(
+            zip(
+                PARTS,
+                (tolerance, strict, margin, alpha, when_unjudged, horizon, largest_loss),
+                strict=True,
+            )
+        )
         values = of_file | {name: value for name, value in given.items() if value is not None}
         return Policy(**{name: value for name, value in values.items() if value is not None})
 
@@ -98,14 +104,21 @@ def policy_table(path: Path) -> dict[str, Any] | None:
     try:
         found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        said = f"found a file that is not TOML ({error}), expected TOML, since the file may contain [{TABLE}]"
+        said = (
+            f"found a file that is not TOML ({error}), expected TOML, since the file may contain "
+            f"[{TABLE}]"
+        )
         raise InputError(f"{_shown_path(path)}: {said}") from None
     except OSError as error:
-        raise InputError(f"{_shown_path(path)}: cannot be read: {error.strerror or error}") from None
+        raise InputError(
+            f"{_shown_path(path)}: cannot be read: {error.strerror or error}"
+        ) from None
     for name in TABLE.split("."):
         found = found.get(name) if isinstance(found, dict) else None
     if found is not None and not isinstance(found, dict):
-        raise InputError(f"{_shown_path(path)}: {TABLE}: found {shown(repr(found))}, expected a table")
+        raise InputError(
+            f"{_shown_path(path)}: {TABLE}: found {shown(repr(found))}, expected a table"
+        )
     return found
 
 
@@ -115,12 +128,17 @@ def _policy(path: Path, table: dict[str, Any]) -> PolicyFile:
         if key not in _KEYS:
             near = near_ids(key, _KEYS, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise InputError(f"{values['path']}: [{TABLE}]: found the key {shown(key)}, expected one of {', '.join(_KEYS)}{hint}")
+            raise InputError(
+                f"{values['path']}: [{TABLE}]: found the key {shown(key)}, expected one of "
+                f"{', '.join(_KEYS)}{hint}"
+            )
         kind, read = _KEYS[key]
         try:
             made = read(value)
         except TypeError:
-            raise InputError(f"{values['path']}: [{TABLE}]: {key}: found {shown(repr(value))}, expected {kind}") from None
+            raise InputError(
+                f"{values['path']}: [{TABLE}]: {key}: found {shown(repr(value))}, expected {kind}"
+            ) from None
         values["baselines" if key == "baseline" else key] = made
     folder = path.parent
     for key in ("baselines", "qrels"):

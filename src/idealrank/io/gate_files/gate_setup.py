@@ -38,7 +38,14 @@ def test_ranking_is_not_worse_than_the_baseline(ranking_gate):
     ranking_gate()
 '''
 # Formats that need an extra of the package, by the ending of a file.
-_EXTRAS = {".parquet": "arrow", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".arrows": "arrow", ".zst": "zstd"}
+_EXTRAS = {
+    ".parquet": "arrow",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".arrows": "arrow",
+    ".zst": "zstd",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +77,11 @@ class GateSetup:
             "measures": list(self.measures),
             "convention": self.convention,
         }
-        lines = [f"{key} = {_toml(self._of_folder(paths))}" for key, paths in (files | texts).items() if paths]
+        lines = [
+            f"{key} = {_toml(self._of_folder(paths))}"
+            for key, paths in (files | texts).items()
+            if paths
+        ]
         lines += [f"{key} = {_toml(value)}" for key, value in choices.items() if value]
         return "\n".join([f"[{TABLE}]", *lines]) + "\n"
 
@@ -80,7 +91,10 @@ class GateSetup:
         if before is None:
             return self.table().encode("utf-8")
         if policy_table(path) is not None:
-            raise InputError(f"{path}: found the table [{TABLE}], expected none; edit it, or delete it and run the command again")
+            raise InputError(
+                f"{path}: found the table [{TABLE}], expected none; edit it, or delete it and "
+                f"run the command again"
+            )
         end = b"\r\n" if b"\r\n" in before else b"\n"
         gap = b""
         if before.strip():
@@ -90,14 +104,22 @@ class GateSetup:
             tomllib.loads(whole.decode("utf-8"))
         except ValueError:
             expected = "expected tables such as [tool.other], below which a table can be added"
-            raise InputError(f"{path}: found keys that leave no place for the table [{TABLE}], {expected}") from None
+            raise InputError(
+                f"{path}: found keys that leave no place for the table [{TABLE}], {expected}"
+            ) from None
         return whole
 
     def workflow(self) -> bytes:
         """Return the workflow of GitHub Actions; exit code 1 fails its job, and 3 is a warning."""
         text = (Path(__file__).parent / "ranking-gate.yml").read_text(encoding="utf-8")
-        step = _SEARCH.replace("RANK", _block(self.search)) if self.search else _NO_SEARCH.format(run=self.written_run)
-        return text.replace(_SEARCH, step).replace(_INSTALLATION, self._installation()).encode("utf-8")
+        step = (
+            _SEARCH.replace("RANK", _block(self.search))
+            if self.search
+            else _NO_SEARCH.format(run=self.written_run)
+        )
+        return (
+            text.replace(_SEARCH, step).replace(_INSTALLATION, self._installation()).encode("utf-8")
+        )
 
     def test(self) -> bytes:
         """Return the test of pytest."""
@@ -112,7 +134,12 @@ class GateSetup:
 
     def outside(self) -> list[str]:
         """Return the paths of files that are not in the project's folder."""
-        paths = [*self.qrels, self.run, self.baseline, *filter(None, (self.queries, self.documents))]
+        paths = [
+            *self.qrels,
+            self.run,
+            self.baseline,
+            *filter(None, (self.queries, self.documents)),
+        ]
         return [path for path in paths if self._relative(path).startswith("..")]
 
     def _installation(self) -> str:
@@ -143,10 +170,13 @@ class PlannedFile:
 
 def refuse_to_overwrite(planned: Sequence[PlannedFile]) -> None:
     """Refuse a set-up if a file that it would make exists."""
-    there = [str(file.path) for file in planned if not file.may_exist and os.path.lexists(file.path)]
+    there = [
+        str(file.path) for file in planned if not file.may_exist and os.path.lexists(file.path)
+    ]
     if there:
         raise InputError(
-            f"found {' and '.join(there)}, expected no file there; nothing was written, since no file is ever replaced: "
+            f"found {' and '.join(there)}, expected no file there; nothing was written, since "
+            f"no file is ever replaced: "
             "rename or delete the file, or leave the part out"
         )
 
@@ -159,7 +189,10 @@ def _block(command: str) -> str:
     """Write a command as a block of YAML, in which no letter has a meaning."""
     lines = command.strip().splitlines()
     if any(not line.isprintable() for line in lines):
-        raise OptionError(f"search={command!r}: found a control character, expected a command of printable letters")
+        raise OptionError(
+            f"search={command!r}: found a control character, expected a command of printable "
+            f"letters"
+        )
     return "\n".join(["|", *(f"          {line}".rstrip() for line in lines)])
 
 
@@ -168,6 +201,9 @@ def _toml(value: str | Sequence[str]) -> str:
     if not isinstance(value, str):
         return f"[{', '.join(map(_toml, value))}]"
     if any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise InputError(f"{value!r}: found a name that is not UTF-8, expected one that TOML can hold; rename the file")
+        raise InputError(
+            f"{value!r}: found a name that is not UTF-8, expected one that TOML can hold; "
+            f"rename the file"
+        )
     # JSON leaves one control character as it is.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

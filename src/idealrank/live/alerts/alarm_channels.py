@@ -50,7 +50,10 @@ def message_of(notice: StoredNotice) -> dict[str, Any]:
 def title_of(content: Mapping[str, Any]) -> str:
     """Return a message in one line."""
     group = f" (slice {content['slice']})" if content.get("slice") else ""
-    return f"{content['monitor']}: alarm {content['rule']}{group} {content['event']}: {content['text']}"
+    return (
+        f"{content['monitor']}: alarm {content['rule']}{group} {content['event']}: "
+        f"{content['text']}"
+    )
 
 
 @dataclass(frozen=True)
@@ -116,24 +119,54 @@ class Alertmanager:
         if content["event"] != "opened":
             self._post([self._alert(content, content["opened_time"], datetime.now(UTC))])
             return
-        self._post([self._alert(content, content["time"], datetime.now(UTC) + timedelta(seconds=self.hold))])
+        self._post(
+            [
+                self._alert(
+                    content, content["time"], datetime.now(UTC) + timedelta(seconds=self.hold)
+                )
+            ]
+        )
 
     def keep_alive(self, alarms: Sequence[StoredAlarm]) -> None:
         """Move the end of open alerts."""
         if not alarms:
             return
         end = datetime.now(UTC) + timedelta(seconds=self.hold)
-        contents = [{"monitor": one.monitor, "rule": one.rule, "slice": one.slice, "alarm": one.id, **one.record} for one in alarms]
-        self._post([self._alert(content, one.opened_time, end) for content, one in zip(contents, alarms, strict=True)])
+        contents = [
+            {
+                "monitor": one.monitor,
+                "rule": one.rule,
+                "slice": one.slice,
+                "alarm": one.id,
+                **one.record,
+            }
+            for one in alarms
+        ]
+        self._post(
+            [
+                self._alert(content, one.opened_time, end)
+                for content, one in zip(contents, alarms, strict=True)
+            ]
+        )
 
     def _alert(self, content: Mapping[str, Any], start: str, end: datetime) -> dict[str, Any]:
-        labels = {"alertname": "IdealrankAlarm", "monitor": content["monitor"], "rule": content["rule"], "severity": content["severity"]}
+        labels = {
+            "alertname": "IdealrankAlarm",
+            "monitor": content["monitor"],
+            "rule": content["rule"],
+            "severity": content["severity"],
+        }
         if content.get("slice"):
             labels["slice"] = content["slice"]
         text = {"summary": str(content["text"]), "alarm": str(content["alarm"])}
         # A clock that was set back must not give an alert that ends before it starts.
         begins = min(datetime.fromisoformat(start), end)
-        return {"labels": labels, "annotations": text, "startsAt": begins.isoformat(), "endsAt": end.isoformat()}
+        return {
+            "labels": labels,
+            "annotations": text,
+            "startsAt": begins.isoformat(),
+            "endsAt": end.isoformat(),
+        }
 
     def _post(self, alerts: list[dict[str, Any]]) -> None:
         post(self.url.rstrip("/") + "/api/v2/alerts", alerts, self.headers, self.hide)
@@ -153,23 +186,41 @@ class AppriseChannel:
         sender = apprise.Apprise()
         for url in self.urls:
             if not sender.add(url):
-                raise BackendError(self.hide(f"{self.name}: Apprise does not know the address {url!r}; see its list of services"))
+                raise BackendError(
+                    self.hide(
+                        f"{self.name}: Apprise does not know the address {url!r}; see its "
+                        f"list of services"
+                    )
+                )
         message = message_of(notice)
-        if not sender.notify(title=title_of(message), body=f"{message['text']}\nround {message['round']}, key {message['key']}"):
+        if not sender.notify(
+            title=title_of(message),
+            body=f"{message['text']}\nround {message['round']}, key {message['key']}",
+        ):
             raise BackendError(f"{self.name}: Apprise could not send the message", temporary=True)
 
     def keep_alive(self, alarms: Sequence[StoredAlarm]) -> None:
         """Do nothing: people remember."""
 
 
-def post(url: str, content: Any, headers: Mapping[str, str], hide: Callable[[str], str] = str) -> None:
+def post(
+    url: str, content: Any, headers: Mapping[str, str], hide: Callable[[str], str] = str
+) -> None:
     """POST a JSON value."""
-    fields = {"content-type": b"application/json", **{name.lower(): value.encode("utf-8", "replace") for name, value in headers.items()}}
+    fields = {
+        "content-type": b"application/json",
+        **{name.lower(): value.encode("utf-8", "replace") for name, value in headers.items()},
+    }
     with http_client(_WHAT, "monitor", timeout=_TIMEOUT) as client:
         body = json.dumps(content).encode()
-        answer = exchange(client, hide(url), "POST", url, most=_MOST_READ, hide=hide, content=body, headers=fields)
+        answer = exchange(
+            client, hide(url), "POST", url, most=_MOST_READ, hide=hide, content=body, headers=fields
+        )
     if not 200 <= answer.status < 300:
-        raise BackendError(f"{hide(url)}: HTTP {answer.status}: {hide(answer.text)[:_LONGEST]}", temporary=answer.is_temporary)
+        raise BackendError(
+            f"{hide(url)}: HTTP {answer.status}: {hide(answer.text)[:_LONGEST]}",
+            temporary=answer.is_temporary,
+        )
 
 
 def channels_of(top: Section, every: float) -> tuple[Channel, ...]:
@@ -179,11 +230,16 @@ def channels_of(top: Section, every: float) -> tuple[Channel, ...]:
         return (JsonLines("log", None),)
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise top.error("notify", repr(given), "a list of channels, as in `- kind: webhook`")
-    found = [_channel(Section(one, top.path, f"notify[{place}]"), every) for place, one in enumerate(given, start=1)]
+    found = [
+        _channel(Section(one, top.path, f"notify[{place}]"), every)
+        for place, one in enumerate(given, start=1)
+    ]
     names = [channel.name for channel in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise top.error("notify", f"two channels with the name {twice!r}", "a key `name` that is unique")
+        raise top.error(
+            "notify", f"two channels with the name {twice!r}", "a key `name` that is unique"
+        )
     return tuple(found)
 
 
@@ -206,11 +262,18 @@ def _channel(section: Section, every: float) -> Channel:
         section.refuse_unknown("kind", "name", "urls")
         if not section.texts("urls"):
             raise section.error("urls", "nothing", "addresses of Apprise, as in mailto://...")
-        return AppriseChannel(name, tuple(secrets.fill(list(section.texts("urls")), section)), secrets.hide)
-    section.refuse_unknown("kind", "name", "url", "headers", *(["hold"] if kind == "alertmanager" else []))
+        return AppriseChannel(
+            name, tuple(secrets.fill(list(section.texts("urls")), section)), secrets.hide
+        )
+    section.refuse_unknown(
+        "kind", "name", "url", "headers", *(["hold"] if kind == "alertmanager" else [])
+    )
     url = str(secrets.fill(section.text("url", None) or "", section))
     if not can_be_asked(url):
-        expected = "an address that starts with http:// or https://, with a host, in ASCII and without blanks"
+        expected = (
+            "an address that starts with http:// or https://, with a host, in ASCII and without "
+            "blanks"
+        )
         raise section.error("url", repr(section.given.get("url")), expected)
     headers = section.section("headers").given
     if not all(isinstance(one, str) for pair in headers.items() for one in pair):

@@ -13,7 +13,13 @@ import numpy as np
 from scipy.special import chdtri, ndtri, stdtr, stdtrit
 
 from idealrank.api.round_drops import round_drops
-from idealrank.live.alerts.seen_rounds import FEWEST_SAMPLED, WHOLE, Baseline, SamplingError, SeenRound
+from idealrank.live.alerts.seen_rounds import (
+    FEWEST_SAMPLED,
+    WHOLE,
+    Baseline,
+    SamplingError,
+    SeenRound,
+)
 from idealrank.stats import Cusum, Ewma, SequentialDrop
 
 Memory = Mapping[str, Any]
@@ -57,7 +63,9 @@ class AlarmRule(ABC):
     by_slice: ClassVar[bool] = True  # False if a reading is about all queries only
 
     @abstractmethod
-    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+    def read(
+        self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
+    ) -> dict[str, Reading]:
         """Read a round; `memory` has what the rule noted before, by group, and the key ``open``
         while an alarm is open.
         """
@@ -79,7 +87,9 @@ class ThresholdRule(AlarmRule):
     least: float
     margin: float = 0.01
 
-    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+    def read(
+        self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
+    ) -> dict[str, Reading]:
         """Read a round."""
         found = {}
         for group in self.groups(seen):
@@ -88,9 +98,12 @@ class ThresholdRule(AlarmRule):
                 found[group] = _silent("no value", memory.get(group, {}))
                 continue
             found[group] = Reading(
-                signal=value < self.least, calm=value >= self.least + self.margin, value=value, limit=self.least,
+                signal=value < self.least,
+                calm=value >= self.least + self.margin,
+                value=value,
+                limit=self.least,
                 text=f"value {value:.4f}, least {self.least:g}",
-            )  # fmt: skip
+            )
         return found
 
 
@@ -105,25 +118,41 @@ class BaselineRule(AlarmRule):
     tolerance: float = 0.0
     confidence: float = 0.99
 
-    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+    def read(
+        self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
+    ) -> dict[str, Reading]:
         """Read a round."""
         names = self.groups(seen)
         if seen.outcome != "complete" or not base.known:
             text = "no value" if seen.outcome != "complete" else "the baseline is being learned"
             return {group: _silent(text, memory.get(group, {})) for group in names}
-        return {group: self._reading(drop, memory.get(group, {})) for group, drop in self._drops(seen, base, names).items()}
+        return {
+            group: self._reading(drop, memory.get(group, {}))
+            for group, drop in self._drops(seen, base, names).items()
+        }
 
-    def _drops(self, seen: SeenRound, base: Baseline, names: list[str]) -> dict[str, tuple[float, float] | None]:
+    def _drops(
+        self, seen: SeenRound, base: Baseline, names: list[str]
+    ) -> dict[str, tuple[float, float] | None]:
         if base.people and seen.people:
             found = base.drop(seen, level=2 * self.confidence - 1)
             return {WHOLE: None if found is None else (found[0], found[2])}
         queries = sorted(query for query in seen.values if query in base.values)
         members = {
-            group: [place for place, query in enumerate(queries) if group == WHOLE or group in seen.groups.get(query, ())]
+            group: [
+                place
+                for place, query in enumerate(queries)
+                if group == WHOLE or group in seen.groups.get(query, ())
+            ]
             for group in names
         }
-        drops = round_drops(base.differences(seen), members, tolerance=self.tolerance, level=self.confidence)
-        return {group: (drops[group].difference, drops[group].high) if group in drops else None for group in names}
+        drops = round_drops(
+            base.differences(seen), members, tolerance=self.tolerance, level=self.confidence
+        )
+        return {
+            group: (drops[group].difference, drops[group].high) if group in drops else None
+            for group in names
+        }
 
     def _reading(self, drop: tuple[float, float] | None, memory: Memory) -> Reading:
         if drop is None:
@@ -132,10 +161,14 @@ class BaselineRule(AlarmRule):
         halfway = max(self.tolerance, -float(memory.get("drop", 0.0)) / 2)
         signal = high < -self.tolerance
         return Reading(
-            signal=signal, calm=not signal and difference >= -halfway, value=difference, limit=-self.tolerance,
-            text=f"difference {difference:+.4f}, at most {high:+.4f} with {100 * self.confidence:g} % confidence",
+            signal=signal,
+            calm=not signal and difference >= -halfway,
+            value=difference,
+            limit=-self.tolerance,
+            text=f"difference {difference:+.4f}, at most {high:+.4f} with "
+            f"{100 * self.confidence:g} % confidence",
             memory={"drop": memory["drop"] if "open" in memory else difference},
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +186,9 @@ class _Innovation:
     memory: Memory
 
     @classmethod
-    def of(cls, z: float, sampling: SamplingError, correlation: float, known: Memory) -> "_Innovation":
+    def of(
+        cls, z: float, sampling: SamplingError, correlation: float, known: Memory
+    ) -> "_Innovation":
         """Compare a standardised round with what the round before foretells."""
         foretold, variance = 0.0, 1.0
         if known.get("last") is not None:
@@ -170,7 +205,10 @@ class _Innovation:
             deviations=z / math.sqrt(1 + error),
             correlation=correlation,
             share_of_rounds=math.sqrt(long_run / (long_run + error)),
-            memory={"last": foretold + variance / total * (z - foretold), "doubt": variance * error / total},
+            memory={
+                "last": foretold + variance / total * (z - foretold),
+                "doubt": variance * error / total,
+            },
         )
 
 
@@ -200,16 +238,23 @@ class ChartRule(AlarmRule):
     def chart(self, families: int) -> "Cusum | Ewma":
         """Return the chart of one of so many groups."""
 
-    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+    def read(
+        self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
+    ) -> dict[str, Reading]:
         """Read a round."""
         names = self.groups(seen)
         chart = self.chart(len(names))
         found = {}
         for group in names:
             known = memory.get(group, {})
-            drop = base.mean_drop(seen, group) if seen.outcome == "complete" and base.known else None
+            drop = (
+                base.mean_drop(seen, group) if seen.outcome == "complete" and base.known else None
+            )
             if drop is None or group not in base.noise:
-                found[group] = _silent("no value" if seen.outcome != "complete" else "the baseline is being learned", known)
+                found[group] = _silent(
+                    "no value" if seen.outcome != "complete" else "the baseline is being learned",
+                    known,
+                )
                 continue
             sampling = base.sampling_error(seen, group)
             if sampling is None:
@@ -217,7 +262,9 @@ class ChartRule(AlarmRule):
                 continue
             noise = self._noise(base, group)
             z = (drop + self.tolerance) / noise
-            step = _Innovation.of(z, sampling.over(noise), base.autocorrelation.get(group, 0.0), known)
+            step = _Innovation.of(
+                z, sampling.over(noise), base.autocorrelation.get(group, 0.0), known
+            )
             error = float(stdtrit(base.degrees(group), _ALLOWED_ERROR)) / math.sqrt(base.rounds)
             found[group] = self._reading(chart, step, error, known)
         return found
@@ -227,16 +274,22 @@ class ChartRule(AlarmRule):
         allowance = math.sqrt(degrees / chdtri(degrees, _ALLOWED_NOISE))
         return max(base.noise[group] * allowance, self.least_noise)
 
-    def _reading(self, chart: "Cusum | Ewma", step: "_Innovation", error: float, known: Memory) -> Reading:
+    def _reading(
+        self, chart: "Cusum | Ewma", step: "_Innovation", error: float, known: Memory
+    ) -> Reading:
         before = chart.held(float(known.get("level", chart.start)))
         level = chart.step(before, step.value + error * step.share_of_rounds)
         # A drop that lasts is foretold by the last round, and the chart alone would take it for the
         # end of the drop.
         calm = level == chart.start and (step.correlation == 0 or step.deviations >= -1)
         return Reading(
-            signal=chart.signals(level), calm=calm, value=level, limit=chart.limit, memory={"level": level, **step.memory},
+            signal=chart.signals(level),
+            calm=calm,
+            value=level,
+            limit=chart.limit,
+            memory={"level": level, **step.memory},
             text=f"{self.kind} {abs(level):.2f} of {chart.limit:.2f} standard deviations",
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -292,7 +345,9 @@ class SequentialRule(AlarmRule):
     rounds: float = 1000.0
     tolerance: float = 0.005
 
-    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+    def read(
+        self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
+    ) -> dict[str, Reading]:
         """Read a round."""
         names = self.groups(seen)
         found = {}
@@ -302,7 +357,10 @@ class SequentialRule(AlarmRule):
             is_known = seen.outcome == "complete" and base.known and not math.isnan(error)
             differences = base.differences(seen, group).clip(-1, 1) if is_known else np.zeros(0)
             if not differences.size:
-                found[group] = _silent("no value" if seen.outcome != "complete" else "the baseline is being learned", known)
+                found[group] = _silent(
+                    "no value" if seen.outcome != "complete" else "the baseline is being learned",
+                    known,
+                )
                 continue
             rounds = self.rounds * len(names)
             allowance = float(stdtrit(base.degrees(group), _ALLOWED_ERROR_OF_TEST)) * error
@@ -312,31 +370,60 @@ class SequentialRule(AlarmRule):
             found[group] = read(SequentialDrop(rounds, tolerance), differences, weight, known)
         return found
 
-    def _ahead(self, test: SequentialDrop, differences: Any, weight: float, known: Memory) -> Reading:
+    def _ahead(
+        self, test: SequentialDrop, differences: Any, weight: float, known: Memory
+    ) -> Reading:
         stakes = _weighted_step(test, _array(known.get("stakes"), test), differences, weight)
         # The drop is estimated from the rounds since there was no evidence.
-        total, count = known.get("since", (0.0, 0)) if test.evidence(stakes) > math.log(2) else (0.0, 0)
+        total, count = (
+            known.get("since", (0.0, 0)) if test.evidence(stakes) > math.log(2) else (0.0, 0)
+        )
         since = (total + float(differences.mean()), count + 1)
         signal = test.signals(stakes)
         memory = {"stakes": stakes.tolist(), "since": list(since)}
         return self._reading(test, stakes, differences, memory, signal=signal)
 
-    def _back(self, ahead: SequentialDrop, differences: Any, weight: float, known: Memory) -> Reading:
+    def _back(
+        self, ahead: SequentialDrop, differences: Any, weight: float, known: Memory
+    ) -> Reading:
         """Test the other way, from zero at the opening: the mean is back, but for the tolerance or
         half a small drop.
         """
         total, count = known["since"]
-        test = SequentialDrop(ahead.rounds, -max(ahead.tolerance, min(_NEARLY, -total / count / 2), 1e-4))
+        test = SequentialDrop(
+            ahead.rounds, -max(ahead.tolerance, min(_NEARLY, -total / count / 2), 1e-4)
+        )
         stakes = _weighted_step(test, _array(known.get("back"), test), -differences, weight)
         memory = dict(known) | {"back": stakes.tolist()}
-        return self._reading(test, stakes, differences, memory, signal=False, calm=test.signals(stakes))
+        return self._reading(
+            test, stakes, differences, memory, signal=False, calm=test.signals(stakes)
+        )
 
-    def _reading(self, test: SequentialDrop, stakes: Any, differences: Any, memory: Memory, *, signal: bool, calm: bool = False) -> Reading:
+    def _reading(
+        self,
+        test: SequentialDrop,
+        stakes: Any,
+        differences: Any,
+        memory: Memory,
+        *,
+        signal: bool,
+        calm: bool = False,
+    ) -> Reading:
         evidence = test.evidence(stakes)
-        text = f"difference {float(differences.mean()):+.4f}, evidence {math.exp(min(evidence, 600)):.3g} of {test.rounds:g}"
+        text = (
+            f"difference {float(differences.mean()):+.4f}, evidence "
+            f"{math.exp(min(evidence, 600)):.3g} of {test.rounds:g}"
+        )
         if "open" in memory:
             text += " for recovery"
-        return Reading(signal=signal, calm=calm, value=evidence, limit=math.log(test.rounds), text=text, memory=memory)
+        return Reading(
+            signal=signal,
+            calm=calm,
+            value=evidence,
+            limit=math.log(test.rounds),
+            text=text,
+            memory=memory,
+        )
 
 
 def _weighted_step(test: SequentialDrop, stakes: Any, differences: Any, weight: float) -> Any:
@@ -364,13 +451,19 @@ class CoverageRule(AlarmRule):
     least: float = 0.8
     margin: float = 0.02
 
-    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+    def read(
+        self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
+    ) -> dict[str, Reading]:
         """Read a round."""
         if seen.outcome != "complete" or seen.coverage is None:
             return {WHOLE: _silent("no value", {})}
         text, value = f"judged share {seen.coverage:.3f}, least {self.least:g}", seen.coverage
         calm = value >= min(1.0, self.least + self.margin)
-        return {WHOLE: Reading(signal=value < self.least, calm=calm, value=value, limit=self.least, text=text)}
+        return {
+            WHOLE: Reading(
+                signal=value < self.least, calm=calm, value=value, limit=self.least, text=text
+            )
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -384,13 +477,26 @@ class LabelAgeRule(AlarmRule):
     severity: str = "ticket"
     most_days: float = 180.0
 
-    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+    def read(
+        self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
+    ) -> dict[str, Reading]:
         """Read a round."""
         days = seen.label_days
         if days is None or days < 0:  # a date in the future: a clock is wrong
-            return {WHOLE: _silent("no age" if days is None else "the judgments are dated in the future", {})}
-        text, is_old = f"judgments {days:.0f} days old, at most {self.most_days:g}", days > self.most_days
-        return {WHOLE: Reading(signal=is_old, calm=not is_old, value=days, limit=self.most_days, text=text)}
+            return {
+                WHOLE: _silent(
+                    "no age" if days is None else "the judgments are dated in the future", {}
+                )
+            }
+        text, is_old = (
+            f"judgments {days:.0f} days old, at most {self.most_days:g}",
+            days > self.most_days,
+        )
+        return {
+            WHOLE: Reading(
+                signal=is_old, calm=not is_old, value=days, limit=self.most_days, text=text
+            )
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -406,7 +512,9 @@ class ErrorRule(AlarmRule):
     signals: tuple[int, int] = (1, 1)
     most: float = 0.05
 
-    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+    def read(
+        self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
+    ) -> dict[str, Reading]:
         """Read a round."""
         text = f"{100 * seen.failed:.1f} % of the queries failed, at most {100 * self.most:g} %"
         if seen.outages:
@@ -416,7 +524,9 @@ class ErrorRule(AlarmRule):
         is_out = seen.outages > 0 or seen.empty == 1
         signal = seen.failed > self.most or is_out
         calm = seen.failed <= self.most / 2 and not is_out
-        return {WHOLE: Reading(signal=signal, calm=calm, value=seen.failed, limit=self.most, text=text)}
+        return {
+            WHOLE: Reading(signal=signal, calm=calm, value=seen.failed, limit=self.most, text=text)
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -429,19 +539,33 @@ class LatencyRule(AlarmRule):
     most_ms: float = 1000.0
     quantile: str = "p95"
 
-    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+    def read(
+        self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]
+    ) -> dict[str, Reading]:
         """Read a round."""
         value = seen.latency.get(self.quantile)
         if value is None:
             return {WHOLE: _silent("no answer", {})}
         text = f"{self.quantile} of the latency {value:.0f} ms, at most {self.most_ms:g} ms"
         calm = value <= 0.8 * self.most_ms
-        return {WHOLE: Reading(signal=value > self.most_ms, calm=calm, value=value, limit=self.most_ms, text=text)}
+        return {
+            WHOLE: Reading(
+                signal=value > self.most_ms, calm=calm, value=value, limit=self.most_ms, text=text
+            )
+        }
 
 
 RULES: Mapping[str, type[AlarmRule]] = {
     rule.kind: rule
     for rule in (
-        ThresholdRule, BaselineRule, SequentialRule, CusumRule, EwmaRule, CoverageRule, LabelAgeRule, ErrorRule, LatencyRule,
+        ThresholdRule,
+        BaselineRule,
+        SequentialRule,
+        CusumRule,
+        EwmaRule,
+        CoverageRule,
+        LabelAgeRule,
+        ErrorRule,
+        LatencyRule,
     )
-}  # fmt: skip
+}

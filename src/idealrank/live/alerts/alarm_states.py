@@ -35,7 +35,13 @@ class AlarmPlan:
 
 
 def advance(
-    plan: AlarmPlan, state: Mapping[str, Any], number: int, seen: SeenRound, record: Mapping[str, Any], *, rebaseline: bool = False
+    plan: AlarmPlan,
+    state: Mapping[str, Any],
+    number: int,
+    seen: SeenRound,
+    record: Mapping[str, Any],
+    *,
+    rebaseline: bool = False,
 ) -> RoundStep:
     """Return what a round makes of the state: the new state, alarms opened and closed, and the
     readings for the record of the round.
@@ -45,23 +51,45 @@ def advance(
     changes: list[AlarmChange] = []
     readings, rules = {}, {}
     for rule in plan.rules:
-        found, ended = _held_rules(rule, held["rules"], plan.epoch if rule.needs_baseline else "", held["generation"])
+        found, ended = _held_rules(
+            rule, held["rules"], plan.epoch if rule.needs_baseline else "", held["generation"]
+        )
         changes += ended
-        memory = {group: dict(one["memory"]) | ({"open": True} if one["open"] else {}) for group, one in found.items()}
+        memory = {
+            group: dict(one["memory"]) | ({"open": True} if one["open"] else {})
+            for group, one in found.items()
+        }
         answers = rule.read(seen, known, memory)
         for group, reading in answers.items():
-            one, change = _moved(monitor=plan.monitor, rule=rule, group=group, reading=reading, before=found.get(group, {}), number=number)
+            one, change = _moved(
+                monitor=plan.monitor,
+                rule=rule,
+                group=group,
+                reading=reading,
+                before=found.get(group, {}),
+                number=number,
+            )
             found[group] = one
             changes += [change] if change else []
             readings[f"{rule.name}/{group}"] = _shown(reading, open_alarm=one["open"])
-        rules[rule.name] = {"signature": _signature(rule, plan.epoch, held["generation"]), "groups": found}
+        rules[rule.name] = {
+            "signature": _signature(rule, plan.epoch, held["generation"]),
+            "groups": found,
+        }
     changes += _dropped(plan.rules, held["rules"])
     held["rules"] = rules
     _learn(plan, held, known, seen)
-    learned = "known" if held["baseline"] else f"{len(held['learned'])} of {plan.baseline_rounds} rounds"
+    learned = (
+        "known" if held["baseline"] else f"{len(held['learned'])} of {plan.baseline_rounds} rounds"
+    )
     if not held["baseline"] and seen.outcome == "complete" and not seen.is_usable:
         learned += ", without this one"
-    return RoundStep(state=held, record={**record, "readings": readings, "baseline": learned}, changes=changes, channels=plan.channels)
+    return RoundStep(
+        state=held,
+        record={**record, "readings": readings, "baseline": learned},
+        changes=changes,
+        channels=plan.channels,
+    )
 
 
 def _restarted(plan: AlarmPlan, held: State, *, rebaseline: bool) -> State:
@@ -69,14 +97,23 @@ def _restarted(plan: AlarmPlan, held: State, *, rebaseline: bool) -> State:
     generation = int(held.get("generation", 0)) + int(rebaseline)
     if rebaseline or held.get("epoch") != plan.epoch:
         held = {"rules": held.get("rules", {})}
-    return {"learned": [], "baseline": None, "rules": {}, **held, "epoch": plan.epoch, "generation": generation}
+    return {
+        "learned": [],
+        "baseline": None,
+        "rules": {},
+        **held,
+        "epoch": plan.epoch,
+        "generation": generation,
+    }
 
 
 def _signature(rule: AlarmRule, epoch: str, generation: int) -> str:
     return f"{rule!r} {epoch} {generation}" if rule.needs_baseline else repr(rule)
 
 
-def _held_rules(rule: AlarmRule, rules: Mapping[str, Any], epoch: str, generation: int) -> tuple[dict[str, Any], list[AlarmChange]]:
+def _held_rules(
+    rule: AlarmRule, rules: Mapping[str, Any], epoch: str, generation: int
+) -> tuple[dict[str, Any], list[AlarmChange]]:
     """Knowledge of a rule by group; a rule that changed starts anew, and its open alarms have lost
     their meaning.
     """
@@ -91,7 +128,13 @@ def _held_rules(rule: AlarmRule, rules: Mapping[str, Any], epoch: str, generatio
 def _superseded(name: str, before: Mapping[str, Any]) -> list[AlarmChange]:
     text = "the rule, the judgments or the baseline changed; the alarm starts anew"
     return [
-        AlarmChange(id=one["open"], event="superseded", rule=name, slice=group, record={"text": text, "kind": "", "severity": "info"})
+        AlarmChange(
+            id=one["open"],
+            event="superseded",
+            rule=name,
+            slice=group,
+            record={"text": text, "kind": "", "severity": "info"},
+        )
         for group, one in before["groups"].items()
         if one["open"]
     ]
@@ -100,15 +143,34 @@ def _superseded(name: str, before: Mapping[str, Any]) -> list[AlarmChange]:
 def _dropped(rules: Sequence[AlarmRule], held: Mapping[str, Any]) -> list[AlarmChange]:
     """Open alarms of rules that the configuration has no more."""
     names = {rule.name for rule in rules}
-    return [change for name, before in held.items() if name not in names for change in _superseded(name, before)]
+    return [
+        change
+        for name, before in held.items()
+        if name not in names
+        for change in _superseded(name, before)
+    ]
 
 
 def _moved(
-    monitor: str, rule: AlarmRule, group: str, reading: Reading, before: Mapping[str, Any], number: int
+    monitor: str,
+    rule: AlarmRule,
+    group: str,
+    reading: Reading,
+    before: Mapping[str, Any],
+    number: int,
 ) -> tuple[dict[str, Any], AlarmChange | None]:
     """The state of one alarm after a reading, and the change if it opened or closed."""
-    recent, calm, is_open = list(before.get("recent", ())), int(before.get("calm", 0)), before.get("open")
-    one: dict[str, Any] = {"recent": recent, "calm": calm, "open": is_open, "memory": dict(reading.memory)}
+    recent, calm, is_open = (
+        list(before.get("recent", ())),
+        int(before.get("calm", 0)),
+        before.get("open"),
+    )
+    one: dict[str, Any] = {
+        "recent": recent,
+        "calm": calm,
+        "open": is_open,
+        "memory": dict(reading.memory),
+    }
     if reading.signal is None:
         return one, None
     enough, among = rule.signals
@@ -121,23 +183,40 @@ def _moved(
     one["calm"] = calm + 1 if reading.calm else 0
     if one["calm"] < rule.recover:
         return one, None
-    return {"recent": [], "calm": 0, "open": None, "memory": {}}, _change(str(is_open), "recovered", rule, group, reading)
+    return {"recent": [], "calm": 0, "open": None, "memory": {}}, _change(
+        str(is_open), "recovered", rule, group, reading
+    )
 
 
 def _change(key: str, event: Any, rule: AlarmRule, group: str, reading: Reading) -> AlarmChange:
-    record = {"text": reading.text, "kind": rule.kind, "severity": rule.severity, "value": reading.value, "limit": reading.limit}
+    record = {
+        "text": reading.text,
+        "kind": rule.kind,
+        "severity": rule.severity,
+        "value": reading.value,
+        "limit": reading.limit,
+    }
     return AlarmChange(id=key, event=event, rule=rule.name, slice=group, record=record)
 
 
 def _shown(reading: Reading, *, open_alarm: str | None) -> dict[str, Any]:
-    return {"signal": reading.signal, "value": reading.value, "limit": reading.limit, "text": reading.text, "open": open_alarm}
+    return {
+        "signal": reading.signal,
+        "value": reading.value,
+        "limit": reading.limit,
+        "text": reading.text,
+        "open": open_alarm,
+    }
 
 
 def _learn(plan: AlarmPlan, held: State, known: Baseline, seen: SeenRound) -> None:
     """Add a usable round to those that the baseline is learned from, until there are enough."""
     if held["baseline"] or not seen.is_usable:
         return
-    held["learned"] = [*held["learned"], {"values": dict(seen.values), "people": dict(seen.people), "time": seen.time}]
+    held["learned"] = [
+        *held["learned"],
+        {"values": dict(seen.values), "people": dict(seen.people), "time": seen.time},
+    ]
     if len(held["learned"]) >= plan.baseline_rounds:
         held["baseline"] = asdict(learn(held["learned"], known, plan.groups, plan.season))
         held["learned"] = []

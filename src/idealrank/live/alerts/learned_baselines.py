@@ -85,7 +85,9 @@ def _noise_of(
 ) -> _Noise | None:
     drops, times = [], []
     for one in rounds:
-        seen = SeenRound(outcome="complete", values=one["values"], people=one["people"], groups=groups)
+        seen = SeenRound(
+            outcome="complete", values=one["values"], people=one["people"], groups=groups
+        )
         drop = usual.mean_drop(seen, name)
         if drop is not None:
             drops.append(drop)
@@ -96,10 +98,14 @@ def _noise_of(
     offsets = _offsets(centred, times, season)
     fitted = max(1, len(offsets))
     if season is not None:
-        centred = centred - np.array([offsets[season_part(time, season.seconds, season.parts)] for time in times])
+        centred = centred - np.array(
+            [offsets[season_part(time, season.seconds, season.parts)] for time in times]
+        )
     correlation = _autocorrelation(centred, fitted)
     freedom = max(1, centred.size - fitted - (1 if correlation > 0 else 0))
-    innovations = np.append(centred[:1] * math.sqrt(1 - correlation**2), centred[1:] - correlation * centred[:-1])
+    innovations = np.append(
+        centred[:1] * math.sqrt(1 - correlation**2), centred[1:] - correlation * centred[:-1]
+    )
     variance = float(np.square(innovations).sum()) / freedom / (1 - correlation**2)
     long_run = variance * (1 + correlation) / (1 - correlation)
     independent = _variance_of_independent_queries(rounds, groups, name)
@@ -143,7 +149,9 @@ def _autocorrelation(centred: FloatArray, fitted: int) -> float:
     return min(max(unbiased + error / 2, 0.0), _LARGEST_AUTOCORRELATION)
 
 
-def _variance_of_independent_queries(rounds: Sequence[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]], name: str) -> float:
+def _variance_of_independent_queries(
+    rounds: Sequence[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]], name: str
+) -> float:
     """Variance of the mean of a round if the noise of each query were independent of the
     others'.
     """

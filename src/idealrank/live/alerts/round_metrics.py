@@ -10,26 +10,70 @@ from idealrank.store.monitoring import Monitoring, StoredRound
 from idealrank.store.store import Store
 
 GAUGES = {
-    "value": ("idealrank_canary_value", "Mean of the measure over the canary queries in the last complete round.", ("measure", "slice")),
-    "low": ("idealrank_canary_low", "Lower end of the 95 % confidence interval of the mean.", ("measure",)),
-    "high": ("idealrank_canary_high", "Upper end of the 95 % confidence interval of the mean.", ("measure",)),
-    "coverage": ("idealrank_judged_share", "Share of judged documents above the cutoff in the last complete round.", ()),
+    "value": (
+        "idealrank_canary_value",
+        "Mean of the measure over the canary queries in the last complete round.",
+        ("measure", "slice"),
+    ),
+    "low": (
+        "idealrank_canary_low",
+        "Lower end of the 95 % confidence interval of the mean.",
+        ("measure",),
+    ),
+    "high": (
+        "idealrank_canary_high",
+        "Upper end of the 95 % confidence interval of the mean.",
+        ("measure",),
+    ),
+    "coverage": (
+        "idealrank_judged_share",
+        "Share of judged documents above the cutoff in the last complete round.",
+        (),
+    ),
     "label_days": ("idealrank_label_age_seconds", "Age of the judgments.", ()),
-    "failed": ("idealrank_failed_share", "Share of queries without an answer in the last round.", ()),
+    "failed": (
+        "idealrank_failed_share",
+        "Share of queries without an answer in the last round.",
+        (),
+    ),
     "empty": ("idealrank_empty_answers", "Answers without a document in the last round.", ()),
-    "attempts": ("idealrank_attempts", "Attempts of the last round, retries included, by outcome.", ("outcome",)),
-    "outages": ("idealrank_outages", "Outages within the last round: failed attempts in a row that opened the breaker.", ()),
-    "paused": ("idealrank_paused_seconds", "Seconds of the last round in which the breaker was open.", ()),
+    "attempts": (
+        "idealrank_attempts",
+        "Attempts of the last round, retries included, by outcome.",
+        ("outcome",),
+    ),
+    "outages": (
+        "idealrank_outages",
+        "Outages within the last round: failed attempts in a row that opened the breaker.",
+        (),
+    ),
+    "paused": (
+        "idealrank_paused_seconds",
+        "Seconds of the last round in which the breaker was open.",
+        (),
+    ),
     "latency": (
         "idealrank_latency_seconds",
         "Latency of answered and timed-out queries in the last round, with retries and waits.",
         ("quantile",),
     ),
     "round": ("idealrank_last_round_timestamp_seconds", "Start of the last round.", ()),
-    "success": ("idealrank_last_success_timestamp_seconds", "Start of the last complete round.", ()),
+    "success": (
+        "idealrank_last_success_timestamp_seconds",
+        "Start of the last complete round.",
+        (),
+    ),
     "rounds": ("idealrank_rounds", "Rounds in the store, by outcome.", ("outcome",)),
-    "alarm": ("idealrank_alarm_open", "1 while an alarm is open, by the number of its opening round.", ("rule", "slice", "severity")),
-    "waiting": ("idealrank_messages_waiting", "Messages about alarms that no channel took yet.", ()),
+    "alarm": (
+        "idealrank_alarm_open",
+        "1 while an alarm is open, by the number of its opening round.",
+        ("rule", "slice", "severity"),
+    ),
+    "waiting": (
+        "idealrank_messages_waiting",
+        "Messages about alarms that no channel took yet.",
+        (),
+    ),
 }
 """Name, help and labels of each metric, beside the label ``monitor``."""
 
@@ -48,7 +92,9 @@ def write_metrics(store: Store, path: str) -> None:
 
 def round_gauges(store: Store) -> list[Gauge]:
     """Return the gauges of all monitors of a store."""
-    gauges = {key: Gauge(name, said, ["monitor", *labels]) for key, (name, said, labels) in GAUGES.items()}
+    gauges = {
+        key: Gauge(name, said, ["monitor", *labels]) for key, (name, said, labels) in GAUGES.items()
+    }
     for name in store.monitors():
         for key, labels, value in round_samples(store.monitoring(name)):
             gauges[key].add(value, name, *labels)
@@ -70,7 +116,9 @@ def round_samples(rounds: Monitoring) -> Iterator[tuple[str, list[str], float]]:
         yield from _numbers(last, "paused")
         yield from _attempts(last)
         yield from (
-            ("latency", [_QUANTILES[name]], value / 1000) for name, value in last.record.get("latency", {}).items() if name in _QUANTILES
+            ("latency", [_QUANTILES[name]], value / 1000)
+            for name, value in last.record.get("latency", {}).items()
+            if name in _QUANTILES
         )
     if complete := rounds.last("complete"):
         yield "success", [], _seconds(complete.time)
@@ -90,7 +138,11 @@ def _attempts(one: StoredRound) -> Iterator[tuple[str, list[str], float]]:
 def _of_complete(one: StoredRound) -> Iterator[tuple[str, list[str], float]]:
     measure = str(one.record.get("measure", ""))
     slices = {"": one.record.get("value"), **one.record.get("slices", {})}
-    yield from (("value", [measure, name], float(value)) for name, value in slices.items() if value is not None)
+    yield from (
+        ("value", [measure, name], float(value))
+        for name, value in slices.items()
+        if value is not None
+    )
     yield from _numbers(one, "low", measure)
     yield from _numbers(one, "high", measure)
     yield from _numbers(one, "coverage")

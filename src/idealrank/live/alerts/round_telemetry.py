@@ -23,10 +23,17 @@ def telemetry(folder: str, address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
-    name, package = "opentelemetry.exporter.otlp.proto.http.metric_exporter", "opentelemetry-exporter-otlp-proto-http"
-    exporter = load_extra(name, _WHAT, _EXTRA, package).OTLPMetricExporter(endpoint=address, timeout=_TIMEOUT)
+    name, package = (
+        "opentelemetry.exporter.otlp.proto.http.metric_exporter",
+        "opentelemetry-exporter-otlp-proto-http",
+    )
+    exporter = load_extra(name, _WHAT, _EXTRA, package).OTLPMetricExporter(
+        endpoint=address, timeout=_TIMEOUT
+    )
     export = load_extra("opentelemetry.sdk.metrics.export", _WHAT, _EXTRA, "opentelemetry-sdk")
-    provider = round_provider(folder, export.PeriodicExportingMetricReader(exporter, export_interval_millis=_EVERY))
+    provider = round_provider(
+        folder, export.PeriodicExportingMetricReader(exporter, export_interval_millis=_EVERY)
+    )
     try:
         yield
     finally:
@@ -39,12 +46,16 @@ def round_provider(folder: str, reader: Any) -> Any:
     """
     sdk = load_extra("opentelemetry.sdk.metrics", _WHAT, _EXTRA, "opentelemetry-sdk")
     resources = load_extra("opentelemetry.sdk.resources", _WHAT, _EXTRA, "opentelemetry-sdk")
-    observation = load_extra("opentelemetry.metrics", _WHAT, _EXTRA, "opentelemetry-api").Observation
+    observation = load_extra(
+        "opentelemetry.metrics", _WHAT, _EXTRA, "opentelemetry-api"
+    ).Observation
     named = resources.Resource.create({"service.name": "idealrank"})
     provider = sdk.MeterProvider(metric_readers=[reader], resource=named, shutdown_on_exit=False)
     meter = provider.get_meter("idealrank", __version__)
     for key, (name, said, _) in GAUGES.items():
-        meter.create_observable_gauge(name, callbacks=[partial(_observed, folder, key, observation)], description=said)
+        meter.create_observable_gauge(
+            name, callbacks=[partial(_observed, folder, key, observation)], description=said
+        )
     return provider
 
 

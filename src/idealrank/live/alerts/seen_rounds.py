@@ -51,10 +51,18 @@ class SeenRound:
         """Return the mean of a group, corrected by the grades of people; None without a value."""
         if self.outcome != "complete":
             return None
-        chosen = [value for query, value in self.values.items() if group == WHOLE or group in self.groups.get(query, ())]
+        chosen = [
+            value
+            for query, value in self.values.items()
+            if group == WHOLE or group in self.groups.get(query, ())
+        ]
         if not chosen:
             return None
-        return self._corrected(0.95)[0] if self.people and group == WHOLE else math.fsum(chosen) / len(chosen)
+        return (
+            self._corrected(0.95)[0]
+            if self.people and group == WHOLE
+            else math.fsum(chosen) / len(chosen)
+        )
 
     def interval(self, level: float = 0.95) -> tuple[float, float] | None:
         """Return the confidence interval of the mean over queries; None without a value, or with
@@ -82,10 +90,14 @@ def half_width(values: FloatArray, level: float) -> float:
 
     if values.size < 2:
         return math.inf
-    return float(stdtrit(values.size - 1, (1 + level) / 2) * values.std(ddof=1) / math.sqrt(values.size))
+    return float(
+        stdtrit(values.size - 1, (1 + level) / 2) * values.std(ddof=1) / math.sqrt(values.size)
+    )
 
 
-def corrected_mean(values: Mapping[str, float], people: Mapping[str, float], level: float) -> tuple[float, float, float]:
+def corrected_mean(
+    values: Mapping[str, float], people: Mapping[str, float], level: float
+) -> tuple[float, float, float]:
     """Mean of all queries by a model's grades, corrected by the queries that people graded; with
     its interval.
     """
@@ -93,10 +105,14 @@ def corrected_mean(values: Mapping[str, float], people: Mapping[str, float], lev
     return float(found.estimate), float(found.interval[0]), float(found.interval[1])
 
 
-def _correction(values: Mapping[str, float], people: Mapping[str, float], level: float) -> CorrectedMean:
+def _correction(
+    values: Mapping[str, float], people: Mapping[str, float], level: float
+) -> CorrectedMean:
     both = [query for query in people if query in values]
     rest = [value for query, value in values.items() if query not in people]
-    return correct([people[query] for query in both], [values[query] for query in both], rest, confidence=level)
+    return correct(
+        [people[query] for query in both], [values[query] for query in both], rest, confidence=level
+    )
 
 
 @dataclass(frozen=True)
@@ -166,9 +182,12 @@ class Baseline:
         queries = (
             query
             for query in sorted(observation.values)
-            if query in self.values and (group == WHOLE or group in observation.groups.get(query, ()))
+            if query in self.values
+            and (group == WHOLE or group in observation.groups.get(query, ()))
         )
-        found = np.array([observation.values[query] - self.values[query] for query in queries]) - self.offset(observation, group)
+        found = np.array(
+            [observation.values[query] - self.values[query] for query in queries]
+        ) - self.offset(observation, group)
         # a mean of equal values may differ from them in the last bit
         return np.where(np.abs(found) < _ROUNDING, 0.0, found)
 
@@ -188,7 +207,9 @@ class Baseline:
             error = float(differences.std(ddof=1)) / math.sqrt(size) if size > 1 else math.nan
         if degrees + 1 < FEWEST_SAMPLED:
             return None
-        population = sum(group == WHOLE or group in observation.groups.get(query, ()) for query in self.values)
+        population = sum(
+            group == WHOLE or group in observation.groups.get(query, ()) for query in self.values
+        )
         return SamplingError(error * math.sqrt(1 - size / population), degrees)
 
     def mean_drop(self, observation: SeenRound, group: str = WHOLE) -> float | None:
@@ -201,24 +222,40 @@ class Baseline:
         differences = self.differences(observation, group)
         return float(differences.mean()) if differences.size else None
 
-    def drop(self, observation: SeenRound, group: str = WHOLE, level: float = 0.95) -> tuple[float, float, float] | None:
+    def drop(
+        self, observation: SeenRound, group: str = WHOLE, level: float = 0.95
+    ) -> tuple[float, float, float] | None:
         """Return the mean difference of a round from the baseline, and its interval; None with
         fewer than two queries.
         """
         if self.people and observation.people and group == WHOLE:
             values, people = self._people_differences(observation)
-            return corrected_mean(values, people, level) if len(set(values) & set(people)) > 1 else None
+            return (
+                corrected_mean(values, people, level)
+                if len(set(values) & set(people)) > 1
+                else None
+            )
         found = self.differences(observation, group)
         if found.size < 2:
             return None
         mean, half = float(found.mean()), half_width(found, level)
         return mean, mean - half, mean + half
 
-    def _people_differences(self, observation: SeenRound) -> tuple[dict[str, float], dict[str, float]]:
+    def _people_differences(
+        self, observation: SeenRound
+    ) -> tuple[dict[str, float], dict[str, float]]:
         """Values of queries by all grades, and by grades of people, less baseline and season."""
         offset = self.offset(observation)
-        values = {query: value - self.values[query] - offset for query, value in observation.values.items() if query in self.values}
-        people = {query: value - self.people[query] - offset for query, value in observation.people.items() if query in self.people}
+        values = {
+            query: value - self.values[query] - offset
+            for query, value in observation.values.items()
+            if query in self.values
+        }
+        people = {
+            query: value - self.people[query] - offset
+            for query, value in observation.people.items()
+            if query in self.people
+        }
         return values, people
 
 

@@ -9,7 +9,15 @@ from importlib import import_module
 from types import MappingProxyType
 
 from idealrank._sections import Section
-from idealrank.errors import BackendError, IdealrankError, InputError, MissingExtraError, OptionError, hiding, shown
+from idealrank.errors import (
+    BackendError,
+    IdealrankError,
+    InputError,
+    MissingExtraError,
+    OptionError,
+    hiding,
+    shown,
+)
 from idealrank.live.backends.protocol import Backend
 from idealrank.live.backends.secrets import Secrets, SecretsHidden
 
@@ -64,7 +72,10 @@ def backend_from(section: Section) -> Backend:
         raise without_secrets(error, secrets) from None
     except Exception as error:  # noqa: BLE001  (a client may refuse its configuration with any exception)
         found = f"{type(error).__name__}: {secrets.hide(str(error))}"
-        raise OptionError(f"{section.path}: {section.name}: found {shown(found)}, expected a backend that can be made") from None
+        raise OptionError(
+            f"{section.path}: {section.name}: found {shown(found)}, expected a backend that "
+            f"can be made"
+        ) from None
     return SecretsHidden(backend, secrets) if secrets else backend
 
 

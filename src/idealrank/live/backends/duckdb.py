@@ -36,12 +36,20 @@ class DuckdbSql:
         if "vector" in self._parameters:
             values["vector"] = vector_numbers(query, self.name)
         try:
-            rows = self._cursors.get().execute(self._statement, {key: values[key] for key in self._parameters}).fetchall()
+            rows = (
+                self._cursors.get()
+                .execute(self._statement, {key: values[key] for key in self._parameters})
+                .fetchall()
+            )
         except duckdb.Error as error:
             raise BackendError(f"{self.name}: {reason(error)}") from None
         if rows and len(rows[0]) != 2:
-            raise BackendError(f"{self.name}: found {len(rows[0])} columns, expected two: document and score")
-        return ranked(self.name, [document for document, _ in rows], [score for _, score in rows], limit=limit)
+            raise BackendError(
+                f"{self.name}: found {len(rows[0])} columns, expected two: document and score"
+            )
+        return ranked(
+            self.name, [document for document, _ in rows], [score for _, score in rows], limit=limit
+        )
 
     def close(self) -> None:
         """Close the cursors and the database."""
@@ -58,7 +66,9 @@ def _load(connection: Any, extension: str) -> None:
     own folder.
     """
     if is_installed("duckdb_extensions"):
-        packaged = load_extra("duckdb_extensions", "the backend duckdb", "duckdb", "duckdb-extensions")
+        packaged = load_extra(
+            "duckdb_extensions", "the backend duckdb", "duckdb", "duckdb-extensions"
+        )
         if is_installed(f"duckdb_extension_{extension}"):
             packaged.import_extension(extension, con=connection)
     connection.load_extension(extension)
@@ -69,7 +79,11 @@ def from_section(section: Section) -> Backend:
     section.refuse_unknown("kind", "path", "sql", "extensions", "timeout")
     duckdb = load_extra("duckdb", "the backend duckdb", "duckdb")
     path = required(section, "path", "a database file of DuckDB")
-    statement = required(section, "sql", "a query with two columns, document and score, and the parameters $text and $limit")
+    statement = required(
+        section,
+        "sql",
+        "a query with two columns, document and score, and the parameters $text and $limit",
+    )
     if not Path(path).is_file():
         raise InputError(f"{path}: found no file, expected a database of DuckDB")
     try:
@@ -81,6 +95,8 @@ def from_section(section: Section) -> Backend:
             _load(connection, extension)
         except duckdb.Error as error:
             raise section.error(
-                "extensions", f"{extension!r}, which DuckDB cannot load ({reason(error)})", "an installed extension"
+                "extensions",
+                f"{extension!r}, which DuckDB cannot load ({reason(error)})",
+                "an installed extension",
             ) from None
     return DuckdbSql(connection, statement=statement)

@@ -32,7 +32,14 @@ class Elasticsearch:
     """Index of Elasticsearch or OpenSearch, asked over HTTP."""
 
     def __init__(
-        self, client: Any, *, index: str, body: dict[str, Any], id_path: str = "_id", batch: int = 1, name: str = "elasticsearch"
+        self,
+        client: Any,
+        *,
+        index: str,
+        body: dict[str, Any],
+        id_path: str = "_id",
+        batch: int = 1,
+        name: str = "elasticsearch",
     ) -> None:
         self.name = name
         self._client = client
@@ -48,7 +55,9 @@ class Elasticsearch:
         """Return the hits of a query."""
         body = {**filled(self._body, query, limit), "size": limit}
         if self._batch == 1:
-            return self._hits(self._send(f"/{self._index}/_search", json.dumps(body), "application/json"), limit)
+            return self._hits(
+                self._send(f"/{self._index}/_search", json.dumps(body), "application/json"), limit
+            )
         return self._hits(self._together(_Waiting(body=body)), limit)
 
     def close(self) -> None:
@@ -84,11 +93,16 @@ class Elasticsearch:
                 one.answer = answer
         except BackendError as error:
             for one in several:
-                one.error = BackendError(str(error), temporary=error.temporary, retry_after=error.retry_after)
+                one.error = BackendError(
+                    str(error), temporary=error.temporary, retry_after=error.retry_after
+                )
         finally:
             for one in several:
                 if one.answer is None and one.error is None:
-                    one.error = BackendError(f"{self.name}: the request of several queries was broken off", temporary=True)
+                    one.error = BackendError(
+                        f"{self.name}: the request of several queries was broken off",
+                        temporary=True,
+                    )
                 one.woken.set()
 
     def _responses(self, several: list[_Waiting]) -> list[Any]:
@@ -96,24 +110,53 @@ class Elasticsearch:
         lines = "".join(f"{header}\n{json.dumps(one.body)}\n" for one in several)
         found = at_path(self._send("/_msearch", lines, "application/x-ndjson"), "responses")
         if not isinstance(found, list) or len(found) != len(several):
-            raise BackendError(f"{self.name}: found {shown(repr(found))}, expected {len(several)} responses of _msearch")
+            raise BackendError(
+                f"{self.name}: found {shown(repr(found))}, expected {len(several)} responses "
+                f"of _msearch"
+            )
         return found
 
     def _send(self, path: str, content: str, kind: str) -> Any:
-        found = exchange(self._client, self.name, "POST", path, content=content.encode(), headers={"content-type": kind})
+        found = exchange(
+            self._client,
+            self.name,
+            "POST",
+            path,
+            content=content.encode(),
+            headers={"content-type": kind},
+        )
         try:
             answer = found.json()
         except ValueError:
             answer = None
         if found.status != 200:
-            self._refuse(found.status, answer, found.text, temporary=found.is_temporary, wait=found.retry_after)
+            self._refuse(
+                found.status,
+                answer,
+                found.text,
+                temporary=found.is_temporary,
+                wait=found.retry_after,
+            )
         if not isinstance(answer, dict):
-            raise BackendError(f"{self.name}: found {shown(found.text)}, expected an answer in JSON")
+            raise BackendError(
+                f"{self.name}: found {shown(found.text)}, expected an answer in JSON"
+            )
         return answer
 
-    def _refuse(self, status: int, answer: Any, text: str, *, temporary: bool, wait: float | None = None) -> None:
-        found = at_path(answer, "error.root_cause.0.reason") or at_path(answer, "error.reason") or at_path(answer, "error") or text
-        hint = "is the key in `api_key`? `${NAME}` takes it from the environment" if status in (401, 403) else ""
+    def _refuse(
+        self, status: int, answer: Any, text: str, *, temporary: bool, wait: float | None = None
+    ) -> None:
+        found = (
+            at_path(answer, "error.root_cause.0.reason")
+            or at_path(answer, "error.reason")
+            or at_path(answer, "error")
+            or text
+        )
+        hint = (
+            "is the key in `api_key`? `${NAME}` takes it from the environment"
+            if status in (401, 403)
+            else ""
+        )
         said = f"{self.name}: HTTP {status}: {reason(found)}"
         raise BackendError(said, temporary=temporary, retry_after=wait, hint=hint)
 
@@ -127,7 +170,9 @@ class Elasticsearch:
         failed = at_path(answer, "_shards.failed")
         if failed or at_path(answer, "timed_out"):
             found = f"{failed} failed shards" if failed else "timed_out"
-            raise BackendError(f"{self.name}: found {found}, expected the whole ranking", temporary=True)
+            raise BackendError(
+                f"{self.name}: found {found}, expected the whole ranking", temporary=True
+            )
         documents = [at_path(hit, self._id_path) for hit in hits]
         scores = [at_path(hit, "_score") for hit in hits]
         unscored = bool(hits) and all(score is None for score in scores)
@@ -136,13 +181,29 @@ class Elasticsearch:
 
 def from_section(section: Section) -> Backend:
     """Make the backend of a section with the kind ``elasticsearch`` or ``opensearch``."""
-    section.refuse_unknown("kind", "url", "index", "fields", "body", "id", "batch", "timeout", "api_key", "user", "password")
+    section.refuse_unknown(
+        "kind",
+        "url",
+        "index",
+        "fields",
+        "body",
+        "id",
+        "batch",
+        "timeout",
+        "api_key",
+        "user",
+        "password",
+    )
     body = section.given.get("body")
     if body is None:
         fields = list(section.texts("fields"))
-        body = {"query": {"multi_match": {"query": "{text}", **({"fields": fields} if fields else {})}}}
+        body = {
+            "query": {"multi_match": {"query": "{text}", **({"fields": fields} if fields else {})}}
+        }
     elif not isinstance(body, dict):
-        raise section.error("body", repr(body), "a body of _search, such as `query: {match: {title: '{text}'}}`")
+        raise section.error(
+            "body", repr(body), "a body of _search, such as `query: {match: {title: '{text}'}}`"
+        )
     elif section.has("fields"):
         raise section.error("fields", "both `fields` and `body`", "one of them")
     key, password = section.text("api_key", None), section.text("password", None)

@@ -30,7 +30,9 @@ class FaissIndex:
     ) -> None:
         self.name = name
         if len(ids) != index.ntotal:
-            raise InputError(f"{name}: found {len(ids)} ids for {index.ntotal} vectors, expected one for each")
+            raise InputError(
+                f"{name}: found {len(ids)} ids for {index.ntotal} vectors, expected one for each"
+            )
         faiss = load_extra("faiss", f"the backend {name}", "faiss", "faiss-cpu")
         self._index: Any = index
         self._ids, self._normalize = ids, normalize
@@ -40,17 +42,24 @@ class FaissIndex:
                 try:
                     faiss.ParameterSpace().set_index_parameter(index, key, value)
                 except RuntimeError:
-                    raise InputError(f"{name}: an index of type {type(index).__name__} has no {key}") from None
+                    raise InputError(
+                        f"{name}: an index of type {type(index).__name__} has no {key}"
+                    ) from None
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
         """Return the nearest vectors."""
         vector = np.array([vector_numbers(query, self.name)], dtype=np.float32)
         if vector.shape[1] != self._index.d:
-            raise BackendError(f"{self.name}: found a vector of {vector.shape[1]} dimensions, expected {self._index.d}")
+            raise BackendError(
+                f"{self.name}: found a vector of {vector.shape[1]} dimensions, expected "
+                f"{self._index.d}"
+            )
         if self._normalize:
             length = float(np.sqrt((vector.astype(np.float64) ** 2).sum()))
             vector = vector / np.float32(length or 1.0)
-        distances, places = self._index.search(np.ascontiguousarray(vector, dtype=np.float32), limit)
+        distances, places = self._index.search(
+            np.ascontiguousarray(vector, dtype=np.float32), limit
+        )
         # -1 fills the places of a list that the search could not fill.
         found = places[0] >= 0
         ids = [self._ids[place] for place in places[0][found]]
@@ -65,7 +74,10 @@ def from_section(section: Section) -> Backend:
     """Make the backend of a section with the kind ``faiss``."""
     section.refuse_unknown("kind", "path", "ids", "normalize", "ef_search", "nprobe", "timeout")
     faiss = load_extra("faiss", "the backend faiss", "faiss", "faiss-cpu")
-    path, ids = required(section, "path", "an index file"), required(section, "ids", "a file with an id in each line")
+    path, ids = (
+        required(section, "path", "an index file"),
+        required(section, "ids", "a file with an id in each line"),
+    )
     try:
         index = faiss.read_index(path)
     except RuntimeError:
@@ -73,7 +85,10 @@ def from_section(section: Section) -> Backend:
     try:
         names = Path(ids).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{ids}: {getattr(error, 'strerror', None) or 'found bytes that are no UTF-8, expected text'}") from None
+        raise InputError(
+            f"{ids}: "
+            f"{getattr(error, 'strerror', None) or 'found bytes that are no UTF-8, expected text'}"
+        ) from None
     return FaissIndex(
         index,
         names,

@@ -46,7 +46,10 @@ class HttpEndpoint:
         answer = self._sent(query, limit)
         hits = at_path(answer, self._hits)
         if not isinstance(hits, list):
-            raise BackendError(f"{self.name}: found {_kind(hits)} at {self._hits or 'the top'!r} of the answer, expected a list of hits")
+            raise BackendError(
+                f"{self.name}: found {_kind(hits)} at {self._hits or 'the top'!r} of the "
+                f"answer, expected a list of hits"
+            )
         ids = [self._field(hit, self._document, "id") for hit in hits]
         scores = [self._field(hit, self._score, "score") for hit in hits] if self._score else None
         return ranked(self.name, ids, scores, limit=limit, order=self._order)
@@ -55,22 +58,40 @@ class HttpEndpoint:
         url = _in_address(self._url, query, limit)
         params = {name: str(filled(value, query, limit)) for name, value in self._params.items()}
         body = None if self._body is None else json.dumps(filled(self._body, query, limit)).encode()
-        usual = {"accept": b"application/json"} | ({} if body is None else {"content-type": b"application/json"})
+        usual = {"accept": b"application/json"} | (
+            {} if body is None else {"content-type": b"application/json"}
+        )
         headers = {**usual, **{name.lower(): value for name, value in self._headers.items()}}
-        answer = exchange(self._client, self.name, self._method, url, params=params or None, content=body, headers=headers)
+        answer = exchange(
+            self._client,
+            self.name,
+            self._method,
+            url,
+            params=params or None,
+            content=body,
+            headers=headers,
+        )
         if answer.status != 200:
             said = shown(" ".join(answer.text.split()))
-            found = f"{self.name}: found status {answer.status}{f' ({said})' if said else ''}, expected 200"
+            found = (
+                f"{self.name}: found status {answer.status}{f' ({said})' if said else ''}, "
+                f"expected 200"
+            )
             raise BackendError(found, temporary=answer.is_temporary, retry_after=answer.retry_after)
         try:
             return answer.json()
         except ValueError:
-            raise BackendError(f"{self.name}: found {shown(repr(answer.text))}, expected JSON") from None
+            raise BackendError(
+                f"{self.name}: found {shown(repr(answer.text))}, expected JSON"
+            ) from None
 
     def _field(self, hit: Any, path: str, what: str) -> Any:
         found = at_path(hit, path)
         if found is None:
-            raise BackendError(f"{self.name}: found no {what} at {path or 'the top'!r} of a hit: {shown(json.dumps(hit))}")
+            raise BackendError(
+                f"{self.name}: found no {what} at {path or 'the top'!r} of a hit: "
+                f"{shown(json.dumps(hit))}"
+            )
         return found
 
     def close(self) -> None:
@@ -109,7 +130,9 @@ def _split(template: str) -> list[tuple[str, bool]]:
     parts: list[tuple[str, bool]] = []
     rest = template
     while True:
-        places = [(rest.find("{" + field + "}"), field) for field in _FIELDS if "{" + field + "}" in rest]
+        places = [
+            (rest.find("{" + field + "}"), field) for field in _FIELDS if "{" + field + "}" in rest
+        ]
         if not places:
             return [*parts, (rest, False)]
         place, field = min(places)
@@ -119,13 +142,17 @@ def _split(template: str) -> list[tuple[str, bool]]:
 
 def _vector(query: SearchQuery) -> list[float]:
     if query.vector is None:
-        raise BackendError(f"http: query {query.id}: found no vector, expected one for the field {{vector}}")
+        raise BackendError(
+            f"http: query {query.id}: found no vector, expected one for the field {{vector}}"
+        )
     return [float(one) for one in query.vector]
 
 
 def _in_address(url: str, query: SearchQuery, limit: int) -> str:
     values = {"text": query.text, "id": query.id, "limit": str(limit)}
-    return "".join(quote(values.get(part, ""), safe="") if is_field else part for part, is_field in _split(url))
+    return "".join(
+        quote(values.get(part, ""), safe="") if is_field else part for part, is_field in _split(url)
+    )
 
 
 def at_path(value: Any, path: str) -> Any:
@@ -150,10 +177,24 @@ def from_section(section: Section) -> HttpEndpoint:
     """Make the backend of a section: ``url``, ``method``, ``headers``, ``params``, ``body``,
     ``hits``, ``id``, ``score``, ``order``.
     """
-    section.refuse_unknown("kind", "url", "method", "headers", "params", "body", "hits", "id", "score", "order", "timeout")
+    section.refuse_unknown(
+        "kind",
+        "url",
+        "method",
+        "headers",
+        "params",
+        "body",
+        "hits",
+        "id",
+        "score",
+        "order",
+        "timeout",
+    )
     url = section.text("url", None)
     if url is None or not url.startswith(("http://", "https://")):
-        raise section.error("url", "nothing" if url is None else repr(url), "an address with http:// or https://")
+        raise section.error(
+            "url", "nothing" if url is None else repr(url), "an address with http:// or https://"
+        )
     texts = {}
     for key in ("headers", "params"):
         part = Section(section.given.get(key) or {}, section.path, f"{section.name}.{key}")
@@ -161,9 +202,16 @@ def from_section(section: Section) -> HttpEndpoint:
     body = section.given.get("body")
     method = section.choice("method", ("GET", "POST") if body is None else ("POST", "GET"))
     return HttpEndpoint(
-        url, method=method, body=body, **texts, hits=_place(section, "hits"), document=_place(section, "id"),
-        score=_place(section, "score"), order=section.choice("order", ORDERS), timeout=section.amount("timeout", 10.0),
-    )  # fmt: skip
+        url,
+        method=method,
+        body=body,
+        **texts,
+        hits=_place(section, "hits"),
+        document=_place(section, "id"),
+        score=_place(section, "score"),
+        order=section.choice("order", ORDERS),
+        timeout=section.amount("timeout", 10.0),
+    )
 
 
 def _place(section: Section, key: str) -> str:

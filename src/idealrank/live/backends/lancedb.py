@@ -41,9 +41,17 @@ class LanceRows:
         try:
             rows = self._rows(query, limit)
         except (ValueError, RuntimeError, OSError) as error:
-            raise BackendError(f"{self.name}: {reason(error)}", temporary=isinstance(error, OSError)) from None
+            raise BackendError(
+                f"{self.name}: {reason(error)}", temporary=isinstance(error, OSError)
+            ) from None
         number, order = ("_score", "score") if self._by == "text" else ("_distance", "distance")
-        return ranked(self.name, [row[self._id] for row in rows], [row[number] for row in rows], limit=limit, order=order)
+        return ranked(
+            self.name,
+            [row[self._id] for row in rows],
+            [row[number] for row in rows],
+            limit=limit,
+            order=order,
+        )
 
     def close(self) -> None:
         """Release the table."""
@@ -52,11 +60,15 @@ class LanceRows:
     def _rows(self, query: SearchQuery, limit: int) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]]
         if self._by == "text":
-            asked = self._table.search(query.text, query_type="fts", fts_columns=self._column or None)
+            asked = self._table.search(
+                query.text, query_type="fts", fts_columns=self._column or None
+            )
             rows = asked.select([self._id, "_score"]).limit(limit).to_list()
         else:
             vector = vector_numbers(query, self.name)
-            near = self._table.search(vector, query_type="vector", vector_column_name=self._column or None).distance_type(self._metric)
+            near = self._table.search(
+                vector, query_type="vector", vector_column_name=self._column or None
+            ).distance_type(self._metric)
             for key, value in self._effort.items():
                 if value is not None:
                     near = getattr(near, key)(value)
@@ -66,9 +78,24 @@ class LanceRows:
 
 def from_section(section: Section) -> Backend:
     """Make the backend of a section with the kind ``lancedb``."""
-    section.refuse_unknown("kind", "path", "table", "id", "column", "by", "metric", "nprobes", "ef", "refine_factor", "timeout")
+    section.refuse_unknown(
+        "kind",
+        "path",
+        "table",
+        "id",
+        "column",
+        "by",
+        "metric",
+        "nprobes",
+        "ef",
+        "refine_factor",
+        "timeout",
+    )
     lancedb = load_extra("lancedb", "the backend lancedb", "lancedb")
-    path, table = required(section, "path", "a folder or an address of LanceDB"), required(section, "table", "the name of a table")
+    path, table = (
+        required(section, "path", "a folder or an address of LanceDB"),
+        required(section, "table", "the name of a table"),
+    )
     try:
         opened = lancedb.connect(path).open_table(table)
     except (ValueError, RuntimeError, OSError) as error:

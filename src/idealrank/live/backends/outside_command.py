@@ -26,13 +26,17 @@ class CommandBackend:
 
     name = "command"
 
-    def __init__(self, command: Sequence[str], *, timeout: float = 10.0, order: str = "score") -> None:
+    def __init__(
+        self, command: Sequence[str], *, timeout: float = 10.0, order: str = "score"
+    ) -> None:
         self._program, self._order = LineProgram(command, timeout), order
 
     def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
         """Send the query to an idle process, and read its answer."""
         vector = None if query.vector is None else [float(one) for one in query.vector]
-        asked = {"id": query.id, "text": query.text, "limit": limit} | ({} if vector is None else {"vector": vector})
+        asked = {"id": query.id, "text": query.text, "limit": limit} | (
+            {} if vector is None else {"vector": vector}
+        )
         return ranked_value(self.name, self._program.ask(asked), limit=limit, order=self._order)
 
     def close(self) -> None:
@@ -65,9 +69,13 @@ class LineProgram:
         try:
             found = json.loads(line)
         except ValueError:
-            raise BackendError(f"command: found {shown(repr(line))}, expected a line of JSON") from None
+            raise BackendError(
+                f"command: found {shown(repr(line))}, expected a line of JSON"
+            ) from None
         if isinstance(found, dict) and isinstance(found.get("error"), str):
-            raise BackendError(f"command: {shown(found['error'])}", temporary=bool(found.get("temporary")))
+            raise BackendError(
+                f"command: {shown(found['error'])}", temporary=bool(found.get("temporary"))
+            )
         return found
 
     def _process(self) -> "_Process":
@@ -102,13 +110,21 @@ class _Process:
     def __init__(self, command: tuple[str, ...]) -> None:
         try:
             self._process = subprocess.Popen(  # noqa: S603  (the user's own program, and no shell)
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="surrogateescape"
-            )  # fmt: skip
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="surrogateescape",
+            )
         except OSError as error:
             raise BackendError(f"command: {command[0]}: {error.strerror or error}") from None
         self._lines: queue.Queue[str] = queue.Queue()
         self._spoken: deque[str] = deque(maxlen=_SPOKEN)
-        for stream, keep in ((self._process.stdout, self._lines.put), (self._process.stderr, self._spoken.append)):
+        for stream, keep in (
+            (self._process.stdout, self._lines.put),
+            (self._process.stderr, self._spoken.append),
+        ):
             threading.Thread(target=self._read, args=(stream, keep), daemon=True).start()
 
     def _read(self, stream: IO[str], keep: Any) -> None:
@@ -126,14 +142,20 @@ class _Process:
             self._process.stdin.flush()
             found = self._lines.get(timeout=timeout)
         except queue.Empty:
-            raise BackendError(f"command: found no answer in {timeout:g} s, expected a line of JSON", temporary=True) from None
+            raise BackendError(
+                f"command: found no answer in {timeout:g} s, expected a line of JSON",
+                temporary=True,
+            ) from None
         except OSError:
             found = ""
         if not found:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(1)
             said = shown(" ".join(" ".join(self._spoken).split()))
-            ended = f"the program ended with exit code {self._process.poll()}{f' ({said})' if said else ''}"
+            ended = (
+                f"the program ended with exit code "
+                f"{self._process.poll()}{f' ({said})' if said else ''}"
+            )
             raise BackendError(f"command: {ended}, expected an answer", temporary=True)
         return found
 
@@ -154,5 +176,9 @@ def from_section(section: Section) -> CommandBackend:
     section.refuse_unknown("kind", "command", "timeout", "order")
     command = section.texts("command")
     if not command:
-        raise section.error("command", "nothing", 'a program with arguments, as in ["python", "engine.py"]')
-    return CommandBackend(command, timeout=section.amount("timeout", 10.0), order=section.choice("order", ORDERS))
+        raise section.error(
+            "command", "nothing", 'a program with arguments, as in ["python", "engine.py"]'
+        )
+    return CommandBackend(
+        command, timeout=section.amount("timeout", 10.0), order=section.choice("order", ORDERS)
+    )

@@ -26,17 +26,32 @@ _SHARED = ("kind", "url", "timeout")
 class PostgresSql:
     """Query in SQL whose rows are ``(document, score)``, best first."""
 
-    def __init__(self, connect: Callable[[], Any], *, statement: Any, name: str = "postgres-sql", by_vector: bool = False) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], Any],
+        *,
+        statement: Any,
+        name: str = "postgres-sql",
+        by_vector: bool = False,
+    ) -> None:
         self.name = name
-        self._connections: Connections[Any] = Connections(connect, lambda connection: connection.close())
+        self._connections: Connections[Any] = Connections(
+            connect, lambda connection: connection.close()
+        )
         self._statement = statement
         self._by_vector = by_vector
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
         """Return the rows of the query."""
-        vector = f"[{','.join(map(repr, vector_numbers(query, self.name)))}]" if self._by_vector else None
+        vector = (
+            f"[{','.join(map(repr, vector_numbers(query, self.name)))}]"
+            if self._by_vector
+            else None
+        )
         rows = self._rows({"text": query.text, "vector": vector, "limit": limit})
-        return ranked(self.name, [document for document, _ in rows], [score for _, score in rows], limit=limit)
+        return ranked(
+            self.name, [document for document, _ in rows], [score for _, score in rows], limit=limit
+        )
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -45,7 +60,9 @@ class PostgresSql:
     def _rows(self, values: Mapping[str, Any]) -> list[tuple[Any, Any]]:
         psycopg = load_extra("psycopg", f"the backend {self.name}", "postgres")
         try:
-            rows: list[tuple[Any, Any]] = self._connections.get().execute(self._statement, values).fetchall()
+            rows: list[tuple[Any, Any]] = (
+                self._connections.get().execute(self._statement, values).fetchall()
+            )
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             # a cancelled query leaves the connection as it was
             if not isinstance(error, psycopg.errors.QueryCanceled):
@@ -56,11 +73,15 @@ class PostgresSql:
         except psycopg.Error as error:
             raise BackendError(f"{self.name}: {reason(error)}") from None
         if rows and len(rows[0]) != 2:
-            raise BackendError(f"{self.name}: found {len(rows[0])} columns, expected two: document and score")
+            raise BackendError(
+                f"{self.name}: found {len(rows[0])} columns, expected two: document and score"
+            )
         return rows
 
 
-def text_statement(table: str, *, id_column: str, column: str, language: str, operator: str, rank: str) -> Any:
+def text_statement(
+    table: str, *, id_column: str, column: str, language: str, operator: str, rank: str
+) -> Any:
     """Return the query for full text: documents that match, by falling rank, equal ranks by id."""
     sql = load_extra("psycopg.sql", "the backend postgres", "postgres", "psycopg")
     asked = {
@@ -69,19 +90,30 @@ def text_statement(table: str, *, id_column: str, column: str, language: str, op
         "web": "websearch_to_tsquery({language}, %(text)s)",
     }[operator]
     statement = (
-        f"WITH asked AS (SELECT {asked} AS query) SELECT {{id}}, {rank}({{words}}, asked.query) AS score FROM {{table}}, asked "  # noqa: S608
+        f"WITH asked AS (SELECT {asked} AS query) SELECT {{id}}, {rank}({{words}}, "  # noqa: S608
+        f"asked.query) AS score FROM {{table}}, asked "
         "WHERE {words} @@ asked.query ORDER BY score DESC, {id} LIMIT %(limit)s"
     )
-    names = {"table": sql.Identifier(*table.split(".")), "id": sql.Identifier(id_column), "words": sql.Identifier(column)}
+    names = {
+        "table": sql.Identifier(*table.split(".")),
+        "id": sql.Identifier(id_column),
+        "words": sql.Identifier(column),
+    }
     return sql.SQL(statement).format(language=sql.Literal(language), **names)
 
 
-def vector_statement(table: str, *, id_column: str, column: str, distance: str, vector_type: str) -> Any:
+def vector_statement(
+    table: str, *, id_column: str, column: str, distance: str, vector_type: str
+) -> Any:
     """Return the query for nearest neighbours, in the form that an index of pgvector can answer."""
     sql = load_extra("psycopg.sql", "the backend pgvector", "postgres", "psycopg")
     asked = f"{{column}} {OPERATORS[distance]} %(vector)s::{vector_type}"
     statement = f"SELECT {{id}}, -({asked}) FROM {{table}} ORDER BY {asked} LIMIT %(limit)s"  # noqa: S608  (names are quoted)
-    names = {"table": sql.Identifier(*table.split(".")), "id": sql.Identifier(id_column), "column": sql.Identifier(column)}
+    names = {
+        "table": sql.Identifier(*table.split(".")),
+        "id": sql.Identifier(id_column),
+        "column": sql.Identifier(column),
+    }
     return sql.SQL(statement).format(**names)
 
 
@@ -92,8 +124,16 @@ def connecting(url: str, *, timeout: float, settings: Mapping[str, object]) -> C
     psycopg = load_extra("psycopg", "the backend postgres", "postgres")
 
     def connect() -> Any:
-        made = psycopg.connect(url, autocommit=True, connect_timeout=max(1, round(timeout)), application_name="idealrank")
-        limits = {"default_transaction_read_only": "on", "statement_timeout": f"{round(timeout * 1000)}"}
+        made = psycopg.connect(
+            url,
+            autocommit=True,
+            connect_timeout=max(1, round(timeout)),
+            application_name="idealrank",
+        )
+        limits = {
+            "default_transaction_read_only": "on",
+            "statement_timeout": f"{round(timeout * 1000)}",
+        }
         for key, value in {**limits, **settings}.items():
             made.execute("SELECT set_config(%s, %s, false)", (key, str(value)))
         return made
@@ -121,11 +161,23 @@ def _text(section: Section) -> Backend:
 
 
 def _vector(section: Section) -> Backend:
-    section.refuse_unknown(*_SHARED, "table", "id", "column", "distance", "type", "ef_search", "probes", "iterative_scan")
+    section.refuse_unknown(
+        *_SHARED,
+        "table",
+        "id",
+        "column",
+        "distance",
+        "type",
+        "ef_search",
+        "probes",
+        "iterative_scan",
+    )
     settings = {
         "hnsw.ef_search": optional_number(section, "ef_search"),
         "ivfflat.probes": optional_number(section, "probes"),
-        "hnsw.iterative_scan": section.choice("iterative_scan", ("strict_order", "off")) if section.has("iterative_scan") else None,
+        "hnsw.iterative_scan": section.choice("iterative_scan", ("strict_order", "off"))
+        if section.has("iterative_scan")
+        else None,
     }
     statement = vector_statement(
         required(section, "table", "the name of a table"),
@@ -134,17 +186,29 @@ def _vector(section: Section) -> Backend:
         distance=section.choice("distance", tuple(OPERATORS)),
         vector_type=section.choice("type", ("vector", "halfvec")),
     )
-    connect = _connect(section, {key: value for key, value in settings.items() if value is not None})
+    connect = _connect(
+        section, {key: value for key, value in settings.items() if value is not None}
+    )
     return PostgresSql(connect, statement=statement, name="pgvector", by_vector=True)
 
 
 def _sql(section: Section) -> Backend:
     section.refuse_unknown(*_SHARED, "sql")
-    statement = required(section, "sql", "a query with two columns, document and score, and the parameters %(text)s and %(limit)s")
-    return PostgresSql(_connect(section, {}), statement=statement, by_vector="%(vector)s" in statement)
+    statement = required(
+        section,
+        "sql",
+        "a query with two columns, document and score, and the parameters %(text)s and %(limit)s",
+    )
+    return PostgresSql(
+        _connect(section, {}), statement=statement, by_vector="%(vector)s" in statement
+    )
 
 
-_MAKERS: dict[str, Callable[[Section], Backend]] = {"postgres": _text, "pgvector": _vector, "postgres-sql": _sql}
+_MAKERS: dict[str, Callable[[Section], Backend]] = {
+    "postgres": _text,
+    "pgvector": _vector,
+    "postgres-sql": _sql,
+}
 
 
 def from_section(section: Section) -> Backend:

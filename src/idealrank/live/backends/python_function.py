@@ -25,7 +25,14 @@ _TAKES: dict[str, Callable[[SearchQuery], Any]] = {
 class FunctionBackend:
     """Function that is called with a query and the number of documents wanted."""
 
-    def __init__(self, function: Callable[..., Any], name: str = "function", *, takes: str = "text", order: str = "score") -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str = "function",
+        *,
+        takes: str = "text",
+        order: str = "score",
+    ) -> None:
         self.name = name
         self._function = function
         self._takes = _TAKES[takes]
@@ -40,7 +47,9 @@ class FunctionBackend:
         except BackendError:
             raise
         except (ConnectionError, TimeoutError) as error:
-            raise BackendError(f"{self.name}: {type(error).__name__}: {shown(error)}", temporary=True) from error
+            raise BackendError(
+                f"{self.name}: {type(error).__name__}: {shown(error)}", temporary=True
+            ) from error
         except (Exception, SystemExit) as error:
             raise BackendError(f"{self.name}: {type(error).__name__}: {shown(error)}") from error
         return ranked_value(self.name, value, limit=limit, order=self._order)
@@ -56,7 +65,12 @@ def from_section(section: Section) -> FunctionBackend:
     if not callable(found):
         raise section.error("function", shown(repr(found)), "a function")
     name = section.text("function", "") or ""
-    return FunctionBackend(found, name, takes=section.choice("takes", tuple(_TAKES)), order=section.choice("order", ORDERS))
+    return FunctionBackend(
+        found,
+        name,
+        takes=section.choice("takes", tuple(_TAKES)),
+        order=section.choice("order", ORDERS),
+    )
 
 
 def named_object(section: Section, key: str, what: str) -> Any:
@@ -66,7 +80,9 @@ def named_object(section: Section, key: str, what: str) -> Any:
     given = section.text(key, None)
     place, _, name = (given or "").rpartition(":")
     if not place or not name:
-        raise section.error(key, "nothing" if given is None else repr(given), f"module:{what}, or file.py:{what}")
+        raise section.error(
+            key, "nothing" if given is None else repr(given), f"module:{what}, or file.py:{what}"
+        )
     try:
         found: Any = _module(place)
         for part in name.split("."):
@@ -74,7 +90,9 @@ def named_object(section: Section, key: str, what: str) -> Any:
     except OptionError as error:
         raise section.error(key, str(error), "an existing file") from None
     except (Exception, SystemExit) as error:  # noqa: BLE001  (a module of the user may fail in any way)
-        raise section.error(key, f"{given} ({type(error).__name__}: {error})", f"a {what} that can be imported") from None
+        raise section.error(
+            key, f"{given} ({type(error).__name__}: {error})", f"a {what} that can be imported"
+        ) from None
     return found
 
 
@@ -88,7 +106,9 @@ def _is_installed(file: Path) -> bool:
     Python.
     """
     python, library = Path(ast.__file__).resolve().parent, Path(__file__).resolve().parents[2]
-    return bool({"site-packages", "dist-packages"} & set(file.parts)) or any(map(file.is_relative_to, (python, library)))
+    return bool({"site-packages", "dist-packages"} & set(file.parts)) or any(
+        map(file.is_relative_to, (python, library))
+    )
 
 
 def _module(place: str) -> Any:
@@ -110,7 +130,9 @@ def _module(place: str) -> Any:
     _FOLDERS.add(folder)
     _forget_modules()
     _search_last(folder)
-    spec = importlib.util.spec_from_file_location(Path(place).stem, place, loader=_SourceLoader(Path(place).stem, place))
+    spec = importlib.util.spec_from_file_location(
+        Path(place).stem, place, loader=_SourceLoader(Path(place).stem, place)
+    )
     if spec is None or spec.loader is None:
         raise OptionError(f"no module {place}")
     module = importlib.util.module_from_spec(spec)

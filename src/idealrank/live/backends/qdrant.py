@@ -42,12 +42,16 @@ class QdrantPoints:
         self._order = ""
         # The embedded mode serves one thread at a time.
         embedded = type(getattr(client, "_client", client)).__name__ == "QdrantLocal"
-        self._lock: contextlib.AbstractContextManager[Any] = threading.Lock() if embedded else contextlib.nullcontext()
+        self._lock: contextlib.AbstractContextManager[Any] = (
+            threading.Lock() if embedded else contextlib.nullcontext()
+        )
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
         """Return the nearest points."""
         vector = vector_numbers(query, self.name)
-        models = load_extra("qdrant_client.models", f"the backend {self.name}", "qdrant", "qdrant-client")
+        models = load_extra(
+            "qdrant_client.models", f"the backend {self.name}", "qdrant", "qdrant-client"
+        )
         ef, exact = self._effort
         with self._lock, self._as_backend_errors():
             if not self._order:
@@ -60,8 +64,13 @@ class QdrantPoints:
                 search_params=models.SearchParams(hnsw_ef=ef, exact=exact),
                 with_payload=[self._id_path] if self._id_path else False,
             )
-        ids = [at_path(point.payload, self._id_path) if self._id_path else point.id for point in answer.points]
-        return ranked(self.name, ids, [point.score for point in answer.points], limit=limit, order=self._order)
+        ids = [
+            at_path(point.payload, self._id_path) if self._id_path else point.id
+            for point in answer.points
+        ]
+        return ranked(
+            self.name, ids, [point.score for point in answer.points], limit=limit, order=self._order
+        )
 
     def close(self) -> None:
         """Close the client."""
@@ -72,18 +81,30 @@ class QdrantPoints:
         one = vectors.get(self._vector_name) if isinstance(vectors, dict) else vectors
         if one is None:
             known = ", ".join(vectors) if isinstance(vectors, dict) else "none"
-            raise BackendError(f"{self.name}: found no vector {shown(repr(self._vector_name))} in the collection, expected one of {known}")
-        return "distance" if str(getattr(one.distance, "value", one.distance)).lower() in _DISTANCES else "score"
+            raise BackendError(
+                f"{self.name}: found no vector {shown(repr(self._vector_name))} in the "
+                f"collection, expected one of {known}"
+            )
+        return (
+            "distance"
+            if str(getattr(one.distance, "value", one.distance)).lower() in _DISTANCES
+            else "score"
+        )
 
     @contextlib.contextmanager
     def _as_backend_errors(self) -> Any:
-        errors = load_extra("qdrant_client.http.exceptions", f"the backend {self.name}", "qdrant", "qdrant-client")
+        errors = load_extra(
+            "qdrant_client.http.exceptions", f"the backend {self.name}", "qdrant", "qdrant-client"
+        )
         try:
             yield
         except errors.UnexpectedResponse as error:
             status = error.status_code or 0
             said = reason((error.content or b"").decode("utf-8", "replace") or error.reason_phrase)
-            raise BackendError(f"{self.name}: HTTP {status}: {said}", temporary=status in (408, 429, 500, 502, 503, 504)) from None
+            raise BackendError(
+                f"{self.name}: HTTP {status}: {said}",
+                temporary=status in (408, 429, 500, 502, 503, 504),
+            ) from None
         except (errors.ResponseHandlingException, ConnectionError, TimeoutError) as error:
             raise BackendError(f"{self.name}: {reason(error)}", temporary=True) from None
         # of the embedded mode: an unknown collection, another number of dimensions
@@ -93,16 +114,33 @@ class QdrantPoints:
 
 def from_section(section: Section) -> Backend:
     """Make the backend of a section with the kind ``qdrant``."""
-    section.refuse_unknown("kind", "url", "path", "collection", "vector_name", "id", "ef", "exact", "timeout", "api_key")
+    section.refuse_unknown(
+        "kind",
+        "url",
+        "path",
+        "collection",
+        "vector_name",
+        "id",
+        "ef",
+        "exact",
+        "timeout",
+        "api_key",
+    )
     if section.has("url") == section.has("path"):
-        raise section.error("url", "both or neither of `url` and `path`", "the address of a server, or the folder of the embedded mode")
+        raise section.error(
+            "url",
+            "both or neither of `url` and `path`",
+            "the address of a server, or the folder of the embedded mode",
+        )
     qdrant = load_extra("qdrant_client", "the backend qdrant", "qdrant", "qdrant-client")
     timeout = section.amount("timeout", 10.0, unit="seconds")
     if section.has("path"):
         client = qdrant.QdrantClient(path=section.text("path", None))
     else:
         key, seconds = section.text("api_key", None), max(1, round(timeout))
-        client = qdrant.QdrantClient(url=section.text("url", None), api_key=key, timeout=seconds, check_compatibility=False)
+        client = qdrant.QdrantClient(
+            url=section.text("url", None), api_key=key, timeout=seconds, check_compatibility=False
+        )
     return QdrantPoints(
         client,
         collection=required(section, "collection", "the name of a collection"),

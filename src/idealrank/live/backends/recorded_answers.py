@@ -44,7 +44,9 @@ def read_answers(path: str) -> dict[str, list[ScoredDocument] | BackendError]:
     return dict(_answers(lines, path))
 
 
-def _answers(lines: Iterable[str], path: str) -> Iterable[tuple[str, list[ScoredDocument] | BackendError]]:
+def _answers(
+    lines: Iterable[str], path: str
+) -> Iterable[tuple[str, list[ScoredDocument] | BackendError]]:
     expected = '{"query": ..., "documents": [...], "scores": [...]}'
     for number, line in enumerate(lines, 1):
         try:
@@ -57,17 +59,24 @@ def _answers(lines: Iterable[str], path: str) -> Iterable[tuple[str, list[Scored
             yield str(record["query"]), _answer(record, path, number)
 
 
-def _answer(record: Mapping[str, Any], path: str, number: int) -> list[ScoredDocument] | BackendError:
+def _answer(
+    record: Mapping[str, Any], path: str, number: int
+) -> list[ScoredDocument] | BackendError:
     if "failure" in record:
         return BackendError(str(record["failure"]), temporary=bool(record.get("temporary")))
     ids, scores = record.get("documents"), record.get("scores")
     if not isinstance(ids, list) or not isinstance(scores, list | None):
-        raise FileFormatError(path, number, f"keys {', '.join(map(str, record))}", "a list of documents")
+        raise FileFormatError(
+            path, number, f"keys {', '.join(map(str, record))}", "a list of documents"
+        )
     try:
         return ranked("replay", ids, scores, limit=len(ids))
     except BackendError as error:
         raise FileFormatError(
-            path, number, str(error).removeprefix("replay: found ").partition(", expected")[0], "a ranked answer"
+            path,
+            number,
+            str(error).removeprefix("replay: found ").partition(", expected")[0],
+            "a ranked answer",
         ) from None
 
 
@@ -85,14 +94,19 @@ class RecordedRun:
             found = self._run.ranking(query.id, Alignment(ties="input"), depth=limit)
         except KeyError:
             raise _unknown(query) from None
-        return [ScoredDocument(document, float(score)) for document, score in zip(found.documents, found.scores, strict=True)]
+        return [
+            ScoredDocument(document, float(score))
+            for document, score in zip(found.documents, found.scores, strict=True)
+        ]
 
     def close(self) -> None:
         """Do nothing: the run is in memory."""
 
 
 def _unknown(query: SearchQuery) -> BackendError:
-    return BackendError(f"replay: found no answer to query {shown(repr(query.id))}, expected a recorded one")
+    return BackendError(
+        f"replay: found no answer to query {shown(repr(query.id))}, expected a recorded one"
+    )
 
 
 def from_section(section: Section) -> RecordedAnswers | RecordedRun:
@@ -101,4 +115,8 @@ def from_section(section: Section) -> RecordedAnswers | RecordedRun:
     path = section.text("path", None)
     if path is None:
         raise section.error("path", "nothing", "JSON lines of a journal, or a run")
-    return RecordedAnswers(read_answers(path)) if path.endswith(".jsonl") else RecordedRun(read_run(path))
+    return (
+        RecordedAnswers(read_answers(path))
+        if path.endswith(".jsonl")
+        else RecordedRun(read_run(path))
+    )

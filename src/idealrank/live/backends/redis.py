@@ -30,19 +30,32 @@ class RedisKnn:
     """
 
     def __init__(
-        self, client: Any, *, index: str, field: str, prefix: str = "", where: str = "*", ef: int | None = None, name: str = "redis"
+        self,
+        client: Any,
+        *,
+        index: str,
+        field: str,
+        prefix: str = "",
+        where: str = "*",
+        ef: int | None = None,
+        name: str = "redis",
     ) -> None:
         self.name = name
         self._client = client
         self._index, self._prefix = index, prefix
         searched = where if where == "*" else f"({where})"
-        self._ask = f"{searched}=>[KNN $k @{field} $vector{f' EF_RUNTIME {ef}' if ef else ''} AS {_DISTANCE}]"
+        self._ask = (
+            f"{searched}=>[KNN $k @{field} $vector{f' EF_RUNTIME {ef}' if ef else ''} AS "
+            f"{_DISTANCE}]"
+        )
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
         """Return the nearest documents."""
         parameters = ("PARAMS", 4, "k", limit, "vector", vector_bytes(query, self.name))
         page = ("SORTBY", _DISTANCE, "ASC", "LIMIT", 0, limit, "RETURN", 1, _DISTANCE, "DIALECT", 2)
-        reply = _call(self._client, self.name, "FT.SEARCH", self._index, self._ask, *parameters, *page)
+        reply = _call(
+            self._client, self.name, "FT.SEARCH", self._index, self._ask, *parameters, *page
+        )
         rows = list(search_rows(reply, self.name))
         ids = [key.removeprefix(self._prefix) for key, _ in rows]
         distances = [_number(fields.get(_DISTANCE)) for _, fields in rows]
@@ -57,7 +70,14 @@ class RedisText:
     """Words in text fields of Redis: ``FT.SEARCH`` with the scores of the server."""
 
     def __init__(
-        self, client: Any, *, index: str, prefix: str = "", scorer: str = "", operator: str = "any", name: str = "redis-text"
+        self,
+        client: Any,
+        *,
+        index: str,
+        prefix: str = "",
+        scorer: str = "",
+        operator: str = "any",
+        name: str = "redis-text",
     ) -> None:
         self.name = name
         self._client = client
@@ -73,9 +93,22 @@ class RedisText:
         ask, parameters = " ".join(words), tuple[Any, ...]()
         if self._operator == "any":
             ask = "|".join(f"$word{place}" for place in range(len(words)))
-            parameters = ("PARAMS", 2 * len(words), *(one for place, word in enumerate(words) for one in (f"word{place}", word)))
+            parameters = (
+                "PARAMS",
+                2 * len(words),
+                *(one for place, word in enumerate(words) for one in (f"word{place}", word)),
+            )
         page = ("LIMIT", 0, limit, "NOCONTENT", "WITHSCORES", "DIALECT", 2)
-        reply = _call(self._client, self.name, "FT.SEARCH", self._index, ask, *parameters, *self._scorer, *page)
+        reply = _call(
+            self._client,
+            self.name,
+            "FT.SEARCH",
+            self._index,
+            ask,
+            *parameters,
+            *self._scorer,
+            *page,
+        )
         rows = list(search_rows(reply, self.name, scored=True))
         ids = [key.removeprefix(self._prefix) for key, _ in rows]
         return ranked(self.name, ids, [_number(fields["score"]) for _, fields in rows], limit=limit)
@@ -91,39 +124,91 @@ class RedisVectorSet:
     """
 
     def __init__(
-        self, client: Any, *, key: str, ef: int | None = None, exact: bool = False, where: str = "", name: str = "redis-vector-set"
+        self,
+        client: Any,
+        *,
+        key: str,
+        ef: int | None = None,
+        exact: bool = False,
+        where: str = "",
+        name: str = "redis-vector-set",
     ) -> None:
         self.name = name
         self._client = client
         self._key = key
-        self._options = (*(("EF", ef) if ef else ()), *(("FILTER", where) if where else ()), *(("TRUTH",) if exact else ()))
+        self._options = (
+            *(("EF", ef) if ef else ()),
+            *(("FILTER", where) if where else ()),
+            *(("TRUTH",) if exact else ()),
+        )
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
         """Return the most similar elements."""
         vector = vector_bytes(query, self.name)
-        reply = _call(self._client, self.name, "VSIM", self._key, "FP32", vector, "WITHSCORES", "COUNT", limit, *self._options)
-        pairs = list(reply.items()) if isinstance(reply, dict) else list(zip(reply[::2], reply[1::2], strict=True))
+        reply = _call(
+            self._client,
+            self.name,
+            "VSIM",
+            self._key,
+            "FP32",
+            vector,
+            "WITHSCORES",
+            "COUNT",
+            limit,
+            *self._options,
+        )
+        pairs = (
+            list(reply.items())
+            if isinstance(reply, dict)
+            else list(zip(reply[::2], reply[1::2], strict=True))
+        )
         if not pairs and not _call(self._client, self.name, "EXISTS", self._key):
-            raise BackendError(f"{self.name}: found no vector set with the key {shown(repr(self._key))}")
-        return ranked(self.name, [one for one, _ in pairs], [_number(score) for _, score in pairs], limit=limit)
+            raise BackendError(
+                f"{self.name}: found no vector set with the key {shown(repr(self._key))}"
+            )
+        return ranked(
+            self.name,
+            [one for one, _ in pairs],
+            [_number(score) for _, score in pairs],
+            limit=limit,
+        )
 
     def close(self) -> None:
         """Close the connections of the client."""
         self._client.close()
 
 
-def search_rows(reply: Any, name: str, *, scored: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
+def search_rows(
+    reply: Any, name: str, *, scored: bool = False
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Return keys and fields of a reply of ``FT.SEARCH``, of protocol 2 (a list) or 3 (a map)."""
     plain = _plain(reply)
     if isinstance(plain, dict) and "results" in plain:
         warnings = plain.get("warning") or plain.get("warnings") or []
         if warnings:
-            raise BackendError(f"{name}: the server returned part of the answer: {shown(warnings[0])}", temporary=True)
+            raise BackendError(
+                f"{name}: the server returned part of the answer: {shown(warnings[0])}",
+                temporary=True,
+            )
         for row in plain["results"]:
-            yield row["id"], ({"score": row.get("score")} if scored else dict(row.get("extra_attributes") or {}))
+            yield (
+                row["id"],
+                (
+                    {"score": row.get("score")}
+                    if scored
+                    else dict(row.get("extra_attributes") or {})
+                ),
+            )
     elif isinstance(plain, list) and plain and isinstance(plain[0], int):
         for key, second in zip(plain[1::2], plain[2::2], strict=True):
-            yield key, ({"score": second} if scored else dict(zip((second or [])[::2], (second or [])[1::2], strict=True)))
+            yield (
+                key,
+                (
+                    {"score": second}
+                    if scored
+                    else dict(zip((second or [])[::2], (second or [])[1::2], strict=True))
+                ),
+            )
     else:
         raise BackendError(f"{name}: found {shown(repr(plain))}, expected a reply of FT.SEARCH")
 
@@ -148,8 +233,16 @@ def _call(client: Any, name: str, *command: Any) -> Any:
     try:
         return client.execute_command(*command)
     except (errors.AuthenticationError, errors.AuthorizationError) as error:
-        raise BackendError(f"{name}: {reason(error)}", hint="is the password in the url? `${NAME}` takes it from the environment") from None
-    except (errors.ConnectionError, errors.TimeoutError, errors.TryAgainError, errors.ClusterDownError) as error:
+        raise BackendError(
+            f"{name}: {reason(error)}",
+            hint="is the password in the url? `${NAME}` takes it from the environment",
+        ) from None
+    except (
+        errors.ConnectionError,
+        errors.TimeoutError,
+        errors.TryAgainError,
+        errors.ClusterDownError,
+    ) as error:
         raise BackendError(f"{name}: {reason(error)}", temporary=True) from None
     except errors.ResponseError as error:
         raise BackendError(f"{name}: {command[0]} failed: {reason(error)}") from None
@@ -161,9 +254,13 @@ def _client(section: Section) -> Any:
     timeout = section.amount("timeout", 10.0, unit="seconds")
     try:
         # The runner decides about further attempts; the client must not hide them.
-        return client.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=None)
+        return client.Redis.from_url(
+            url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=None
+        )
     except ValueError as error:
-        raise section.error("url", str(url), f"an address such as redis://127.0.0.1:6379/0 ({error})") from None
+        raise section.error(
+            "url", str(url), f"an address such as redis://127.0.0.1:6379/0 ({error})"
+        ) from None
 
 
 def _knn(section: Section) -> Backend:
@@ -200,7 +297,11 @@ def _vector_set(section: Section) -> Backend:
     )
 
 
-_MAKERS: dict[str, Callable[[Section], Backend]] = {"redis": _knn, "redis-text": _text, "redis-vector-set": _vector_set}
+_MAKERS: dict[str, Callable[[Section], Backend]] = {
+    "redis": _knn,
+    "redis-text": _text,
+    "redis-vector-set": _vector_set,
+}
 
 
 def from_section(section: Section) -> Backend:

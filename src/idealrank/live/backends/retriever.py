@@ -28,7 +28,13 @@ class Passage(NamedTuple):
 class Retriever:
     """Retriever of a framework."""
 
-    def __init__(self, ask: Callable[[SearchQuery, int], Iterable[Passage]], *, id_path: str = "", name: str = "retriever") -> None:
+    def __init__(
+        self,
+        ask: Callable[[SearchQuery, int], Iterable[Passage]],
+        *,
+        id_path: str = "",
+        name: str = "retriever",
+    ) -> None:
         self.name = name
         self._ask = ask
         self._id_path = id_path
@@ -43,10 +49,15 @@ class Retriever:
             raise
         except Exception as error:
             temporary = isinstance(error, (ConnectionError, TimeoutError))
-            raise BackendError(f"{self.name}: {type(error).__name__}: {reason(error)}", temporary=temporary) from error
+            raise BackendError(
+                f"{self.name}: {type(error).__name__}: {reason(error)}", temporary=temporary
+            ) from error
         first: dict[Any, float | None] = {}
         for passage in passages:
-            first.setdefault(at_path(passage.metadata, self._id_path) if self._id_path else passage.id, passage.score)
+            first.setdefault(
+                at_path(passage.metadata, self._id_path) if self._id_path else passage.id,
+                passage.score,
+            )
         scores = None if None in first.values() else list(first.values())
         return ranked(self.name, list(first), scores, limit=limit)
 
@@ -76,7 +87,14 @@ def from_llama_index(retriever: Any, *, id_path: str = "") -> Retriever:
 
     def ask(query: SearchQuery, _limit: int) -> Iterable[Passage]:
         found = retriever.retrieve(query.text)
-        return [Passage(one.node.node_id, {"ref_doc_id": one.node.ref_doc_id, **one.node.metadata}, one.score) for one in found]
+        return [
+            Passage(
+                one.node.node_id,
+                {"ref_doc_id": one.node.ref_doc_id, **one.node.metadata},
+                one.score,
+            )
+            for one in found
+        ]
 
     return Retriever(ask, id_path=id_path, name="llama-index")
 
@@ -89,7 +107,11 @@ def from_haystack(component: Any, *, id_path: str = "") -> Retriever:
 
     def ask(query: SearchQuery, limit: int) -> Iterable[Passage]:
         by_vector = "query" not in takes and "query_embedding" in takes
-        asked: dict[str, Any] = {"query_embedding": vector_numbers(query, "haystack")} if by_vector else {"query": query.text}
+        asked: dict[str, Any] = (
+            {"query_embedding": vector_numbers(query, "haystack")}
+            if by_vector
+            else {"query": query.text}
+        )
         if "top_k" in takes:
             asked["top_k"] = limit
         return [Passage(one.id, one.meta, one.score) for one in component.run(**asked)["documents"]]
@@ -111,14 +133,26 @@ def from_section(section: Section) -> Backend:
     section.refuse_unknown("kind", "retriever", "framework", "id", "timeout")
     found = named_object(section, "retriever", "retriever")
     methods = [method for method, _ in _FRAMEWORKS.values()]
-    if callable(found) and (isinstance(found, type) or not any(hasattr(found, method) for method in methods)):
+    if callable(found) and (
+        isinstance(found, type) or not any(hasattr(found, method) for method in methods)
+    ):
         try:
             found = found()
         except Exception as error:  # noqa: BLE001  (a function of the user may fail in any way)
-            raise section.error("retriever", f"{type(error).__name__}: {error}", "a function that makes a retriever") from None
-    framework = section.choice("framework", tuple(_FRAMEWORKS)) if section.has("framework") else _framework(found)
+            raise section.error(
+                "retriever", f"{type(error).__name__}: {error}", "a function that makes a retriever"
+            ) from None
+    framework = (
+        section.choice("framework", tuple(_FRAMEWORKS))
+        if section.has("framework")
+        else _framework(found)
+    )
     if framework is None or not hasattr(found, _FRAMEWORKS[framework][0]):
-        raise section.error("retriever", shown(repr(found)), f"an object with one of the methods {', '.join(methods)}")
+        raise section.error(
+            "retriever",
+            shown(repr(found)),
+            f"an object with one of the methods {', '.join(methods)}",
+        )
     return _FRAMEWORKS[framework][1](found, id_path=section.text("id", "") or "")
 
 

@@ -32,7 +32,10 @@ class Secrets:
         if isinstance(value, str):
             return _NAME.sub(lambda found: self._value(found[1], section, key), value)
         if isinstance(value, Mapping):
-            return {name: self._filled(one, section, f"{key}.{name}" if key else str(name)) for name, one in value.items()}
+            return {
+                name: self._filled(one, section, f"{key}.{name}" if key else str(name))
+                for name, one in value.items()
+            }
         if isinstance(value, Sequence) and not isinstance(value, bytes):
             return [self._filled(one, section, key) for one in value]
         return value
@@ -42,8 +45,12 @@ class Secrets:
         if not value:
             found = "${" + name + "}, and no such environment variable"
             line = f", or delete the line {key.rpartition('.')[2]}" if key else ""
-            raise section.error(key or "${" + name + "}", found, f"its value: export {name}=...{line}")
-        self._hidden[name] = re.compile("|".join(["".join(map(_any_form, value)), *_encoded(value)]))
+            raise section.error(
+                key or "${" + name + "}", found, f"its value: export {name}=...{line}"
+            )
+        self._hidden[name] = re.compile(
+            "|".join(["".join(map(_any_form, value)), *_encoded(value)])
+        )
         return value
 
     def hide(self, text: str) -> str:
@@ -94,7 +101,11 @@ class SecretsHidden:
         except BackendError as error:
             said, temporary, wait = str(error), error.temporary, error.retry_after
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a message of a client may show a secret, too)
-            said, temporary, wait = f"{self.name}: {type(error).__name__}: {shown(self._secrets.hide(str(error)))}", False, None
+            said, temporary, wait = (
+                f"{self.name}: {type(error).__name__}: {shown(self._secrets.hide(str(error)))}",
+                False,
+                None,
+            )
         raise BackendError(self._secrets.hide(said), temporary=temporary, retry_after=wait)
 
     def close(self) -> None:

@@ -39,17 +39,27 @@ class FullTextIndex:
         there.
         """
         try:
-            found = self._connection().execute(f"SELECT * FROM {_named(self._table)} LIMIT 0").description  # noqa: S608  (quoted)
+            found = (
+                self._connection()
+                .execute(f"SELECT * FROM {_named(self._table)} LIMIT 0")  # noqa: S608  (quoted)
+                .description
+            )
         except sqlite3.Error as error:
             raise self._failure(error) from None
         columns = [one[0] for one in found]
         for one in (self._document, *self._weights):
             if one not in columns and (one, self._document) != ("rowid", "rowid"):
-                raise BackendError(f"{self.name}: {self._path}: found no column {one!r} in {self._table!r}, expected {', '.join(columns)}")
+                raise BackendError(
+                    f"{self.name}: {self._path}: found no column {one!r} in {self._table!r}, "
+                    f"expected {', '.join(columns)}"
+                )
         weights = ", ".join(repr(self._weights.get(one, 1.0)) for one in columns)
         rank = f" AND rank MATCH 'bm25({weights})'" if self._weights else ""
         table = _named(self._table)
-        return f"SELECT {_named(self._document)}, rank FROM {table} WHERE {table} MATCH ?{rank} ORDER BY rank LIMIT ?"  # noqa: S608  (quoted)
+        return (
+            f"SELECT {_named(self._document)}, rank FROM {table} WHERE {table} MATCH ?{rank} "  # noqa: S608  (quoted)
+            f"ORDER BY rank LIMIT ?"
+        )
 
     def _connection(self) -> sqlite3.Connection:
         """Connection of this thread."""
@@ -71,10 +81,18 @@ class FullTextIndex:
             rows = self._connection().execute(self._statement, (words, limit)).fetchall()
         except sqlite3.Error as error:
             raise self._failure(error) from None
-        return ranked(self.name, [one for one, _ in rows], [score for _, score in rows], limit=limit, order="distance")
+        return ranked(
+            self.name,
+            [one for one, _ in rows],
+            [score for _, score in rows],
+            limit=limit,
+            order="distance",
+        )
 
     def _failure(self, error: sqlite3.Error) -> BackendError:
-        busy = isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error))
+        busy = isinstance(error, sqlite3.OperationalError) and (
+            "locked" in str(error) or "busy" in str(error)
+        )
         return BackendError(f"{self.name}: {self._path}: {error}", temporary=busy)
 
     def close(self) -> None:
@@ -88,7 +106,9 @@ class FullTextIndex:
 def match_words(text: str, operator: str = "any") -> str:
     """Quote each word of a text for MATCH, so that no word acts as an operator."""
     words = [word for word in text.replace("\0", " ").split() if any(map(str.isalnum, word))]
-    return (" OR " if operator == "any" else " AND ").join('"' + word.replace('"', '""') + '"' for word in words)
+    return (" OR " if operator == "any" else " AND ").join(
+        '"' + word.replace('"', '""') + '"' for word in words
+    )
 
 
 def _named(name: str) -> str:
@@ -100,13 +120,20 @@ def from_section(section: Section) -> FullTextIndex:
     section.refuse_unknown("kind", "path", "table", "id", "weights", "operator", "timeout")
     path = section.text("path", None)
     if path is None or not Path(path).is_file():
-        raise section.error("path", "nothing" if path is None else f"no such file {path}", "a file of SQLite")
+        raise section.error(
+            "path", "nothing" if path is None else f"no such file {path}", "a file of SQLite"
+        )
     weights = Section(section.given.get("weights") or {}, section.path, f"{section.name}.weights")
-    table, document = section.text("table", "documents") or "documents", section.text("id", "id") or "id"
+    table, document = (
+        section.text("table", "documents") or "documents",
+        section.text("id", "id") or "id",
+    )
     weighted = {key: weights.amount(key, 1.0) for key in weights.given}
     operator, timeout = section.choice("operator", ("any", "all")), section.amount("timeout", 10.0)
     try:
-        return FullTextIndex(path, table, document, weights=weighted, operator=operator, timeout=timeout)
+        return FullTextIndex(
+            path, table, document, weights=weighted, operator=operator, timeout=timeout
+        )
     except BackendError as error:
         if error.temporary:
             raise

@@ -23,9 +23,19 @@ DRIVERS = ("sqlite3", "pysqlite3", "apsw")
 class SqliteVec:
     """Nearest rows of a ``vec0`` table."""
 
-    def __init__(self, connect: Callable[[], Any], *, table: str, column: str, id_column: str = "rowid", name: str = "sqlite-vec") -> None:
+    def __init__(
+        self,
+        connect: Callable[[], Any],
+        *,
+        table: str,
+        column: str,
+        id_column: str = "rowid",
+        name: str = "sqlite-vec",
+    ) -> None:
         self.name = name
-        self._connections: Connections[Any] = Connections(connect, lambda connection: connection.close())
+        self._connections: Connections[Any] = Connections(
+            connect, lambda connection: connection.close()
+        )
         ids, vectors = _quoted(id_column), _quoted(column)
         source = f"{_quoted(table)} WHERE {vectors} MATCH ? AND k = ?"
         self._statement = f"SELECT {ids}, distance FROM {source} ORDER BY distance"  # noqa: S608  (quoted)
@@ -39,8 +49,16 @@ class SqliteVec:
         except Exception as error:  # each driver has errors of its own
             if not type(error).__module__.startswith((*DRIVERS, "pysqlite3")):
                 raise
-            raise BackendError(f"{self.name}: {reason(error)}", temporary="locked" in str(error)) from None
-        return ranked(self.name, [document for document, _ in rows], [distance for _, distance in rows], limit=limit, order="distance")
+            raise BackendError(
+                f"{self.name}: {reason(error)}", temporary="locked" in str(error)
+            ) from None
+        return ranked(
+            self.name,
+            [document for document, _ in rows],
+            [distance for _, distance in rows],
+            limit=limit,
+            order="distance",
+        )
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -52,13 +70,17 @@ def open_database(path: str, driver: str = "", *, timeout: float = 10.0) -> Call
     extension = load_extra("sqlite_vec", "the backend sqlite-vec", "sqlite-vec").loadable_path()
     chosen = driver or next((one for one in DRIVERS if _loads_extensions(one)), "")
     if not chosen:
-        raise MissingExtraError("the backend sqlite-vec", "a module of SQLite that loads extensions", "sqlite-vec")
+        raise MissingExtraError(
+            "the backend sqlite-vec", "a module of SQLite that loads extensions", "sqlite-vec"
+        )
     module = load_extra(chosen, "the backend sqlite-vec", "sqlite-vec")
     uri = f"{Path(path).absolute().as_uri()}?mode=ro"
 
     def connect() -> Any:
         if chosen == "apsw":
-            made = module.Connection(uri, flags=module.SQLITE_OPEN_READONLY | module.SQLITE_OPEN_URI)
+            made = module.Connection(
+                uri, flags=module.SQLITE_OPEN_READONLY | module.SQLITE_OPEN_URI
+            )
             made.set_busy_timeout(round(timeout * 1000))
         else:
             # A connection is closed by the thread that ends the search, which may be another one.
@@ -90,7 +112,9 @@ def from_section(section: Section) -> Backend:
         raise InputError(f"{path}: found no file, expected a database of SQLite")
     driver = section.choice("driver", DRIVERS) if section.has("driver") else ""
     if driver and is_installed(driver) and not _loads_extensions(driver):
-        raise section.error("driver", f"{driver}, which cannot load extensions", "another of " + ", ".join(DRIVERS))
+        raise section.error(
+            "driver", f"{driver}, which cannot load extensions", "another of " + ", ".join(DRIVERS)
+        )
     return SqliteVec(
         open_database(path, driver, timeout=section.amount("timeout", 10.0, unit="seconds")),
         table=required(section, "table", "the name of a table of type vec0"),

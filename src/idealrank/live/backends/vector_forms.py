@@ -9,7 +9,10 @@ from idealrank.live.backends.protocol import SearchQuery
 def vector_numbers(query: SearchQuery, name: str) -> list[float]:
     """Return the vector of a query as numbers."""
     if query.vector is None:
-        raise BackendError(f"{name}: query {shown(repr(query.id))} has no vector, expected one for a search by vector")
+        raise BackendError(
+            f"{name}: query {shown(repr(query.id))} has no vector, expected one for a search "
+            f"by vector"
+        )
     return [float(one) for one in query.vector]
 
 

@@ -17,7 +17,14 @@ from idealrank.api.evaluation import evaluate, to_qrels
 from idealrank.api.per_query import slices_of
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.errors import BackendError, IdealrankError, IdealrankWarning, InputError, MissingExtraError, OptionError
+from idealrank.errors import (
+    BackendError,
+    IdealrankError,
+    IdealrankWarning,
+    InputError,
+    MissingExtraError,
+    OptionError,
+)
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.live.alerts.alarm_channels import Channel, title_of
 from idealrank.live.alerts.alarm_states import AlarmPlan, advance
@@ -35,7 +42,10 @@ from idealrank.store.record import Record
 from idealrank.store.store import Store
 
 _LEAST_PEOPLE = 2  # queries with grades of people in a round, for an interval
-_ALL_EMPTY = "every answer is empty: check that the index has documents, and that the keys of `backend` name the hits of its answers"
+_ALL_EMPTY = (
+    "every answer is empty: check that the index has documents, and that the keys of `backend` "
+    "name the hits of its answers"
+)
 _PROBLEMS = 5  # messages of failed queries in the record of a round
 
 
@@ -81,9 +91,15 @@ class CanaryMonitor:
         queries = self.config.queries.read()
         found = [query for query in queries if query.id in judged]
         if not found:
-            raise InputError(f"{self.config.queries.path}: found no query with a judgment in {self.config.qrels.path}, expected canaries")
+            raise InputError(
+                f"{self.config.queries.path}: found no query with a judgment in "
+                f"{self.config.qrels.path}, expected canaries"
+            )
         if len(found) < len(queries):
-            self._say(f"{len(queries) - len(found)} of {len(queries)} queries have no judgment, and are not asked")
+            self._say(
+                f"{len(queries) - len(found)} of {len(queries)} queries have no judgment, and "
+                f"are not asked"
+            )
         return found
 
     def check_backend(self, store: Store | None = None) -> None:
@@ -97,7 +113,9 @@ class CanaryMonitor:
         except MissingExtraError:
             raise
         except IdealrankError as error:
-            if isinstance(error, OptionError) and (store is None or not store.monitoring(self.config.name).rounds(limit=1)):
+            if isinstance(error, OptionError) and (
+                store is None or not store.monitoring(self.config.name).rounds(limit=1)
+            ):
                 raise
             self._say(str(error))
 
@@ -105,7 +123,10 @@ class CanaryMonitor:
     def groups(self) -> dict[str, tuple[str, ...]]:
         """Slices of each query."""
         given = slices_of(self.config.slices) or {}
-        return {query: (names,) if isinstance(names, str) else tuple(map(str, names)) for query, names in given.items()}
+        return {
+            query: (names,) if isinstance(names, str) else tuple(map(str, names))
+            for query, names in given.items()
+        }
 
     @cached_property
     def epoch(self) -> str:
@@ -116,13 +137,23 @@ class CanaryMonitor:
         queries = hash_of(f"{query.id}\0{query.text}" for query in self.queries)
         baseline = self.config.baseline.entry or ""
         evaluation = f"{self.measures[0]} {self.config.evaluation.convention}"
-        season = [] if self.config.baseline.declared is None else [f"season {self.config.baseline.declared}"]
-        return hash_of([str(self._qrels.fingerprint), people, queries, evaluation, baseline, *season])
+        season = (
+            []
+            if self.config.baseline.declared is None
+            else [f"season {self.config.baseline.declared}"]
+        )
+        return hash_of(
+            [str(self._qrels.fingerprint), people, queries, evaluation, baseline, *season]
+        )
 
     def plan(self, store: Store) -> AlarmPlan:
         """Return the rules and the baseline."""
         config = self.config
-        given = Baseline(values=_entry_values(store, config.baseline.entry, self.measures[0])) if config.baseline.entry else Baseline()
+        given = (
+            Baseline(values=_entry_values(store, config.baseline.entry, self.measures[0]))
+            if config.baseline.entry
+            else Baseline()
+        )
         return AlarmPlan(
             monitor=config.name,
             rules=config.rules,
@@ -188,7 +219,9 @@ class CanaryMonitor:
         if not answers:
             return FinishedRound(number=number, time=time, seen=seen, record=record)
         if failed > self.config.most_failed:
-            return FinishedRound(number=number, time=time, seen=replace(seen, outcome="incomplete"), record=record)
+            return FinishedRound(
+                number=number, time=time, seen=replace(seen, outcome="incomplete"), record=record
+            )
         self._cautions = []
         try:
             evaluation = self._evaluated(answers, self._qrels)
@@ -196,17 +229,35 @@ class CanaryMonitor:
         # answers that make no ranking, such as scores that are no numbers
         except IdealrankError as error:
             record |= {"failed": 1.0, "problems": [*problems, str(error)]}
-            return FinishedRound(number=number, time=time, seen=replace(seen, failed=1.0), record=record)
+            return FinishedRound(
+                number=number, time=time, seen=replace(seen, failed=1.0), record=record
+            )
         if self._people is not None and len(people) < _LEAST_PEOPLE:
-            record["problems"] = [*problems, f"{len(people)} answered queries have grades of people, expected {_LEAST_PEOPLE} or more"]
-            return FinishedRound(number=number, time=time, seen=replace(seen, outcome="incomplete"), record=record)
+            record["problems"] = [
+                *problems,
+                f"{len(people)} answered queries have grades of people, expected "
+                f"{_LEAST_PEOPLE} or more",
+            ]
+            return FinishedRound(
+                number=number, time=time, seen=replace(seen, outcome="incomplete"), record=record
+            )
         considered = evaluation.coverage.considered
         coverage = 1 - evaluation.coverage.unjudged / considered if considered else None
         if seen.empty == 1:  # the run that was evaluated has a document in place of none
             coverage, problems, self._cautions = None, [_ALL_EMPTY, *problems], []
-        seen = replace(seen, outcome="complete", values=values_by_query(evaluation), people=people, coverage=coverage)
+        seen = replace(
+            seen,
+            outcome="complete",
+            values=values_by_query(evaluation),
+            people=people,
+            coverage=coverage,
+        )
         return FinishedRound(
-            number=number, time=time, seen=seen, record=record | self._numbers(seen, evaluation, problems), evaluation=evaluation
+            number=number,
+            time=time,
+            seen=seen,
+            record=record | self._numbers(seen, evaluation, problems),
+            evaluation=evaluation,
         )
 
     def _drawn(self, store: Store, time: str) -> tuple[list[SearchQuery], float]:
@@ -217,10 +268,14 @@ class CanaryMonitor:
         state = store.monitoring(self.config.name).state()
         if state.get("epoch") != self.epoch or not state.get("baseline") or self._wants_baseline:
             return self.queries, 1.0
-        drawn = random.Random(f"{self.config.policy.seed} {time}").sample(range(len(self.queries)), size)  # noqa: S311  (no secret)
+        drawn = random.Random(f"{self.config.policy.seed} {time}").sample(  # noqa: S311  (no secret)
+            range(len(self.queries)), size
+        )
         return [self.queries[place] for place in sorted(drawn)], size / len(self.queries)
 
-    def _asked(self, queries: Sequence[SearchQuery]) -> tuple[list[SearchOutcome], list[str], JobTally]:
+    def _asked(
+        self, queries: Sequence[SearchQuery]
+    ) -> tuple[list[SearchOutcome], list[str], JobTally]:
         """Answer or failure of each query, and the counts of the job; a query that the job left out
         has failed.
         """
@@ -245,9 +300,15 @@ class CanaryMonitor:
         problems = [failure] if failure else []
         reason = problems[0] if problems else "not asked"
         outcomes = [
-            found.get(query.id) or RequestOutcome(item=query, answer=None, seconds=0.0, attempts=0, failure=reason) for query in queries
+            found.get(query.id)
+            or RequestOutcome(item=query, answer=None, seconds=0.0, attempts=0, failure=reason)
+            for query in queries
         ]
-        problems += [f"{one.item.id}: {one.failure}" for one in outcomes if one.failure and one.failure not in problems]
+        problems += [
+            f"{one.item.id}: {one.failure}"
+            for one in outcomes
+            if one.failure and one.failure not in problems
+        ]
         return outcomes, problems[:_PROBLEMS], tally
 
     def _evaluated(self, answers: Mapping[str, Sequence[Any]], qrels: Qrels) -> Evaluation:
@@ -269,14 +330,21 @@ class CanaryMonitor:
             return {}
         return values_by_query(self._evaluated(answers, people))
 
-    def _numbers(self, seen: SeenRound, evaluation: Evaluation, problems: Sequence[str]) -> dict[str, Any]:
+    def _numbers(
+        self, seen: SeenRound, evaluation: Evaluation, problems: Sequence[str]
+    ) -> dict[str, Any]:
         interval = seen.interval()
         low, high = interval if interval is not None else (None, None)
         return {
-            "value": seen.mean(), "low": low, "high": high, "coverage": seen.coverage, "corrected": bool(seen.people),
+            "value": seen.mean(),
+            "low": low,
+            "high": high,
+            "coverage": seen.coverage,
+            "corrected": bool(seen.people),
             "problems": [*problems, *dict.fromkeys(self._cautions)],
-            "slices": {name: seen.mean(name) for name in seen.names()}, "convention": evaluation.convention.name,
-        }  # fmt: skip
+            "slices": {name: seen.mean(name) for name in seen.names()},
+            "convention": evaluation.convention.name,
+        }
 
     def _label_days(self) -> float | None:
         try:
@@ -296,13 +364,21 @@ class CanaryMonitor:
 
             def step(state: dict[str, Any], number: int, one: FinishedRound = one) -> RoundStep:
                 record = dict(one.record) | _clock_note(state, one.time)
-                found = advance(plan, state, number, one.seen, record, rebaseline=self._wants_baseline)
-                return replace(found, state={**found.state, "time": max(one.time, str(state.get("time", "")))})
+                found = advance(
+                    plan, state, number, one.seen, record, rebaseline=self._wants_baseline
+                )
+                return replace(
+                    found, state={**found.state, "time": max(one.time, str(state.get("time", "")))}
+                )
 
             outcome: Outcome = one.seen.outcome
-            record = Record(command=self._command, time=one.time, tags=("canary", f"monitor-{self.config.name}"))
+            record = Record(
+                command=self._command, time=one.time, tags=("canary", f"monitor-{self.config.name}")
+            )
             stored.append(
-                store.monitoring(self.config.name).finish(one.number, one.time, outcome, step, evaluation=one.evaluation, record=record)
+                store.monitoring(self.config.name).finish(
+                    one.number, one.time, outcome, step, evaluation=one.evaluation, record=record
+                )
             )
             self._wants_baseline = False
             self.waiting.pop(0)
@@ -329,26 +405,40 @@ class CanaryMonitor:
             channel = channels.get(notice.channel)
             if channel is None:
                 title = title_of(notice.content)
-                self._say(f"the configuration has no channel {notice.channel} any more; this message is not sent: {title}")
+                self._say(
+                    f"the configuration has no channel {notice.channel} any more; this "
+                    f"message is not sent: {title}"
+                )
                 rounds.mark_sent(notice.id, "")
             elif notice.channel not in broken:  # messages of a channel keep their order
-                problem = _problem(channel, lambda channel=channel, notice=notice: channel.send(notice))  # type: ignore[misc]
+                problem = _problem(
+                    channel,
+                    lambda channel=channel, notice=notice: channel.send(notice),  # type: ignore[misc]
+                )
                 if problem:
                     broken.add(notice.channel)
                     problems.append(problem)
                     rounds.mark_failed(notice.id, problem)
                 else:
                     rounds.mark_sent(notice.id, utc_now())
-        problems += self._keep_alive(store, [channel for name, channel in channels.items() if name not in broken])
+        problems += self._keep_alive(
+            store, [channel for name, channel in channels.items() if name not in broken]
+        )
 
     def _keep_alive(self, store: Store, channels: Sequence[Channel]) -> list[str]:
         alarms = store.monitoring(self.config.name).alarms(only_open=True)
-        found = (_problem(channel, lambda channel=channel: channel.keep_alive(alarms)) for channel in channels)  # type: ignore[misc]
+        found = (
+            _problem(channel, lambda channel=channel: channel.keep_alive(alarms))  # type: ignore[misc]
+            for channel in channels
+        )
         return [problem for problem in found if problem]
 
     def open_alarms(self, store: Store) -> list[StoredAlarm]:
         """Return the open alarms, first opened first, and by rule and slice."""
-        return sorted(store.monitoring(self.config.name).alarms(only_open=True), key=lambda one: (one.opened, one.rule, one.slice))
+        return sorted(
+            store.monitoring(self.config.name).alarms(only_open=True),
+            key=lambda one: (one.opened, one.rule, one.slice),
+        )
 
 
 def _problem(channel: Channel, send: Callable[[], None]) -> str:
@@ -361,7 +451,11 @@ def _latency(outcomes: Sequence[SearchOutcome]) -> dict[str, float]:
     engine look fast.
     """
     found = Latencies.of([one.elapsed for one in outcomes if one.timed_out or not one.failure])
-    return {name: round(1000 * seconds, 3) for name in ("p50", "p95", "p99") if (seconds := getattr(found, name)) is not None}
+    return {
+        name: round(1000 * seconds, 3)
+        for name in ("p50", "p95", "p99")
+        if (seconds := getattr(found, name)) is not None
+    }
 
 
 def _clock_note(state: Mapping[str, Any], time: str) -> dict[str, Any]:
@@ -373,14 +467,20 @@ def _check_measure(measure: Measure, config: MonitorConfig) -> None:
     low, high = measure.bounds
     if any(rule.kind == "sequential" for rule in config.rules) and not (low >= 0 and high <= 1):
         raise OptionError(
-            f"evaluation.measures: found {measure}, whose values are not between 0 and 1, expected such a measure for a sequential test; "
+            f"evaluation.measures: found {measure}, whose values are not between 0 and 1, "
+            f"expected such a measure for a sequential test; "
             "use a cusum"
         )
 
 
 def values_by_query(evaluation: Evaluation, place: int = 0) -> dict[str, float]:
     """Values of a measure, by query, without those that do not count."""
-    rows = zip(evaluation.queries, evaluation.values[:, place].tolist(), evaluation.scored[:, place].tolist(), strict=True)
+    rows = zip(
+        evaluation.queries,
+        evaluation.values[:, place].tolist(),
+        evaluation.scored[:, place].tolist(),
+        strict=True,
+    )
     return {str(query): float(value) for query, value, counts in rows if counts and value == value}  # noqa: PLR0124  (NaN)
 
 
@@ -388,7 +488,9 @@ def _entry_values(store: Store, entry: str, measure: Measure) -> dict[str, float
     stored = store.evaluation(entry).evaluation
     texts = [str(one) for one in stored.measures]
     if str(measure) not in texts:
-        raise InputError(f"baseline.entry: found {', '.join(texts)} in evaluation {entry}, expected {measure}")
+        raise InputError(
+            f"baseline.entry: found {', '.join(texts)} in evaluation {entry}, expected {measure}"
+        )
     return values_by_query(stored, texts.index(str(measure)))
 
 
@@ -411,10 +513,15 @@ def only_process(store: Store, name: str) -> Iterator[None]:
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}; expected a folder that may be written") from None
+        raise InputError(
+            f"{path}: {error.strerror or error}; expected a folder that may be written"
+        ) from None
     try:
         if not lock_file(handle):
-            raise InputError(f"{path}: another process runs the monitor {name}, expected one at a time; let it end, or stop it")
+            raise InputError(
+                f"{path}: another process runs the monitor {name}, expected one at a time; "
+                f"let it end, or stop it"
+            )
         yield
     finally:
         os.close(handle)

@@ -17,9 +17,29 @@ from idealrank.live.search_configuration import MeasuresSection, QueriesSection,
 from idealrank.live.search_jobs import BreakerPolicy, SearchPolicy
 
 KEYS = (
-    "name", "store", "backend", "queries", "qrels", "evaluation", "slices", "every", "sample", "most_failed", "baseline", "alarms",
-    "notify", "metrics", "limit", "concurrency", "rate", "timeout", "retries", "backoff", "breaker", "seed",
-)  # fmt: skip
+    "name",
+    "store",
+    "backend",
+    "queries",
+    "qrels",
+    "evaluation",
+    "slices",
+    "every",
+    "sample",
+    "most_failed",
+    "baseline",
+    "alarms",
+    "notify",
+    "metrics",
+    "limit",
+    "concurrency",
+    "rate",
+    "timeout",
+    "retries",
+    "backoff",
+    "breaker",
+    "seed",
+)
 """Keys of a configuration of `idealrank monitor`."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -27,7 +47,9 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 # A round shall report an outage, not wait for its end as a search does. Three attempts are fewer
 # than the four queries that are asked at the same time, so that even one time limit of silence is
 # an outage.
-ROUND_POLICY = SearchPolicy(timeout=5.0, retries=0, breaker=BreakerPolicy(failures=3, pause=1.0, probes=2))
+ROUND_POLICY = SearchPolicy(
+    timeout=5.0, retries=0, breaker=BreakerPolicy(failures=3, pause=1.0, probes=2)
+)
 """Limits of the searches of a round where the configuration has none."""
 _USUAL_SEASONS = (7 * 86400.0, 86400.0)
 _SEASONS_IN_BASELINE = 2  # one would make each round its own usual value
@@ -108,12 +130,23 @@ class BaselineSection:
             return cls(rounds=rounds, entry=entry, season=season, declared=declared)
         seconds = seconds_of(section, "season", 0.0)
         if seconds < 2 * every:
-            raise section.error("season", repr(declared), f"a season of at least two rounds, which are {every:g} s apart, or none")
+            raise section.error(
+                "season",
+                repr(declared),
+                f"a season of at least two rounds, which are {every:g} s apart, or none",
+            )
         least = math.ceil(_SEASONS_IN_BASELINE * seconds / every)
         rounds = section.number("rounds", max(cls.rounds, least), least=2)
         if rounds < least:
-            raise section.error("rounds", str(rounds), f"{least} or more, which cover two seasons of {declared}")
-        return cls(rounds=rounds, entry=entry, season=Season.of(seconds, every=every), declared=str(declared))
+            raise section.error(
+                "rounds", str(rounds), f"{least} or more, which cover two seasons of {declared}"
+            )
+        return cls(
+            rounds=rounds,
+            entry=entry,
+            season=Season.of(seconds, every=every),
+            declared=str(declared),
+        )
 
 
 def _covered_season(rounds: int, every: float) -> Season | None:
@@ -146,7 +179,9 @@ class MetricsSection:
             raise section.error("port", str(port), "a port from 0 to 65535")
         otlp = section.text("otlp", None)
         if otlp is not None and not can_be_asked(otlp):
-            raise section.error("otlp", repr(otlp), "an address such as http://127.0.0.1:4318/v1/metrics")
+            raise section.error(
+                "otlp", repr(otlp), "an address such as http://127.0.0.1:4318/v1/metrics"
+            )
         return cls(
             port=port,
             host=section.text("host", cls.host) or cls.host,
@@ -187,7 +222,8 @@ class MonitorConfig:
             return ""
         hours = self.baseline.rounds * self.every / 3600
         return (
-            f"baseline: {self.baseline.rounds} rounds cover {hours:.3g} hours, not two days: {', '.join(names)} assumes no season; "
+            f"baseline: {self.baseline.rounds} rounds cover {hours:.3g} hours, not two days: "
+            f"{', '.join(names)} assumes no season; "
             "set `season` in `baseline` to the cycle of the values, as in 1d or 7d, or to none"
         )
 
@@ -198,7 +234,9 @@ class MonitorConfig:
         top.refuse_unknown(*KEYS)
         name = _required(top, "name", "a name of the monitor, as in shop")
         if not _NAME.fullmatch(name):
-            raise top.error("name", repr(name), "letters, digits, dots, hyphens and underscores, at most 80")
+            raise top.error(
+                "name", repr(name), "letters, digits, dots, hyphens and underscores, at most 80"
+            )
         if not top.has("backend"):
             raise top.error("backend", "nothing", "a section `backend:` with its kind")
         qrels, every = JudgmentsSection.of(top), seconds_of(top, "every", 3600.0)
@@ -242,7 +280,11 @@ def _backend(top: Section, timeout: float) -> Section:
 def seconds_of(section: Section, key: str, default: float) -> float:
     """Read a duration: a number of seconds, or a number with s, m, h or d."""
     given = section.given.get(key, default)
-    text = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", str(given)) if not isinstance(given, bool) else None
+    text = (
+        re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", str(given))
+        if not isinstance(given, bool)
+        else None
+    )
     seconds = 0.0 if text is None else float(text[1]) * _SECONDS[text[2] or "s"]
     if not 0 < seconds < 1e8:
         raise section.error(key, repr(given), "a time above 0, as in 900, 15m, 1h or 1d")
@@ -256,11 +298,16 @@ def rules_of(top: Section) -> tuple[AlarmRule, ...]:
         return tuple(RULES[kind](name=kind) for kind in _USUAL)
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise top.error("alarms", repr(given), "a list of alarms, as in `- kind: sequential`")
-    rules = [_rule(Section(one, top.path, f"alarms[{place}]")) for place, one in enumerate(given, start=1)]
+    rules = [
+        _rule(Section(one, top.path, f"alarms[{place}]"))
+        for place, one in enumerate(given, start=1)
+    ]
     names = [rule.name for rule in rules]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise top.error("alarms", f"two alarms with the name {twice!r}", "a key `name` that is unique")
+        raise top.error(
+            "alarms", f"two alarms with the name {twice!r}", "a key `name` that is unique"
+        )
     return tuple(rules)
 
 
@@ -274,7 +321,11 @@ def _rule(section: Section) -> AlarmRule:
     section.refuse_unknown("kind", *sorted(keys))
     values: dict[str, Any] = {"name": section.text("name", kind)}
     if not _NAME.fullmatch(str(values["name"])):
-        raise section.error("name", repr(values["name"]), "letters, digits, dots, hyphens and underscores, at most 80")
+        raise section.error(
+            "name",
+            repr(values["name"]),
+            "letters, digits, dots, hyphens and underscores, at most 80",
+        )
     for key in (key for key in section.given if key not in ("kind", "name")):
         values["rounds" if key == "false_alarms" else key] = _value(section, key)
     if kind == "threshold" and "least" not in values:
@@ -293,24 +344,39 @@ def _value(section: Section, key: str) -> Any:
     if key == "slices":
         return section.flag(key)
     if key in ("severity", "quantile"):
-        return section.choice(key, ("p95", "p50", "p99") if key == "quantile" else ("page", "ticket", "info"))
+        return section.choice(
+            key, ("p95", "p50", "p99") if key == "quantile" else ("page", "ticket", "info")
+        )
     if key == "false_alarms":
-        return 1000 / section.amount(key, 1.0, least=0.001, most=100, unit="false alarms in 1,000 rounds")
+        return 1000 / section.amount(
+            key, 1.0, least=0.001, most=100, unit="false alarms in 1,000 rounds"
+        )
     least, most = _RANGES.get(key, (0.0, 1.0))
     return section.amount(key, 0.0, least=least, most=most)
 
 
 _RANGES: Mapping[str, tuple[float, float]] = {
-    "least": (-1e9, 1e9), "most_days": (0.0, 1e6), "most_ms": (0.0, 1e9), "confidence": (0.5, 0.999999), "allowance": (0.05, 10.0),
-    "weight": (0.01, 1.0), "least_noise": (1e-9, 1.0), "tolerance": (0.0, 0.9),
-}  # fmt: skip
+    "least": (-1e9, 1e9),
+    "most_days": (0.0, 1e6),
+    "most_ms": (0.0, 1e9),
+    "confidence": (0.5, 0.999999),
+    "allowance": (0.05, 10.0),
+    "weight": (0.01, 1.0),
+    "least_noise": (1e-9, 1.0),
+    "tolerance": (0.0, 0.9),
+}
 
 
 def _signals(section: Section) -> tuple[int, int]:
     given = section.given.get("signals")
     text = re.fullmatch(r"(\d{1,4}) of (\d{1,4})", given) if isinstance(given, str) else None
     pair: Any = [int(text[1]), int(text[2])] if text else given
-    if not (isinstance(pair, Sequence) and len(pair) == 2 and all(type(one) is int for one in pair) and 1 <= pair[0] <= pair[1] <= 1000):
+    if not (
+        isinstance(pair, Sequence)
+        and len(pair) == 2
+        and all(type(one) is int for one in pair)
+        and 1 <= pair[0] <= pair[1] <= 1000
+    ):
         raise section.error("signals", repr(given), "two numbers, as in `2 of 3`")
     return pair[0], pair[1]
 
@@ -320,20 +386,26 @@ def _check_rules(top: Section, rules: Sequence[AlarmRule], qrels: JudgmentsSecti
         if qrels.people is not None and (rule.slices or rule.kind == "sequential"):
             what = "slices" if rule.slices else "a sequential test"
             raise OptionError(
-                f"{top.path}: alarm {rule.name}: found {what} with grades of people for some queries, expected baseline, cusum, ewma or "
+                f"{top.path}: alarm {rule.name}: found {what} with grades of people for some "
+                f"queries, expected baseline, cusum, ewma or "
                 "threshold over all queries, which use the corrected estimate"
             )
         if rule.slices and not top.has("slices"):
-            raise top.error("slices", "nothing", f"a file of slices, which the alarm {rule.name} watches")
+            raise top.error(
+                "slices", "nothing", f"a file of slices, which the alarm {rule.name} watches"
+            )
         if rule.slices and not rule.by_slice:
             raise OptionError(
-                f"{top.path}: alarm {rule.name}: found slices, expected an alarm over all queries; {rule.kind} knows no slices"
+                f"{top.path}: alarm {rule.name}: found slices, expected an alarm over all "
+                f"queries; {rule.kind} knows no slices"
             )
 
 
 def label_age(section: JudgmentsSection, file_time: float, now: datetime) -> float:
     """Age of the judgments in days; negative if they are dated in the future."""
     judged = (
-        datetime.fromtimestamp(file_time, UTC) if section.judged is None else datetime.combine(section.judged, datetime.min.time(), UTC)
+        datetime.fromtimestamp(file_time, UTC)
+        if section.judged is None
+        else datetime.combine(section.judged, datetime.min.time(), UTC)
     )
     return (now - judged).total_seconds() / 86400

@@ -43,7 +43,11 @@ def watch_rounds(
             for one in monitor.run_round(store):
                 tell(one)
         except InputError as error:
-            say(f"{len(monitor.waiting)} rounds wait to be stored: {error}" if monitor.waiting else str(error))
+            say(
+                f"{len(monitor.waiting)} rounds wait to be stored: {error}"
+                if monitor.waiting
+                else str(error)
+            )
         refresh_metrics(store, monitor.config.metrics, say)
         done += 1
         if done >= rounds:
@@ -88,10 +92,13 @@ def metrics_server(folder: str, metrics: MetricsSection) -> Iterator[int | None]
         block_on_close = False
 
     try:
-        server = make_server(metrics.host, metrics.port, partial(_answer, folder, metrics), Threads, Quiet)
+        server = make_server(
+            metrics.host, metrics.port, partial(_answer, folder, metrics), Threads, Quiet
+        )
     except OSError as error:
         raise InputError(
-            f"metrics: {metrics.host}:{metrics.port}: {error.strerror or error}; choose another port in metrics.port"
+            f"metrics: {metrics.host}:{metrics.port}: {error.strerror or error}; choose "
+            f"another port in metrics.port"
         ) from None
     import threading  # noqa: PLC0415  (few ask for metrics)
 
@@ -104,16 +111,26 @@ def metrics_server(folder: str, metrics: MetricsSection) -> Iterator[int | None]
         server.server_close()
 
 
-def _answer(folder: str, metrics: MetricsSection, environment: Any, start: Callable[..., Any]) -> list[bytes]:
+def _answer(
+    folder: str, metrics: MetricsSection, environment: Any, start: Callable[..., Any]
+) -> list[bytes]:
     """Answer a request, in a thread of its own."""
     if not names_server(str(environment.get("HTTP_HOST", "")), metrics.host, metrics.names):
-        status, body = "400 Bad Request", b"found a host that is not this server's, expected its address, or one of metrics.names\n"
+        status, body = (
+            "400 Bad Request",
+            b"found a host that is not this server's, expected its address, or one of "
+            b"metrics.names\n",
+        )
     elif environment.get("PATH_INFO") != "/metrics":
         status, body = "404 Not Found", b"see /metrics\n"
     else:
         found: list[bytes] = []
         failure = failure_of("metrics", lambda: found.append(_text_of(folder)))
-        status, body = ("503 Service Unavailable", f"{failure}\n".encode()) if failure else ("200 OK", found[0])
+        status, body = (
+            ("503 Service Unavailable", f"{failure}\n".encode())
+            if failure
+            else ("200 OK", found[0])
+        )
     kind = CONTENT_TYPE if status == "200 OK" else "text/plain; charset=utf-8"
     start(status, [("Content-Type", kind), ("Content-Length", str(len(body)))])
     return [body]

@@ -39,22 +39,45 @@ class FunctionJudge:
     Examples
     --------
     >>> from idealrank.io.texts import DocumentText
-    >>> judge = FunctionJudge(lambda query, document: int(query in document), Scale.of("0,1"), "contains")
-    >>> judge.ask(JudgmentPair(query="q1", document="d1", query_text="list", content=DocumentText("", "a list")), 1).grade
+    >>> judge = FunctionJudge(
+    ...     lambda query, document: int(query in document), Scale.of("0,1"), "contains"
+    ... )
+    >>> judge.ask(
+    ...     JudgmentPair(
+    ...         query="q1", document="d1", query_text="list", content=DocumentText("", "a list")
+    ...     ),
+    ...     1,
+    ... ).grade
     1.0
     """
 
     kind = "function"
 
     def __init__(
-        self, function: Callable[..., Any], scale: Scale, name: str = "", *, takes: str = "texts", version: str = "", place: str = ""
+        self,
+        function: Callable[..., Any],
+        scale: Scale,
+        name: str = "",
+        *,
+        takes: str = "texts",
+        version: str = "",
+        place: str = "",
     ) -> None:
         self.name = assessor_text(name or getattr(function, "__name__", type(function).__name__))
         self._function, self._scale, self._takes = function, scale, _TAKES[takes]
         known = FunctionIdentity.of(function, place)
         self._place, self._values = place, _values_of(function)
-        self.identity: Mapping[str, Any] = {"function": self.name, "source": known.digest, "takes": takes, "version": version}
-        self.uncached = f"it uses {known.unknown}, which may change unnoticed" if known.unknown and not version else ""
+        self.identity: Mapping[str, Any] = {
+            "function": self.name,
+            "source": known.digest,
+            "takes": takes,
+            "version": version,
+        }
+        self.uncached = (
+            f"it uses {known.unknown}, which may change unnoticed"
+            if known.unknown and not version
+            else ""
+        )
 
     def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
         """Call the function; its exceptions become errors of the judge, temporary for connections
@@ -101,14 +124,27 @@ def _values_of(function: Callable[..., Any]) -> dict[str, str]:
     except (TypeError, ValueError):  # not written in Python, or a name has no value yet
         return {}
     values = {**found.globals, **found.nonlocals}
-    return {name: FunctionIdentity.of(partial(repr, one)).digest for name, one in values.items() if isinstance(one, _CHANGING)}
+    return {
+        name: FunctionIdentity.of(partial(repr, one)).digest
+        for name, one in values.items()
+        if isinstance(one, _CHANGING)
+    }
 
 
 def _place_of(error: BaseException) -> str:
     """File, line and function of the user's own code that an exception passed last."""
-    walked = [(frame.f_code, line, frame.f_globals.get("__name__") or "") for frame, line in traceback.walk_tb(error.__traceback__)]
-    frames = [(code, line) for code, line, module in walked if module.partition(".")[0] != "idealrank"]
-    own = [one for one in frames if is_own(one[0].co_filename) or not Path(one[0].co_filename).is_file()] or frames
+    walked = [
+        (frame.f_code, line, frame.f_globals.get("__name__") or "")
+        for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
+    frames = [
+        (code, line) for code, line, module in walked if module.partition(".")[0] != "idealrank"
+    ]
+    own = [
+        one
+        for one in frames
+        if is_own(one[0].co_filename) or not Path(one[0].co_filename).is_file()
+    ] or frames
     if not own:  # of a builtin
         return ""
     code, line = own[-1]
@@ -127,21 +163,37 @@ class CommandJudge:
     kind = "command"
 
     def __init__(
-        self, command: "tuple[str, ...] | list[str]", scale: Scale, name: str = "", *, timeout: float = 60.0, version: str = ""
+        self,
+        command: "tuple[str, ...] | list[str]",
+        scale: Scale,
+        name: str = "",
+        *,
+        timeout: float = 60.0,
+        version: str = "",
     ) -> None:
         self.name = assessor_text(name or Path(command[0]).stem)
         self._scale, self._program = scale, LineProgram(command, timeout)
-        self.identity: Mapping[str, Any] = {"command": list(command), "files": _digests(command), "version": version}
+        self.identity: Mapping[str, Any] = {
+            "command": list(command),
+            "files": _digests(command),
+            "version": version,
+        }
 
     def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
         """Send the pair to an idle process, and read its answer."""
         content = pair.content
         value = self._program.ask(
             {
-                "query": pair.query, "document": pair.document, "query_text": pair.query_text, "title": content.title,
-                "text": content.text, "link": content.link, "scale": list(self._scale.grades), "repeat": repeat,
+                "query": pair.query,
+                "document": pair.document,
+                "query_text": pair.query_text,
+                "title": content.title,
+                "text": content.text,
+                "link": content.link,
+                "scale": list(self._scale.grades),
+                "repeat": repeat,
             }
-        )  # fmt: skip
+        )
         return answer_of(value_of_line(value, "command"), self._scale)
 
     def close(self) -> None:
@@ -182,10 +234,16 @@ def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets)
         filled.refuse_unknown("kind", "command", "name", "version")
         command = filled.texts("command")
         if not command:
-            raise section.error("command", "nothing", 'a program with arguments, as in ["python", "judge.py"]')
+            raise section.error(
+                "command", "nothing", 'a program with arguments, as in ["python", "judge.py"]'
+            )
         if shutil.which(command[0]) is None:
             program = section.texts("command")[0]
-            raise section.error("command", f"no program {program}", "one that is on the PATH, or the path of one that may be executed")
+            raise section.error(
+                "command",
+                f"no program {program}",
+                "one that is on the PATH, or the path of one that may be executed",
+            )
         name, version = filled.text("name", "") or "", filled.text("version", "") or ""
         judge = CommandJudge(command, scale, name, timeout=timeout, version=version)
         # without the values of secrets

@@ -18,11 +18,29 @@ from idealrank.io.judgment_files import assessor_text
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.io.sources import refusal_text
 from idealrank.live.http_requests import HttpAnswer, exchange, http_client
-from idealrank.live.judges.judge_answers import MOST_TOKENS, JudgeAnswer, Scale, answer_of, answer_of_text
+from idealrank.live.judges.judge_answers import (
+    MOST_TOKENS,
+    JudgeAnswer,
+    Scale,
+    answer_of,
+    answer_of_text,
+)
 
 _KEYS = (
-    "kind", "url", "model", "key", "headers", "prompt", "system", "params", "probabilities", "pattern", "name", "version", "most_letters",
-)  # fmt: skip
+    "kind",
+    "url",
+    "model",
+    "key",
+    "headers",
+    "prompt",
+    "system",
+    "params",
+    "probabilities",
+    "pattern",
+    "name",
+    "version",
+    "most_letters",
+)
 _FIELD = re.compile(r"\{(query|query_id|document|title|text|link|scale|grades)\}")
 _MOST = 1 << 24  # bytes of an answer
 _CANDIDATES = 20  # tokens whose probabilities are asked for
@@ -41,18 +59,27 @@ class Prompt:
     def read(cls, path: str | None, *, is_for_pairs: bool = True) -> "Prompt":
         """Read a file; the plain prompt of this package without one."""
         if path is None:
-            shipped = resources.files("idealrank.live.judges").joinpath("prompts", "plain.txt").read_text(encoding="utf-8")
+            shipped = (
+                resources.files("idealrank.live.judges")
+                .joinpath("prompts", "plain.txt")
+                .read_text(encoding="utf-8")
+            )
             return cls(shipped, "plain")
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except OSError as error:
             raise InputError(refusal_text(path, error)) from None
         except ValueError:
-            raise InputError(f"{path}: found bytes that are no UTF-8, expected text; save it as UTF-8") from None
+            raise InputError(
+                f"{path}: found bytes that are no UTF-8, expected text; save it as UTF-8"
+            ) from None
         fields = set(_FIELD.findall(text))
         if is_for_pairs and not ("query" in fields and fields & {"text", "title"}):
             lacking = "{query}" if "query" not in fields else "{text} or {title}"
-            raise OptionError(f"{path}: found no field {lacking}, expected a prompt that shows the query and the document")
+            raise OptionError(
+                f"{path}: found no field {lacking}, expected a prompt that shows the query "
+                f"and the document"
+            )
         return cls(text, path)
 
     @property
@@ -64,9 +91,15 @@ class Prompt:
         """Fill all fields; of the text of the document, `most` letters at most."""
         content = pair.content
         values = {
-            "query": pair.query_text, "query_id": pair.query, "document": pair.document, "title": content.title,
-            "text": content.text[:most], "link": content.link, "scale": scale.text, "grades": scale.lines,
-        }  # fmt: skip
+            "query": pair.query_text,
+            "query_id": pair.query,
+            "document": pair.document,
+            "title": content.title,
+            "text": content.text[:most],
+            "link": content.link,
+            "scale": scale.text,
+            "grades": scale.lines,
+        }
         return _FIELD.sub(lambda found: values[found[1]], self.text)
 
 
@@ -95,25 +128,52 @@ class ChatJudge:
         client: Any = None,
     ) -> None:
         self.name = assessor_text(name or model)
-        self._url, self._model, self._prompt, self._scale, self._system = url.rstrip("/"), model, prompt, scale, system
-        self._params, self._probabilities, self._pattern, self._most = dict(params or {}), probabilities, pattern, most_letters
+        self._url, self._model, self._prompt, self._scale, self._system = (
+            url.rstrip("/"),
+            model,
+            prompt,
+            scale,
+            system,
+        )
+        self._params, self._probabilities, self._pattern, self._most = (
+            dict(params or {}),
+            probabilities,
+            pattern,
+            most_letters,
+        )
         given = {name.lower(): value.encode() for name, value in (headers or {}).items()}
         bearer = {"authorization": f"Bearer {key}".encode()} if key else {}
-        self._headers = {"content-type": b"application/json", "accept": b"application/json", **bearer, **given}
+        self._headers = {
+            "content-type": b"application/json",
+            "accept": b"application/json",
+            **bearer,
+            **given,
+        }
         self._client = client or http_client("a judge over HTTP", "search", timeout=timeout)
         self.identity: Mapping[str, Any] = {
             "url": _address(url),
-            "model": model, "prompt": prompt.digest, "system": None if system is None else system.digest, "params": self._params,
-            "probabilities": probabilities, "pattern": None if pattern is None else pattern.pattern, "most_letters": most_letters,
+            "model": model,
+            "prompt": prompt.digest,
+            "system": None if system is None else system.digest,
+            "params": self._params,
+            "probabilities": probabilities,
+            "pattern": None if pattern is None else pattern.pattern,
+            "most_letters": most_letters,
             "version": version,
-        }  # fmt: skip
+        }
 
     def body(self, pair: JudgmentPair, repeat: int) -> dict[str, Any]:
         """Return the request for a pair; repetitions get the seeds that follow a seed of
         `params`.
         """
-        messages = [] if self._system is None else [{"role": "system", "content": self._system.filled(pair, self._scale, self._most)}]
-        messages.append({"role": "user", "content": self._prompt.filled(pair, self._scale, self._most)})
+        messages = (
+            []
+            if self._system is None
+            else [{"role": "system", "content": self._system.filled(pair, self._scale, self._most)}]
+        )
+        messages.append(
+            {"role": "user", "content": self._prompt.filled(pair, self._scale, self._most)}
+        )
         body = {"model": self._model, "messages": messages, **self._params}
         if isinstance(self._params.get("seed"), int):
             body["seed"] = self._params["seed"] + repeat - 1
@@ -125,15 +185,29 @@ class ChatJudge:
         """Send the prompt, and read the grade in the answer."""
         content = json.dumps(self.body(pair, repeat)).encode()
         found = exchange(
-            self._client, self.name, "POST", f"{self._url}/chat/completions", most=_MOST, headers=self._headers, content=content
-        )  # fmt: skip
+            self._client,
+            self.name,
+            "POST",
+            f"{self._url}/chat/completions",
+            most=_MOST,
+            headers=self._headers,
+            content=content,
+        )
         return self._read(self._checked(found))
 
     def _checked(self, answer: HttpAnswer) -> dict[str, Any]:
         if answer.status != 200:
             said = shown(" ".join(answer.text.split()))
-            found = f"{self.name}: found status {answer.status}{f' ({said})' if said else ''}, expected 200"
-            raise BackendError(found, temporary=answer.is_temporary, outage=answer.is_outage, retry_after=answer.retry_after)
+            found = (
+                f"{self.name}: found status {answer.status}{f' ({said})' if said else ''}, "
+                f"expected 200"
+            )
+            raise BackendError(
+                found,
+                temporary=answer.is_temporary,
+                outage=answer.is_outage,
+                retry_after=answer.retry_after,
+            )
         try:
             value = answer.json()
         except (ValueError, RecursionError):
@@ -141,7 +215,9 @@ class ChatJudge:
             # the service took the request
             raise BackendError(said, temporary=True, outage=False) from None
         if not isinstance(value, dict):
-            raise BackendError(f"{self.name}: found {shown(json.dumps(value))}, expected an object with choices")
+            raise BackendError(
+                f"{self.name}: found {shown(json.dumps(value))}, expected an object with choices"
+            )
         return value
 
     def _read(self, answer: Mapping[str, Any]) -> JudgeAnswer:
@@ -149,20 +225,44 @@ class ChatJudge:
             choice = answer["choices"][0]
             text = choice["message"]["content"]
         except (KeyError, IndexError, TypeError):
-            raise BackendError(f"{self.name}: found {shown(json.dumps(answer))}, expected choices with a message") from None
+            raise BackendError(
+                f"{self.name}: found {shown(json.dumps(answer))}, expected choices with a message"
+            ) from None
         usage = answer.get("usage")
-        counts = [usage.get(key) if isinstance(usage, dict) else None for key in ("prompt_tokens", "completion_tokens")]
-        tokens = [one if isinstance(one, int) and not isinstance(one, bool) and 0 <= one <= MOST_TOKENS else None for one in counts]
+        counts = [
+            usage.get(key) if isinstance(usage, dict) else None
+            for key in ("prompt_tokens", "completion_tokens")
+        ]
+        tokens = [
+            one
+            if isinstance(one, int) and not isinstance(one, bool) and 0 <= one <= MOST_TOKENS
+            else None
+            for one in counts
+        ]
         model = answer.get("model")
-        beside: dict[str, Any] = {"input_tokens": tokens[0], "output_tokens": tokens[1], "model": model if isinstance(model, str) else ""}
+        beside: dict[str, Any] = {
+            "input_tokens": tokens[0],
+            "output_tokens": tokens[1],
+            "model": model if isinstance(model, str) else "",
+        }
         if not isinstance(text, str):
             refused = choice["message"].get("refusal")
             why = f"a refusal ({shown(refused)})" if isinstance(refused, str) else "no text"
-            return JudgeAnswer(grade=None, unreadable=f"found {why}, expected a grade of {self._scale.text}", **beside)
-        if self._probabilities and (chances := _chances(choice.get("logprobs"), self._scale)) is not None:
+            return JudgeAnswer(
+                grade=None,
+                unreadable=f"found {why}, expected a grade of {self._scale.text}",
+                **beside,
+            )
+        if (
+            self._probabilities
+            and (chances := _chances(choice.get("logprobs"), self._scale)) is not None
+        ):
             return answer_of(chances, self._scale, text=text, **beside)
         if self._probabilities:
-            unreadable = "found no probabilities of a token that is a grade, expected logprobs.content with top_logprobs"
+            unreadable = (
+                "found no probabilities of a token that is a grade, expected logprobs.content "
+                "with top_logprobs"
+            )
             return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **beside)
         return answer_of_text(text, self._scale, self._pattern, **beside)
 
@@ -207,7 +307,10 @@ def _address(url: str) -> str:
 def _place(written: str, url: str) -> dict[str, str]:
     """Address as it is written; beside names of variables, the hash of what they stand for."""
     shown_as = _address(written)
-    return {"url": shown_as, **({"url_digest": sha256(_address(url).encode()).hexdigest()} if "${" in shown_as else {})}
+    return {
+        "url": shown_as,
+        **({"url_digest": sha256(_address(url).encode()).hexdigest()} if "${" in shown_as else {}),
+    }
 
 
 def from_section(filled: Section, written: Section, scale: Scale, timeout: float) -> ChatJudge:
@@ -215,34 +318,65 @@ def from_section(filled: Section, written: Section, scale: Scale, timeout: float
     filled.refuse_unknown(*_KEYS)
     url, model = filled.text("url", None), filled.text("model", None)
     if url is None or not url.startswith(("http://", "https://")):
-        raise written.error("url", "nothing" if url is None else repr(written.given["url"]), "an address, as in http://127.0.0.1:11434/v1")
+        raise written.error(
+            "url",
+            "nothing" if url is None else repr(written.given["url"]),
+            "an address, as in http://127.0.0.1:11434/v1",
+        )
     if model is None:
         raise written.error("model", "nothing", "the name of a model")
     if written.has("key") and "${" not in str(written.given["key"]):
-        raise written.error("key", "a text in the file", "the name of an environment variable, as in ${OPENAI_API_KEY}")
+        raise written.error(
+            "key",
+            "a text in the file",
+            "the name of an environment variable, as in ${OPENAI_API_KEY}",
+        )
     headers = {}
     for name, value in filled.section("headers").given.items():
         if not isinstance(value, str):
             raise written.error(f"headers.{name}", repr(value), "a text")
         headers[name] = value
     params = dict(filled.section("params").given)
-    if reserved := next((key for key in params if key in {"model", "messages", "stream", "n"}), None):
-        raise written.error(f"params.{reserved}", "a key that the judge sets itself", "other keys, such as temperature and max_tokens")
+    if reserved := next(
+        (key for key in params if key in {"model", "messages", "stream", "n"}), None
+    ):
+        raise written.error(
+            f"params.{reserved}",
+            "a key that the judge sets itself",
+            "other keys, such as temperature and max_tokens",
+        )
     pattern = None
     if filled.has("pattern"):
         try:
             pattern = re.compile(filled.text("pattern", "") or "")
         except re.error as error:
-            raise written.error("pattern", str(error), r"a regular expression with a group, as in Grade: (\d)") from None
+            raise written.error(
+                "pattern", str(error), r"a regular expression with a group, as in Grade: (\d)"
+            ) from None
         if pattern.groups != 1:
-            raise written.error("pattern", f"{pattern.groups} groups", r"one group that holds the grade, as in Grade: (\d)")
+            raise written.error(
+                "pattern",
+                f"{pattern.groups} groups",
+                r"one group that holds the grade, as in Grade: (\d)",
+            )
     judge = ChatJudge(
-        url, model, Prompt.read(filled.text("prompt", None)), scale, key=filled.text("key", "") or "", headers=headers,
-        system=Prompt.read(filled.text("system", None), is_for_pairs=False) if filled.has("system") else None,
-        params=params, probabilities=filled.flag("probabilities"), pattern=pattern, name=filled.text("name", "") or "",
-        version=filled.text("version", "") or "", most_letters=filled.number("most_letters", 1) if filled.has("most_letters") else None,
+        url,
+        model,
+        Prompt.read(filled.text("prompt", None)),
+        scale,
+        key=filled.text("key", "") or "",
+        headers=headers,
+        system=Prompt.read(filled.text("system", None), is_for_pairs=False)
+        if filled.has("system")
+        else None,
+        params=params,
+        probabilities=filled.flag("probabilities"),
+        pattern=pattern,
+        name=filled.text("name", "") or "",
+        version=filled.text("version", "") or "",
+        most_letters=filled.number("most_letters", 1) if filled.has("most_letters") else None,
         timeout=timeout,
-    )  # fmt: skip
+    )
     judge.identity = {
         **judge.identity,
         **_place(str(written.given["url"]), url),

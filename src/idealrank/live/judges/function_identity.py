@@ -69,7 +69,11 @@ def _named(place: str) -> tuple[Path | None, str]:
     a module without a source.
     """
     module, _, name = place.rpartition(":")
-    file = module if module.endswith(".py") else getattr(sys.modules.get(module), "__file__", None) or ""
+    file = (
+        module
+        if module.endswith(".py")
+        else getattr(sys.modules.get(module), "__file__", None) or ""
+    )
     return (Path(file) if file.endswith(".py") else None), name
 
 
@@ -92,7 +96,9 @@ def _digests(files: Sequence[Path]) -> dict[str, str]:
             continue
         found[key] = sha256(content).hexdigest()
         imported = _imported(file, content, {root, file.parent, Path()})
-        waiting.extend((one, root) for one in imported if is_own(str(one)) or one.is_relative_to(package))
+        waiting.extend(
+            (one, root) for one in imported if is_own(str(one)) or one.is_relative_to(package)
+        )
     return dict(sorted(found.items()))
 
 
@@ -125,7 +131,11 @@ def _imported(file: Path, content: bytes, folders: Collection[Path]) -> Iterator
             names, bases = [one.name for one in node.names], folders
         elif isinstance(node, ast.ImportFrom):
             names = [".".join(filter(None, (node.module, one.name))) for one in node.names]
-            bases = folders if not node.level else [[file, *file.parents][min(node.level, len(file.parents))]]
+            bases = (
+                folders
+                if not node.level
+                else [[file, *file.parents][min(node.level, len(file.parents))]]
+            )
         else:
             continue
         for name in names:
@@ -191,7 +201,9 @@ class _Parts:
             if self._depth > _DEEPEST:
                 return self._unknown(value)
             describe = self._ways.get(kind) or self._ways.setdefault(kind, self._way(kind))
-            if (describe == self._object or issubclass(kind, _MAY_HOLD_ITSELF)) and (again := self._again(value)) is not None:
+            if (describe == self._object or issubclass(kind, _MAY_HOLD_ITSELF)) and (
+                again := self._again(value)
+            ) is not None:
                 return again
             return [kind.__name__, *describe(value)]
         except Exception:  # noqa: BLE001  (an object of the user may fail in any way)
@@ -204,24 +216,42 @@ class _Parts:
         if issubclass(kind, Mapping) and _is_open(kind):  # its attributes say more than its items
             return self._object
         ways: list[tuple[Any, Callable[[Any], Any]]] = [
-            (Enum, lambda one: [self.of(type(one)), one.name, self.of(one.value)]), (int, lambda one: [hex(one)]),
-            (_PLAIN, lambda one: [repr(one)]), (bytes, lambda one: [sha256(one).hexdigest()]), (ZoneInfo, lambda one: [one.key]),
-            ((datetime, time), lambda one: [repr(one.replace(tzinfo=None)), self.of(one.tzinfo)]), (date, lambda one: [repr(one)]),
+            (Enum, lambda one: [self.of(type(one)), one.name, self.of(one.value)]),
+            (int, lambda one: [hex(one)]),
+            (_PLAIN, lambda one: [repr(one)]),
+            (bytes, lambda one: [sha256(one).hexdigest()]),
+            (ZoneInfo, lambda one: [one.key]),
+            ((datetime, time), lambda one: [repr(one.replace(tzinfo=None)), self.of(one.tzinfo)]),
+            (date, lambda one: [repr(one)]),
             (slice, lambda one: [self.of(part) for part in (one.start, one.stop, one.step)]),
-            (FunctionType, self._function), (BuiltinFunctionType, self._builtin),
+            (FunctionType, self._function),
+            (BuiltinFunctionType, self._builtin),
             (MethodType, lambda one: [self.of(one.__func__), self.called(one.__self__)]),
             ((staticmethod, classmethod), lambda one: [self.of(one.__func__)]),
-            ((property, functools.cached_property), lambda one: [self.of(getattr(one, "func", None) or one.fget)]),
-            (functools.partial, lambda one: [self.of(one.func), self.of(one.args), self.of(one.keywords)]),
+            (
+                (property, functools.cached_property),
+                lambda one: [self.of(getattr(one, "func", None) or one.fget)],
+            ),
+            (
+                functools.partial,
+                lambda one: [self.of(one.func), self.of(one.args), self.of(one.keywords)],
+            ),
             (ModuleType, lambda one: [one.__name__, self.own(getattr(one, "__file__", None))]),
-            (CodeType, self._code), (type, self._class), (re.Pattern, lambda one: [repr(one.pattern), one.flags]),
-            (PurePath, lambda one: [str(one)]), (logging.Logger, lambda one: [one.name]),
+            (CodeType, self._code),
+            (type, self._class),
+            (re.Pattern, lambda one: [repr(one.pattern), one.flags]),
+            (PurePath, lambda one: [str(one)]),
+            (logging.Logger, lambda one: [one.name]),
             (MemberDescriptorType, lambda one: [one.__name__]),
             ((list, tuple), lambda many: [_hashed(self.of(one) for one in many)]),
             ((set, frozenset), lambda many: [_hashed(sorted(repr(self.of(one)) for one in many))]),
-            (Mapping, lambda many: [_hashed([self.of(key), self.of(one)] for key, one in many.items())]),
-            (SimpleNamespace, lambda one: [self.of(vars(one))]), ((np.ndarray, np.generic), self._array),
-        ]  # fmt: skip
+            (
+                Mapping,
+                lambda many: [_hashed([self.of(key), self.of(one)] for key, one in many.items())],
+            ),
+            (SimpleNamespace, lambda one: [self.of(vars(one))]),
+            ((np.ndarray, np.generic), self._array),
+        ]
         return next((way for kinds, way in ways if issubclass(kind, kinds)), self._object)
 
     def _again(self, value: Any) -> Any:
@@ -247,7 +277,13 @@ class _Parts:
         unknown, seen, files = len(self.unknown), len(self._seen), len(self.files)
         described = [self.of(type(value)), self.of(dict(getattr(value, "__dict__", {})))]
         if slots := _slots(type(value)):
-            described.append([[slot.__name__, self.of(slot.__get__(value))] for slot in slots if _has(value, slot)])
+            described.append(
+                [
+                    [slot.__name__, self.of(slot.__get__(value))]
+                    for slot in slots
+                    if _has(value, slot)
+                ]
+            )
         if len(self.unknown) == unknown or _is_of_user(type(value)):
             return described
         del self.unknown[unknown:]
@@ -257,16 +293,27 @@ class _Parts:
         return self._unknown(value)
 
     def _array(self, value: Any) -> list[Any]:
-        return self._unknown(value) if value.dtype.hasobject else [str(value.dtype), value.shape, sha256(value.tobytes()).hexdigest()]
+        return (
+            self._unknown(value)
+            if value.dtype.hasobject
+            else [str(value.dtype), value.shape, sha256(value.tobytes()).hexdigest()]
+        )
 
     def _builtin(self, function: BuiltinFunctionType) -> list[Any]:
         owner = function.__self__
-        return [str(function.__module__), function.__qualname__, None if isinstance(owner, ModuleType | None) else self.of(owner)]
+        return [
+            str(function.__module__),
+            function.__qualname__,
+            None if isinstance(owner, ModuleType | None) else self.of(owner),
+        ]
 
     def _function(self, function: FunctionType) -> list[Any]:
         code = function.__code__
         cells = [_content(cell) for cell in function.__closure__ or ()]
-        bound = [self.of(one) for one in (cells, function.__defaults__, function.__kwdefaults__, dict(vars(function)))]
+        bound = [
+            self.of(one)
+            for one in (cells, function.__defaults__, function.__kwdefaults__, dict(vars(function)))
+        ]
         own = self.own(code.co_filename)
         if not own and Path(code.co_filename).is_file():  # of an installed package
             return [function.__module__, function.__qualname__, bound]
@@ -277,8 +324,20 @@ class _Parts:
         return [self._code(code), bound, values]
 
     def _code(self, code: CodeType) -> list[Any]:
-        names = [code.co_name, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_argcount, code.co_flags]
-        return [sha256(code.co_code).hexdigest(), repr(names), [self.of(one) for one in code.co_consts]]
+        names = [
+            code.co_name,
+            code.co_names,
+            code.co_varnames,
+            code.co_freevars,
+            code.co_cellvars,
+            code.co_argcount,
+            code.co_flags,
+        ]
+        return [
+            sha256(code.co_code).hexdigest(),
+            repr(names),
+            [self.of(one) for one in code.co_consts],
+        ]
 
     def _class(self, kind: type) -> list[Any]:
         """Describe a class of the user as it is in memory, too: its file may have changed, and its
@@ -287,10 +346,19 @@ class _Parts:
         if not _is_of_user(kind):
             return [kind.__module__, kind.__qualname__]
         own, known = self.own(_file_of(kind)), len(self.unknown)
-        members = [[name, self.of(one)] for name, one in vars(kind).items() if not name.startswith("__") or callable(one)]
+        members = [
+            [name, self.of(one)]
+            for name, one in vars(kind).items()
+            if not name.startswith("__") or callable(one)
+        ]
         if own:
             del self.unknown[known:]
-        return [kind.__module__, kind.__qualname__, [self.of(base) for base in kind.__bases__], members]
+        return [
+            kind.__module__,
+            kind.__qualname__,
+            [self.of(base) for base in kind.__bases__],
+            members,
+        ]
 
 
 def _hashed(parts: Iterable[Any]) -> str:
@@ -314,7 +382,12 @@ def _is_of_user(kind: type) -> bool:
 def _slots(kind: type) -> list[MemberDescriptorType]:
     """Slots of a class written in Python and of its bases, in order; slots of one name are two."""
     written = [one for one in kind.__mro__ if "__slots__" in vars(one)]
-    return [member for one in written for member in vars(one).values() if isinstance(member, MemberDescriptorType)]
+    return [
+        member
+        for one in written
+        for member in vars(one).values()
+        if isinstance(member, MemberDescriptorType)
+    ]
 
 
 def _has(value: Any, slot: MemberDescriptorType) -> bool:
@@ -333,7 +406,9 @@ def _is_open(kind: type) -> bool:
     if kind.__dictoffset__ == 0 and not any("__slots__" in vars(one) for one in kind.__mro__):
         return False
     names = [f"slot_{place}" for place in range(len(_slots(kind)))]
-    names += ["__dict__"] * (kind.__dictoffset__ != 0) + ["__weakref__"] * (kind.__weakrefoffset__ != 0)
+    names += ["__dict__"] * (kind.__dictoffset__ != 0) + ["__weakref__"] * (
+        kind.__weakrefoffset__ != 0
+    )
     return _shape(tuple(names)) == (kind.__basicsize__, kind.__itemsize__)
 
 
@@ -356,14 +431,19 @@ def _values_read(function: FunctionType) -> dict[str, Any]:
     read, as they are in memory.
     """
     codes = list(_nested(function.__code__))
-    reads = {one.argval for code in codes for one in dis.get_instructions(code) if one.opname in _READS}
+    reads = {
+        one.argval for code in codes for one in dis.get_instructions(code) if one.opname in _READS
+    }
     names = {name for code in codes for name in code.co_names}
     found = {name: function.__globals__[name] for name in reads & function.__globals__.keys()}
     waiting = list(found.values())
     while waiting:
         module = waiting.pop()
         if isinstance(module, ModuleType) and is_own(getattr(module, "__file__", None) or ""):
-            members = {f"{module.__name__}.{name}": vars(module)[name] for name in names & vars(module).keys()}
+            members = {
+                f"{module.__name__}.{name}": vars(module)[name]
+                for name in names & vars(module).keys()
+            }
             waiting.extend(one for key, one in members.items() if key not in found)
             found.update(members)
     return found

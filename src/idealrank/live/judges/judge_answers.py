@@ -59,7 +59,10 @@ class Scale:
     @property
     def lines(self) -> str:
         """A line for each grade with its meaning."""
-        return "\n".join(f"{grade_text(grade)}{f': {word}' if word else ''}" for grade, word in self.words.items())
+        return "\n".join(
+            f"{grade_text(grade)}{f': {word}' if word else ''}"
+            for grade, word in self.words.items()
+        )
 
     def fitted(self, grade: float) -> float:
         """Return a grade of the scale."""
@@ -67,7 +70,10 @@ class Scale:
             return float(grade)
         if self.outside == "clip" and math.isfinite(grade):
             return min(self.words, key=lambda one: (abs(one - grade), one))
-        raise ValueError(f"found the grade {grade_text(grade) if math.isfinite(grade) else grade}, expected one of {self.text}")
+        raise ValueError(
+            f"found the grade {grade_text(grade) if math.isfinite(grade) else grade}, "
+            f"expected one of {self.text}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +137,9 @@ def _number(value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"found {shown(repr(value))}, expected a grade, probabilities or nothing") from None
+        raise ValueError(
+            f"found {shown(repr(value))}, expected a grade, probabilities or nothing"
+        ) from None
 
 
 def _chances(value: Any, scale: Scale) -> dict[float, float]:
@@ -141,13 +149,20 @@ def _chances(value: Any, scale: Scale) -> dict[float, float]:
     elif len(value) == len(scale.grades):
         given = dict(zip(scale.grades, map(_number, value), strict=True))
     else:
-        raise ValueError(f"found {len(value)} probabilities, expected {len(scale.grades)}, one for each grade of {scale.text}")
+        raise ValueError(
+            f"found {len(value)} probabilities, expected {len(scale.grades)}, one for each "
+            f"grade of {scale.text}"
+        )
     stray = next((grade for grade in given if grade not in scale.words), None)
     if stray is not None:
-        raise ValueError(f"found a probability of the grade {stray:g}, expected grades of {scale.text}")
+        raise ValueError(
+            f"found a probability of the grade {stray:g}, expected grades of {scale.text}"
+        )
     total = sum(given.values())
     if not all(0 <= one <= 1 + _SUM for one in given.values()) or abs(total - 1) > _SUM:
-        raise ValueError(f"found probabilities that sum to {total:g}, expected numbers from 0 to 1 that sum to 1")
+        raise ValueError(
+            f"found probabilities that sum to {total:g}, expected numbers from 0 to 1 that sum to 1"
+        )
     return {grade: given.get(grade, 0.0) / total for grade in scale.grades}
 
 
@@ -157,7 +172,9 @@ def _chosen(chances: Mapping[float, float], scale: Scale) -> float:
     return max(chances, key=lambda grade: (chances[grade], -grade))
 
 
-def answer_of_text(text: str, scale: Scale, pattern: "re.Pattern[str] | None" = None, **beside: Any) -> JudgeAnswer:
+def answer_of_text(
+    text: str, scale: Scale, pattern: "re.Pattern[str] | None" = None, **beside: Any
+) -> JudgeAnswer:
     r"""Return the answer that a model's text stands for."""
     plain = _FENCE.sub("", text.strip())
     if pattern is not None:
@@ -174,13 +191,20 @@ def answer_of_text(text: str, scale: Scale, pattern: "re.Pattern[str] | None" = 
         if isinstance(value, dict) and "grade" in value:
             # a function may answer so; of a model it is no grade
             if isinstance(value["grade"], bool):
-                unreadable = f"found the grade {json.dumps(value['grade'])}, expected one of {scale.text}"
+                unreadable = (
+                    f"found the grade {json.dumps(value['grade'])}, expected one of {scale.text}"
+                )
                 return JudgeAnswer(grade=None, unreadable=unreadable, text=text, **beside)
             return answer_of(value["grade"], scale, text=text, **beside)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return answer_of(value, scale, text=text, **beside)
     found_text = shown(repr(text)) if text.strip() else "an empty text"
-    return JudgeAnswer(grade=None, unreadable=f"found {found_text}, expected a grade of {scale.text}", text=text, **beside)
+    return JudgeAnswer(
+        grade=None,
+        unreadable=f"found {found_text}, expected a grade of {scale.text}",
+        text=text,
+        **beside,
+    )
 
 
 def value_of_line(value: Any, name: str) -> Any:
@@ -193,4 +217,7 @@ def value_of_line(value: Any, name: str) -> Any:
         return value["probabilities"]
     if "grade" in value:
         return value["grade"]
-    raise BackendError(f"{name}: found {shown(json.dumps(value))}, expected a grade, or an object with grade or probabilities")
+    raise BackendError(
+        f"{name}: found {shown(json.dumps(value))}, expected a grade, or an object with grade "
+        f"or probabilities"
+    )

@@ -30,15 +30,27 @@ class JudgeRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line of the journal, as plain values."""
-        found: dict[str, Any] = {"key": self.key, "seconds": round(self.seconds, 6), "attempts": self.attempts, "time": self.time}
+        found: dict[str, Any] = {
+            "key": self.key,
+            "seconds": round(self.seconds, 6),
+            "attempts": self.attempts,
+            "time": self.time,
+        }
         if self.answer is None:
-            return found | {"failure": self.failure, "temporary": self.temporary, **({"open": True} if self.is_open else {})}
+            return found | {
+                "failure": self.failure,
+                "temporary": self.temporary,
+                **({"open": True} if self.is_open else {}),
+            }
         answer = self.answer
         found["grade"] = answer.grade
         beside = {
-            "unreadable": answer.unreadable, "text": answer.text, "input_tokens": answer.input_tokens,
-            "output_tokens": answer.output_tokens, "model": answer.model,
-        }  # fmt: skip
+            "unreadable": answer.unreadable,
+            "text": answer.text,
+            "input_tokens": answer.input_tokens,
+            "output_tokens": answer.output_tokens,
+            "model": answer.model,
+        }
         if answer.probabilities is not None:
             found["probabilities"] = list(answer.probabilities.items())
         return found | {key: value for key, value in beside.items() if value not in (None, "")}
@@ -51,12 +63,24 @@ class JudgeRecord:
             chances = line.get("probabilities")
             answer = JudgeAnswer(
                 grade=None if line["grade"] is None else float(line["grade"]),
-                probabilities=None if chances is None else {float(grade): float(chance) for grade, chance in chances},
-                unreadable=str(line.get("unreadable", "")), text=str(line.get("text", "")), input_tokens=_count(line.get("input_tokens")),
-                output_tokens=_count(line.get("output_tokens")), model=str(line.get("model", "")),
-            )  # fmt: skip
-        failure, temporary = str(line.get("failure", "" if answer else "no message")), bool(line.get("temporary"))
-        seconds, attempts, time = float(line["seconds"]), int(line["attempts"]), str(line.get("time", ""))
+                probabilities=None
+                if chances is None
+                else {float(grade): float(chance) for grade, chance in chances},
+                unreadable=str(line.get("unreadable", "")),
+                text=str(line.get("text", "")),
+                input_tokens=_count(line.get("input_tokens")),
+                output_tokens=_count(line.get("output_tokens")),
+                model=str(line.get("model", "")),
+            )
+        failure, temporary = (
+            str(line.get("failure", "" if answer else "no message")),
+            bool(line.get("temporary")),
+        )
+        seconds, attempts, time = (
+            float(line["seconds"]),
+            int(line["attempts"]),
+            str(line.get("time", "")),
+        )
         return cls(
             key=str(line["key"]),
             answer=answer,
@@ -74,7 +98,12 @@ class JudgeRecord:
         """
         answer = self.answer
         if answer is not None:
-            answer = replace(answer, text=hide(answer.text), unreadable=hide(answer.unreadable), model=hide(answer.model))
+            answer = replace(
+                answer,
+                text=hide(answer.text),
+                unreadable=hide(answer.unreadable),
+                model=hide(answer.model),
+            )
         return replace(self, answer=answer, failure=hide(self.failure))
 
 
@@ -86,7 +115,9 @@ def _count(value: Any) -> int | None:
 class JudgeCache:
     """File of answers by their key; several configurations may share it, one process at a time."""
 
-    def __init__(self, path: str | None, *, restart: bool = False, hide: Callable[[str], str] = str) -> None:
+    def __init__(
+        self, path: str | None, *, restart: bool = False, hide: Callable[[str], str] = str
+    ) -> None:
         self.records: dict[str, JudgeRecord] = {}
         self._hide, self._shows_secrets = hide, False
         self._journal: LineJournal | None = None
@@ -96,7 +127,9 @@ class JudgeCache:
         try:
             header = self._journal.start({}, self._keep)
             if header is not None and self._shows_secrets:
-                self._journal.rewrite(header, (record.to_dict() for record in self.records.values()))
+                self._journal.rewrite(
+                    header, (record.to_dict() for record in self.records.values())
+                )
         except BaseException:
             self._journal.close()
             raise
@@ -131,4 +164,6 @@ def key_of(identity: Mapping[str, Any], scale: Scale, pair: JudgmentPair, repeat
     content = pair.content
     grades = [list(scale.words.items()), scale.outside, scale.choose]
     texts = [pair.query, pair.document, pair.query_text, content.title, content.text, content.link]
-    return sha256(json.dumps([identity, grades, texts, repeat], sort_keys=True, default=str).encode()).hexdigest()
+    return sha256(
+        json.dumps([identity, grades, texts, repeat], sort_keys=True, default=str).encode()
+    ).hexdigest()

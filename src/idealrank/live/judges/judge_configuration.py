@@ -11,9 +11,27 @@ from idealrank.live.search_configuration import policy_of
 from idealrank.live.search_jobs import SearchPolicy
 
 KEYS = (
-    "judge", "pairs", "queries", "documents", "scale", "repeats", "aggregate", "most_failed", "price", "budget", "qrels", "output", "cache",
-    "concurrency", "rate", "timeout", "retries", "backoff", "breaker", "seed",
-)  # fmt: skip
+    "judge",
+    "pairs",
+    "queries",
+    "documents",
+    "scale",
+    "repeats",
+    "aggregate",
+    "most_failed",
+    "price",
+    "budget",
+    "qrels",
+    "output",
+    "cache",
+    "concurrency",
+    "rate",
+    "timeout",
+    "retries",
+    "backoff",
+    "breaker",
+    "seed",
+)
 """Keys of a configuration of `idealrank judge run`."""
 
 AGGREGATES = ("median", "mean", "majority")
@@ -72,9 +90,15 @@ class JudgeConfig:
         price = _price(top.section("price")) if top.has("price") else None
         budget = top.amount("budget", 0.0, most=1e9) if top.has("budget") else None
         if budget is not None and price is None:
-            raise top.error("budget", "a budget without `price`", "the price of tokens, as in price: {input: 0.15, output: 0.6}")
+            raise top.error(
+                "budget",
+                "a budget without `price`",
+                "the price of tokens, as in price: {input: 0.15, output: 0.6}",
+            )
         most_failed = top.amount("most_failed", 0.05, most=1.0, unit="share of the pairs")
-        aggregate = cast('Literal["median", "mean", "majority"]', top.choice("aggregate", AGGREGATES))
+        aggregate = cast(
+            'Literal["median", "mean", "majority"]', top.choice("aggregate", AGGREGATES)
+        )
         policy = policy_of(top, SearchPolicy(timeout=_TIMEOUT))
         return cls(
             judge=judge,
@@ -107,9 +131,15 @@ def _scale(top: Section) -> Scale:
     if isinstance(given, Mapping) and "grades" in given:
         section = top.section("scale")
         section.refuse_unknown("grades", "outside", "choose")
-        options = {"outside": section.choice("outside", ("error", "clip")), "choose": section.choice("choose", ("mode", "mean"))}
+        options = {
+            "outside": section.choice("outside", ("error", "clip")),
+            "choose": section.choice("choose", ("mode", "mean")),
+        }
         given = section.given["grades"]
-    expected = "a list of two or more finite grades, each once, or grades with their meaning, as in {0: no, 1: yes}"
+    expected = (
+        "a list of two or more finite grades, each once, or grades with their meaning, as in {0: "
+        "no, 1: yes}"
+    )
     if given is None:
         given = [0, 1, 2, 3]
     pairs: list[tuple[Any, Any]] = []
@@ -120,7 +150,9 @@ def _scale(top: Section) -> Scale:
     try:
         return Scale.named([(_grade(grade), _word(word)) for grade, word in pairs], **options)
     except ValueError:
-        raise (section or top).error("grades" if section else "scale", repr(given), expected) from None
+        raise (section or top).error(
+            "grades" if section else "scale", repr(given), expected
+        ) from None
 
 
 def _is_list(value: Any) -> bool:
@@ -135,7 +167,11 @@ def _word(value: Any) -> str:
 
 def _grade(value: Any) -> float:
     """A grade; keys of JSON and TOML are texts."""
-    found = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
+    found = (
+        float(value)
+        if isinstance(value, int | float | str) and not isinstance(value, bool)
+        else math.nan
+    )
     if not math.isfinite(found):
         raise ValueError("grade")
     return found

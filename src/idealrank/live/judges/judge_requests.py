@@ -41,8 +41,16 @@ class JudgeAsking:
     --------
     >>> from idealrank.live.judges.callers import FunctionJudge
     >>> given = {"judge": {"kind": "function"}, "pairs": "pairs.csv", "scale": [0, 1]}
-    >>> config, request = JudgeConfig.of(given), JudgeRequest(JudgmentPair(query="q1", document="d1"), 1, "ab")
-    >>> asking = JudgeAsking(FunctionJudge(lambda query, document: 1, config.scale), config, JudgeCache(None), [request])
+    >>> config, request = (
+    ...     JudgeConfig.of(given),
+    ...     JudgeRequest(JudgmentPair(query="q1", document="d1"), 1, "ab"),
+    ... )
+    >>> asking = JudgeAsking(
+    ...     FunctionJudge(lambda query, document: 1, config.scale),
+    ...     config,
+    ...     JudgeCache(None),
+    ...     [request],
+    ... )
     >>> asking.ask([request])
     >>> asking.cache.records["ab"].answer.grade
     1.0
@@ -66,11 +74,17 @@ class JudgeAsking:
         self._total = len(requests)
         keys = {one.key for one in requests}
         self._done = sum(one in keys for one in cache.records)
-        self._spent = sum(self._cost(one.answer) for key, one in cache.records.items() if key in keys)
+        self._spent = sum(
+            self._cost(one.answer) for key, one in cache.records.items() if key in keys
+        )
 
     def _cost(self, answer: JudgeAnswer | None) -> float:
         price = self._config.price
-        return 0.0 if price is None or answer is None else price.of(answer.input_tokens, answer.output_tokens)
+        return (
+            0.0
+            if price is None or answer is None
+            else price.of(answer.input_tokens, answer.output_tokens)
+        )
 
     def ask(self, requests: Sequence[JudgeRequest]) -> None:
         """Ask them all, or until the budget is spent."""
@@ -80,8 +94,14 @@ class JudgeAsking:
         for start in range(0, len(requests), max(1, size)):
             if config.budget is not None and self._spent >= config.budget:
                 left = len(requests) - start
-                said = f"{self._judge.name}: found a cost of {self._spent:.4g}, expected at most the budget of {config.budget:g}"
-                raise BackendError(f"{said}; {left} requests were not sent", hint="raise `budget`; the same command goes on from here")
+                said = (
+                    f"{self._judge.name}: found a cost of {self._spent:.4g}, expected at most the "
+                    f"budget of {config.budget:g}"
+                )
+                raise BackendError(
+                    f"{said}; {left} requests were not sent",
+                    hint="raise `budget`; the same command goes on from here",
+                )
             try:
                 self._job().run(requests[start : start + size], self._keep)
             except BackendError as error:  # not of one request: the job stopped
@@ -103,7 +123,10 @@ class JudgeAsking:
         elif stopped.outage:
             hint = f"the same command {asks} when the {own} answers again"
         else:
-            hint = f"mend the {own}; the same command then {asks}{', or all if its code changed' if is_kept else ''}"
+            hint = (
+                f"mend the {own}; the same command then "
+                f"{asks}{', or all if its code changed' if is_kept else ''}"
+            )
         said, _, _ = stopped.kept().parts
         return BackendError(said, outage=stopped.outage, hint=hint)
 
@@ -115,7 +138,9 @@ class JudgeAsking:
                 return judge.ask(request.pair, request.repeat)
 
         refused = "failed on" if judge.kind in _OWN else "refused"
-        return RequestJob(judge.name, ask, self._config.policy, key=lambda one: one.key, refused=refused)
+        return RequestJob(
+            judge.name, ask, self._config.policy, key=lambda one: one.key, refused=refused
+        )
 
     def _keep(self, one: RequestOutcome[JudgeRequest, JudgeAnswer]) -> None:
         now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")

@@ -71,7 +71,17 @@ class JudgeRun:
     >>> JudgeRun(
     ...     name="tiny",
     ...     kind="model",
-    ...     labels=(label, Label(query="q1", document="d2", grade=None, assessor="tiny", kind="model", status="abstained")),
+    ...     labels=(
+    ...         label,
+    ...         Label(
+    ...             query="q1",
+    ...             document="d2",
+    ...             grade=None,
+    ...             assessor="tiny",
+    ...             kind="model",
+    ...             status="abstained",
+    ...         ),
+    ...     ),
     ...     grades={("q1", "d1"): 1.0},
     ...     provenance={},
     ... )
@@ -108,8 +118,12 @@ class JudgeRun:
 
     def __repr__(self) -> str:
         statuses = Counter(one.status for one in self.labels)
-        counts = [f"{statuses[name]} {name}" for name in ("abstained", "unreadable", "failed") if statuses[name]]
-        return f"JudgeRun({', '.join([f'{self.name!r}: {len(self.grades)} of {self.n_pairs} pairs graded', *counts])})"
+        counts = [
+            f"{statuses[name]} {name}"
+            for name in ("abstained", "unreadable", "failed")
+            if statuses[name]
+        ]
+        return f"JudgeRun({', '.join([f'{self.name!r}: {len(self.grades)} of {self.n_pairs} pairs graded', *counts])})"  # noqa: E501
 
     @property
     def n_pairs(self) -> int:
@@ -125,7 +139,11 @@ class JudgeRun:
     @property
     def failures(self) -> dict[str, int]:
         """Number of requests by the message of their failure, the most frequent first."""
-        return dict(Counter(one.note for one in self.labels if one.status in {"failed", "unreadable"}).most_common())
+        return dict(
+            Counter(
+                one.note for one in self.labels if one.status in {"failed", "unreadable"}
+            ).most_common()
+        )
 
     @cached_property
     def _repeats(self) -> list[list[float]]:
@@ -144,30 +162,57 @@ class JudgeRun:
         if not both.any():
             return None
         grades, queries = table.grades[both], np.array(table.queries)[both]
-        found: dict[str, Any] = {"pairs": int(both.sum()), "equal": float((grades[:, 0] == grades[:, 1]).mean())}
+        found: dict[str, Any] = {
+            "pairs": int(both.sum()),
+            "equal": float((grades[:, 0] == grades[:, 1]).mean()),
+        }
         found["bias"] = float((grades[:, 1] - grades[:, 0]).mean())
         if len(set(queries)) > 1:
-            kappa = agreement(grades, "cohen_kappa", weights="linear", clusters=queries, interval=True)
+            kappa = agreement(
+                grades, "cohen_kappa", weights="linear", clusters=queries, interval=True
+            )
             low, high = kappa.interval
             found |= {"kappa": _number(kappa.value), "low": _number(low), "high": _number(high)}
         else:
-            found |= {"kappa": _number(agreement(grades, "cohen_kappa", weights="linear")), "low": None, "high": None}
+            found |= {
+                "kappa": _number(agreement(grades, "cohen_kappa", weights="linear")),
+                "low": None,
+                "high": None,
+            }
         return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return counts, cost and agreement as plain values."""
         statuses = Counter(one.status for one in self.labels)
-        counts = [sum(getattr(one, name) or 0 for one in self.labels) for name in ("input_tokens", "output_tokens")]
+        counts = [
+            sum(getattr(one, name) or 0 for one in self.labels)
+            for name in ("input_tokens", "output_tokens")
+        ]
         repeats = self._repeats
         return {
-            "judge": self.name, "kind": self.kind, "pairs": self.n_pairs, "graded": len(self.grades), "requests": len(self.labels),
-            "asked": self.asked, "abstained": statuses["abstained"], "unreadable": statuses["unreadable"], "failed": statuses["failed"],
-            "failures": self.failures, "input_tokens": counts[0], "output_tokens": counts[1],
+            "judge": self.name,
+            "kind": self.kind,
+            "pairs": self.n_pairs,
+            "graded": len(self.grades),
+            "requests": len(self.labels),
+            "asked": self.asked,
+            "abstained": statuses["abstained"],
+            "unreadable": statuses["unreadable"],
+            "failed": statuses["failed"],
+            "failures": self.failures,
+            "input_tokens": counts[0],
+            "output_tokens": counts[1],
             "cost": None if self.price is None else sum(one.cost or 0.0 for one in self.labels),
-            "grades": {f"{grade:g}": n for grade, n in sorted(Counter(self.grades.values()).items())},
-            "same_in_all_repeats": None if not repeats else sum(len(set(one)) == 1 for one in repeats) / len(repeats),
-            "people": self.agreement(), "qrels": self.path, "table": self.table,
-        }  # fmt: skip
+            "grades": {
+                f"{grade:g}": n for grade, n in sorted(Counter(self.grades.values()).items())
+            },
+            "same_in_all_repeats": None
+            if not repeats
+            else sum(len(set(one)) == 1 for one in repeats) / len(repeats),
+            "people": self.agreement(),
+            "qrels": self.path,
+            "table": self.table,
+        }
 
 
 def _number(value: float) -> float | None:
@@ -236,11 +281,21 @@ class JudgeWork:
         except IdealrankError as error:
             raise (without_secrets(error, secrets) if secrets else error) from None
         if uncached := getattr(judge, "uncached", ""):
-            warn(f"{judge.name}: its answers are not kept for the next run, as {uncached}; set `version:`, and raise it at each change")
+            warn(
+                f"{judge.name}: its answers are not kept for the next run, as {uncached}; set "
+                f"`version:`, and raise it at each change"
+            )
         if judge.kind == "model":
             _refuse_without_text(config, pairs)
         return cls(
-            config=config, judge=judge, pairs=pairs, people=people, people_source=source, output=chosen, cache=cache, secrets=secrets
+            config=config,
+            judge=judge,
+            pairs=pairs,
+            people=people,
+            people_source=source,
+            output=chosen,
+            cache=cache,
+            secrets=secrets,
         )
 
     @property
@@ -249,7 +304,11 @@ class JudgeWork:
         time.
         """
         identity, scale = self.judge.identity, self.config.scale
-        return [JudgeRequest(pair, n, key_of(identity, scale, pair, n)) for n in range(1, self.config.repeats + 1) for pair in self.pairs]
+        return [
+            JudgeRequest(pair, n, key_of(identity, scale, pair, n))
+            for n in range(1, self.config.repeats + 1)
+            for pair in self.pairs
+        ]
 
     @property
     def _kept(self) -> str | None:
@@ -263,41 +322,75 @@ class JudgeWork:
         requests = self.requests
         if self._kept is not None and Path(self._kept).exists():
             with JudgeCache(self._kept, hide=self.secrets.hide) as cache:
-                todo = [one for one in requests if is_open(cache.records.get(one.key), retry_failed=retry_failed)]
+                todo = [
+                    one
+                    for one in requests
+                    if is_open(cache.records.get(one.key), retry_failed=retry_failed)
+                ]
         else:
             todo = requests
         body = getattr(self.judge, "body", None)
-        letters = 0 if body is None else sum(len(part["content"]) for one in todo for part in body(one.pair, one.repeat)["messages"])
+        letters = (
+            0
+            if body is None
+            else sum(
+                len(part["content"])
+                for one in todo
+                for part in body(one.pair, one.repeat)["messages"]
+            )
+        )
         return len(requests), len(todo), letters // _LETTERS
 
-    def run(self, *, restart: bool = False, retry_failed: bool = False, tell: Tell | None = None) -> JudgeRun:
+    def run(
+        self, *, restart: bool = False, retry_failed: bool = False, tell: Tell | None = None
+    ) -> JudgeRun:
         """Ask what the cache lacks, and write judgments and label table."""
         requests = self.requests
         stopped: BackendError | None = None
         try:
             with JudgeCache(self._kept, restart=restart, hide=self.secrets.hide) as cache:
-                asking = JudgeAsking(self.judge, self.config, cache, requests, tell=tell, hide=self.secrets.hide)
+                asking = JudgeAsking(
+                    self.judge, self.config, cache, requests, tell=tell, hide=self.secrets.hide
+                )
                 try:
-                    asking.ask([one for one in requests if is_open(cache.records.get(one.key), retry_failed=retry_failed)])
+                    asking.ask(
+                        [
+                            one
+                            for one in requests
+                            if is_open(cache.records.get(one.key), retry_failed=retry_failed)
+                        ]
+                    )
                 except BackendError as error:
                     stopped = error
                 records = [cache.records.get(one.key) for one in requests]
         finally:
             self.judge.close()
         found = self._found(requests, records, asking.asked)
-        write_labels(found.table, [*found.labels, *_people_labels(self.people, self.people_source, self.pairs)])
+        write_labels(
+            found.table,
+            [*found.labels, *_people_labels(self.people, self.people_source, self.pairs)],
+        )
         if stopped is not None:
             raise self._stopped(stopped, records)
         if found.share_without > self.config.most_failed or not found.grades:
             raise self._failed(found, records)
         write_judgments(
-            found.path, [(query, found.name, document, grade) for (query, document), grade in found.grades.items()], found.provenance
+            found.path,
+            [
+                (query, found.name, document, grade)
+                for (query, document), grade in found.grades.items()
+            ],
+            found.provenance,
         )
         return found
 
-    def _found(self, requests: Sequence[JudgeRequest], records: Sequence[JudgeRecord | None], asked: int) -> JudgeRun:
+    def _found(
+        self, requests: Sequence[JudgeRequest], records: Sequence[JudgeRecord | None], asked: int
+    ) -> JudgeRun:
         price = self.config.price
-        labels = [self._label(request, record) for request, record in zip(requests, records, strict=True)]
+        labels = [
+            self._label(request, record) for request, record in zip(requests, records, strict=True)
+        ]
         grades = self._aggregated(labels)
         return JudgeRun(
             name=self.judge.name,
@@ -356,38 +449,70 @@ class JudgeWork:
         values = combined_grades(table, self.config.aggregate)
         return dict(zip(graded, values.tolist(), strict=True))
 
-    def _provenance(self, labels: Sequence[Label], records: Sequence[JudgeRecord | None]) -> dict[str, Any]:
+    def _provenance(
+        self, labels: Sequence[Label], records: Sequence[JudgeRecord | None]
+    ) -> dict[str, Any]:
         config, judge = self.config, self.judge
-        served = sorted({one.answer.model for one in records if one is not None and one.answer is not None and one.answer.model})
+        served = sorted(
+            {
+                one.answer.model
+                for one in records
+                if one is not None and one.answer is not None and one.answer.model
+            }
+        )
         times = sorted(one.time for one in labels if one.time)
         prompt = config.judge.given.get("prompt")
         prompt_file = "plain" if prompt is None else Path(str(prompt)).name
         return {
-            "kind": judge.kind, "assessors": [judge.name], **judge.identity,
+            "kind": judge.kind,
+            "assessors": [judge.name],
+            **judge.identity,
             **({"prompt_file": prompt_file} if judge.kind == "model" else {}),
-            **({"served_models": served} if served else {}), "scale": list(config.scale.grades), "outside": config.scale.outside,
-            "choose": config.scale.choose, "repeats": config.repeats, "aggregate": config.aggregate, "pairs": len(self.pairs),
-            "statuses": dict(Counter(one.status for one in labels)), "first": times[0] if times else "", "last": times[-1] if times else "",
-        }  # fmt: skip
+            **({"served_models": served} if served else {}),
+            "scale": list(config.scale.grades),
+            "outside": config.scale.outside,
+            "choose": config.scale.choose,
+            "repeats": config.repeats,
+            "aggregate": config.aggregate,
+            "pairs": len(self.pairs),
+            "statuses": dict(Counter(one.status for one in labels)),
+            "first": times[0] if times else "",
+            "last": times[-1] if times else "",
+        }
 
-    def _stopped(self, stopped: BackendError, records: Sequence[JudgeRecord | None]) -> BackendError:
+    def _stopped(
+        self, stopped: BackendError, records: Sequence[JudgeRecord | None]
+    ) -> BackendError:
         said, hint, _ = stopped.kept().parts
         own = _own_failures(records)
-        more = f", and --retry-failed the {own} whose own answers failed" if own and self._kept is not None else ""
+        more = (
+            f", and --retry-failed the {own} whose own answers failed"
+            if own and self._kept is not None
+            else ""
+        )
         return BackendError(self.secrets.hide(said), hint=self.secrets.hide(f"{hint}{more}"))
 
     def _asked_again(self, records: Sequence[JudgeRecord | None]) -> str:
         """Return the next step for requests without a grade."""
         if self._kept is None:
             return "the same command asks all requests again"
-        own, not_taken = _own_failures(records), sum(one is not None and one.is_open for one in records)
+        own, not_taken = (
+            _own_failures(records),
+            sum(one is not None and one.is_open for one in records),
+        )
         if own and not_taken:
-            return f"the same command asks the {not_taken} that were not taken, and --retry-failed the {own} whose own answers failed"
+            return (
+                f"the same command asks the {not_taken} that were not taken, and --retry-failed "
+                f"the {own} whose own answers failed"
+            )
         return f"the same command{' with --retry-failed' if own else ''} asks them again"
 
     def _failed(self, found: JudgeRun, records: Sequence[JudgeRecord | None]) -> BackendError:
         without = round(found.share_without * found.n_pairs)
-        abstained = len({(one.query, one.document) for one in found.labels if one.status == "abstained"} - set(found.grades))
+        abstained = len(
+            {(one.query, one.document) for one in found.labels if one.status == "abstained"}
+            - set(found.grades)
+        )
         reasons = [f"{n} x {shown(text)}" for text, n in list(found.failures.items())[:3]]
         why = "; ".join([*([f"the judge abstained on {abstained}"] if abstained else []), *reasons])
         expected = f"at most a share of {self.config.most_failed:g}"
@@ -396,20 +521,40 @@ class JudgeWork:
         said = f"{found.name}: found {without} of {found.n_pairs} pairs without a grade ({why})"
         hints = [f"see {found.table}"]
         if abstained and not found.grades:
-            cause = "a function without `return` abstains" if found.kind == "function" else "null is an abstention"
-            hints.append(f"{cause}, so let the judge answer with a grade of {self.config.scale.text}")
-        if found.kind == "model" and not self.config.judge.has("pattern") and any(one.status == "unreadable" for one in found.labels):
-            hints.append(r"`pattern` reads a grade that stands among words, as in pattern: 'grade is (\d)'")
+            cause = (
+                "a function without `return` abstains"
+                if found.kind == "function"
+                else "null is an abstention"
+            )
+            hints.append(
+                f"{cause}, so let the judge answer with a grade of {self.config.scale.text}"
+            )
+        if (
+            found.kind == "model"
+            and not self.config.judge.has("pattern")
+            and any(one.status == "unreadable" for one in found.labels)
+        ):
+            hints.append(
+                r"`pattern` reads a grade that stands among words, as in pattern: 'grade is (\d)'"
+            )
         if reasons:
-            hints.append(self._asked_again(records) + (", and `most_failed` allows more" if found.grades else ""))
-        return BackendError(self.secrets.hide(f"{said}, expected {expected}, so no judgments were written"), hint="; ".join(hints))
+            hints.append(
+                self._asked_again(records)
+                + (", and `most_failed` allows more" if found.grades else "")
+            )
+        return BackendError(
+            self.secrets.hide(f"{said}, expected {expected}, so no judgments were written"),
+            hint="; ".join(hints),
+        )
 
 
 def _own_failures(records: Sequence[JudgeRecord | None]) -> int:
     """Number of requests that the judge took and gave no grade for, which only --retry-failed asks
     again.
     """
-    return sum(one is not None and not one.is_open and is_open(one, retry_failed=True) for one in records)
+    return sum(
+        one is not None and not one.is_open and is_open(one, retry_failed=True) for one in records
+    )
 
 
 def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPair]) -> list[Label]:
@@ -420,7 +565,9 @@ def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPa
         return []
     origin = origin_of(source) if source else None
     kind = "people" if origin is None else str(origin.get("kind", "people"))
-    assessor = ",".join(map(str, origin.get("assessors", ()))) if origin else Path(source).name or "people"
+    assessor = (
+        ",".join(map(str, origin.get("assessors", ()))) if origin else Path(source).name or "people"
+    )
     found, by_query = [], dict[str, Mapping[str, float]]()
     known = set(people.queries)
     for query, document in (one.key for one in pairs):
@@ -428,15 +575,27 @@ def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPa
             by_query[query] = people[query]
         grade = by_query.get(query, {}).get(document)
         if grade is not None:
-            found.append(Label(query=query, document=document, grade=float(grade), assessor=assessor, kind=kind))
+            found.append(
+                Label(
+                    query=query, document=document, grade=float(grade), assessor=assessor, kind=kind
+                )
+            )
     return found
 
 
 def _refuse_other_folder(path: str | None, named: Sequence[Any]) -> None:
     """Refuse a file that is not where its name says, but is beside the configuration."""
     for name in named:
-        if path is not None and isinstance(name, str) and not Path(name).exists() and (Path(path).parent / name).exists():
-            hint = f"paths of a configuration start at the current folder; run the command in {Path(path).parent}"
+        if (
+            path is not None
+            and isinstance(name, str)
+            and not Path(name).exists()
+            and (Path(path).parent / name).exists()
+        ):
+            hint = (
+                f"paths of a configuration start at the current folder; run the command in "
+                f"{Path(path).parent}"
+            )
             raise InputError(f"{name}: found no such file", hint=hint)
 
 
@@ -444,8 +603,14 @@ def _refuse_without_text(config: JudgeConfig, pairs: Sequence[JudgmentPair]) -> 
     lacking = [one for one in pairs if not one.content.joined]
     if lacking:
         where = config.documents or config.pairs
-        said = f"{where}: found no text of {len(lacking)} of {len(pairs)} documents, such as {shown(repr(lacking[0].document))}"
-        raise InputError(f"{said}, expected one for each pair", hint="name the file of their texts by `documents`")
+        said = (
+            f"{where}: found no text of {len(lacking)} of {len(pairs)} documents, such as "
+            f"{shown(repr(lacking[0].document))}"
+        )
+        raise InputError(
+            f"{said}, expected one for each pair",
+            hint="name the file of their texts by `documents`",
+        )
 
 
 def table_path(path: str) -> str:
@@ -497,14 +662,25 @@ def judge(
     --------
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "pairs.csv").write_text("query,document,query_text,text\nq1,d1,list,a list\nq1,d2,list,a file\n")
-    >>> section = {"kind": "function", "function": lambda query, document: int(query in document), "name": "contains"}
-    >>> found = judge({"judge": section, "pairs": str(folder / "pairs.csv"), "scale": [0, 1]}, folder / "contains.qrels")
+    >>> _ = (folder / "pairs.csv").write_text(
+    ...     "query,document,query_text,text\nq1,d1,list,a list\nq1,d2,list,a file\n"
+    ... )
+    >>> section = {
+    ...     "kind": "function",
+    ...     "function": lambda query, document: int(query in document),
+    ...     "name": "contains",
+    ... }
+    >>> found = judge(
+    ...     {"judge": section, "pairs": str(folder / "pairs.csv"), "scale": [0, 1]},
+    ...     folder / "contains.qrels",
+    ... )
     >>> found.qrels["q1"]
     {'d1': 1.0, 'd2': 0.0}
     """
     name = None if isinstance(config, Mapping) else fspath(config)
-    chosen = JudgeConfig.of(config if name is None else read_configuration(name), name or "configuration")
+    chosen = JudgeConfig.of(
+        config if name is None else read_configuration(name), name or "configuration"
+    )
     work = JudgeWork.of(chosen, None if output is None else fspath(output), path=name, qrels=qrels)
     try:
         return work.run(restart=restart, retry_failed=retry_failed)
@@ -517,5 +693,11 @@ def _tell_changes(judge: Judge) -> None:
     the values of before.
     """
     if isinstance(judge, FunctionJudge) and (what := judge.changed()):
-        said = f"{judge.name}: {what} changed while it judged, so the next call in this process asks everything again"
-        warn(f"{said}; keep results by functools.cache, or name the function by its file, as in judge.py:grade")
+        said = (
+            f"{judge.name}: {what} changed while it judged, so the next call in this process asks "
+            f"everything again"
+        )
+        warn(
+            f"{said}; keep results by functools.cache, or name the function by its file, as "
+            f"in judge.py:grade"
+        )

@@ -19,7 +19,15 @@ import numpy as np
 
 from idealrank.api.judging import combined_grades
 from idealrank.errors import InputError, OptionError, shown
-from idealrank.io.judgment_files import Label, assessor_text, check_ids, judgment_line, label_line, write_judgment_lines, write_label_lines
+from idealrank.io.judgment_files import (
+    Label,
+    assessor_text,
+    check_ids,
+    judgment_line,
+    label_line,
+    write_judgment_lines,
+    write_label_lines,
+)
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.live.file_locks import lock_file
 from idealrank.live.judges.judge_answers import Scale
@@ -41,7 +49,7 @@ CREATE TABLE IF NOT EXISTS answers (
   id INTEGER PRIMARY KEY, pair INTEGER NOT NULL REFERENCES pairs (id), rater TEXT NOT NULL REFERENCES raters (name),
   status TEXT NOT NULL, grade REAL, note TEXT NOT NULL, seconds REAL, time TEXT NOT NULL, after_model INTEGER NOT NULL,
   nonce TEXT NOT NULL);
-"""
+"""  # noqa: E501
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,15 +73,28 @@ class LabelPlan:
         for (query, document), grade in self.gold.items():
             if grade not in self.scale.words:
                 where = f"query {shown(repr(query))}, document {shown(repr(document))}"
-                raise OptionError(f"gold: {where}: found the grade {grade:g}, expected one of {self.scale.text}")
+                raise OptionError(
+                    f"gold: {where}: found the grade {grade:g}, expected one of {self.scale.text}"
+                )
         for pair in self.pairs:
             check_ids("pairs", *pair.key)
             for what, text in (("query", pair.query), ("document", pair.document)):
                 # SQLite holds UTF-8 alone
                 if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
-                    raise InputError(f"pairs: found {what} {shown(repr(text))}, expected an id in UTF-8; save its file as UTF-8")
-        ranked = sorted((self._drawn("double", pair), pair.key) for pair in self.pairs if pair.key not in self.gold)
-        object.__setattr__(self, "_doubled", frozenset(key for _, key in ranked[: round(self.double * len(ranked))]))
+                    raise InputError(
+                        f"pairs: found {what} {shown(repr(text))}, expected an id in UTF-8; "
+                        f"save its file as UTF-8"
+                    )
+        ranked = sorted(
+            (self._drawn("double", pair), pair.key)
+            for pair in self.pairs
+            if pair.key not in self.gold
+        )
+        object.__setattr__(
+            self,
+            "_doubled",
+            frozenset(key for _, key in ranked[: round(self.double * len(ranked))]),
+        )
 
     def _drawn(self, what: str, pair: JudgmentPair) -> bytes:
         return hashlib.sha256(json.dumps([self.seed, what, *pair.key]).encode()).digest()
@@ -168,10 +189,14 @@ class LabelStore:
         try:
             self._lock = Path(f"{path}.lock").open("ab")  # noqa: SIM115  (closed by `close`)
         except (OSError, ValueError) as error:
-            raise InputError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+            raise InputError(
+                f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}"
+            ) from None
         try:
             if not lock_file(self._lock.fileno()):
-                raise OptionError(f"{path}: found another process that uses these labels, expected one at a time")  # noqa: TRY301
+                raise OptionError(  # noqa: TRY301
+                    f"{path}: found another process that uses these labels, expected one at a time"
+                )
             self._open()
         except BaseException:
             self._lock.close()
@@ -179,7 +204,9 @@ class LabelStore:
 
     def _open(self) -> None:
         try:
-            self._database = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            self._database = sqlite3.connect(
+                self.path, isolation_level=None, check_same_thread=False
+            )
             self._check_tables()
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = FULL")
@@ -188,7 +215,9 @@ class LabelStore:
             self._numbers = self._listed()
             self._read()
         except sqlite3.Error as error:
-            raise InputError(f"{self.path}: {error}; expected a file of labels that may be written") from None
+            raise InputError(
+                f"{self.path}: {error}; expected a file of labels that may be written"
+            ) from None
         except BaseException:
             self._database.close()
             raise
@@ -196,30 +225,50 @@ class LabelStore:
 
     def _check_tables(self) -> None:
         """Refuse a database of something else, before anything in it is changed."""
-        found = {name for (name,) in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        found = {
+            name
+            for (name,) in self._database.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table'"
+            )
+        }
         if found and not {"meta", "pairs", "raters", "answers"} <= found:
             names = shown(", ".join(sorted(found)))
-            raise InputError(f"{self.path}: found a database with the tables {names}, expected a file of labels or another name")
+            raise InputError(
+                f"{self.path}: found a database with the tables {names}, expected a file of "
+                f"labels or another name"
+            )
 
     def _check_meta(self) -> None:
         known = dict(self._database.execute("SELECT key, value FROM meta"))
         grades = json.dumps(list(self.plan.scale.grades))
         if known.get("version", _VERSION) != _VERSION:
-            raise InputError(f"{self.path}: found labels of version {known['version']}, expected {_VERSION}; update idealrank")
+            raise InputError(
+                f"{self.path}: found labels of version {known['version']}, expected "
+                f"{_VERSION}; update idealrank"
+            )
         if known.get("grades", grades) != grades:
             found = ", ".join(f"{one:g}" for one in json.loads(known["grades"]))
             hint = "use that scale, or another file for the labels"
-            raise OptionError(f"{self.path}: found grades of the scale {found}, expected {self.plan.scale.text}", hint=hint)
+            raise OptionError(
+                f"{self.path}: found grades of the scale {found}, expected {self.plan.scale.text}",
+                hint=hint,
+            )
         with self._database:
             self._database.execute("BEGIN IMMEDIATE")
-            self._database.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", [("version", _VERSION), ("grades", grades)])
+            self._database.executemany(
+                "INSERT OR IGNORE INTO meta VALUES (?, ?)",
+                [("version", _VERSION), ("grades", grades)],
+            )
 
     def _listed(self) -> dict[int, JudgmentPair]:
         """Number of each pair of the list, in the order in which they are labelled."""
         ordered = self.plan.ordered
         with self._database:
             self._database.execute("BEGIN IMMEDIATE")
-            self._database.executemany("INSERT OR IGNORE INTO pairs (query, document) VALUES (?, ?)", [one.key for one in ordered])
+            self._database.executemany(
+                "INSERT OR IGNORE INTO pairs (query, document) VALUES (?, ?)",
+                [one.key for one in ordered],
+            )
         rows = self._database.execute("SELECT id, query, document FROM pairs").fetchall()
         self._keys = {number: (query, document) for number, query, document in rows}
         numbers = {key: number for number, key in self._keys.items()}
@@ -257,22 +306,41 @@ class LabelStore:
         key = self._keys[answer.pair]
         if answer.grade is not None and key in self.plan.gold:
             self._first.setdefault((answer.pair, answer.rater), answer.grade)
-        given = [(one.rater, one.grade) for one in self._answers[answer.pair].values() if one.grade is not None]
+        given = [
+            (one.rater, one.grade)
+            for one in self._answers[answer.pair].values()
+            if one.grade is not None
+        ]
         self._final.pop(answer.pair, None)
         self._each.pop(answer.pair, None)
         if given and key not in self.plan.gold:
             names = "+".join(assessor_text(rater) for rater, _ in given)
-            self._final[answer.pair] = judgment_line(key[0], names, key[1], float(combined_grades([[grade for _, grade in given]])[0]))
-            self._each[answer.pair] = "".join(judgment_line(key[0], rater, key[1], grade) for rater, grade in given)
+            self._final[answer.pair] = judgment_line(
+                key[0], names, key[1], float(combined_grades([[grade for _, grade in given]])[0])
+            )
+            self._each[answer.pair] = "".join(
+                judgment_line(key[0], rater, key[1], grade) for rater, grade in given
+            )
 
     def join(self, name: str) -> None:
         """Let a person take part, anew or again."""
         if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
-            raise OptionError(f"name: found {shown(repr(name))}, expected 1 to {_LONGEST_NAME} letters that can be seen")
-        twin = next((one for one in self.raters if one != name and assessor_text(one) == assessor_text(name)), None)
+            raise OptionError(
+                f"name: found {shown(repr(name))}, expected 1 to {_LONGEST_NAME} letters that "
+                f"can be seen"
+            )
+        twin = next(
+            (
+                one
+                for one in self.raters
+                if one != name and assessor_text(one) == assessor_text(name)
+            ),
+            None,
+        )
         if twin is not None:
             raise OptionError(
-                f"name: found {shown(repr(name))}, expected another than {shown(repr(twin))}: judgments could not tell them apart"
+                f"name: found {shown(repr(name))}, expected another than {shown(repr(twin))}: "
+                f"judgments could not tell them apart"
             )
         with self._mutex, self._database:
             self._database.execute("BEGIN IMMEDIATE")
@@ -282,7 +350,9 @@ class LabelStore:
     def raters(self) -> list[str]:
         """Names of the people, in the order in which they came."""
         with self._mutex:
-            return [name for (name,) in self._database.execute("SELECT name FROM raters ORDER BY rowid")]
+            return [
+                name for (name,) in self._database.execute("SELECT name FROM raters ORDER BY rowid")
+            ]
 
     @property
     def n_pairs(self) -> int:
@@ -306,8 +376,18 @@ class LabelStore:
         now = wall_time() if now is None else now
         with self._mutex:
             self._leases = {key: until for key, until in self._leases.items() if until > now}
-            own = [number for number, name in self._leases if name == rater and self._is_open(number, rater)]
-            found = own[0] if own else next((number for number in self._numbers if self._is_open(number, rater)), None)
+            own = [
+                number
+                for number, name in self._leases
+                if name == rater and self._is_open(number, rater)
+            ]
+            found = (
+                own[0]
+                if own
+                else next(
+                    (number for number in self._numbers if self._is_open(number, rater)), None
+                )
+            )
             for number in [number for number, name in self._leases if name == rater]:
                 del self._leases[number, rater]
             if found is not None:
@@ -326,17 +406,28 @@ class LabelStore:
     def is_done(self, rater: str) -> bool:
         """Return whether nothing is left for a person, not even pairs that others look at."""
         with self._mutex:
-            return not any(self._is_open(number, rater, with_leases=False) for number in self._numbers)
+            return not any(
+                self._is_open(number, rater, with_leases=False) for number in self._numbers
+            )
 
     def gold_grades(self) -> dict[tuple[int, str], float]:
         """Return the first grade of each person for each gold question of the list, by number and
         name.
         """
         with self._mutex:
-            return {place: grade for place, grade in self._first.items() if place[0] in self._numbers}
+            return {
+                place: grade for place, grade in self._first.items() if place[0] in self._numbers
+            }
 
     def answer(
-        self, number: int, rater: str, grade: float | None, *, note: str = "", seconds: float | None = None, nonce: str = ""
+        self,
+        number: int,
+        rater: str,
+        grade: float | None,
+        *,
+        note: str = "",
+        seconds: float | None = None,
+        nonce: str = "",
     ) -> None:
         """Keep an answer, and write the judgments."""
         pair = self._numbers.get(number)
@@ -347,7 +438,9 @@ class LabelStore:
         if grade is not None and grade not in self.plan.scale.words:
             raise OptionError(f"grade: found {grade:g}, expected one of {self.plan.scale.text}")
         if len(note) > _LONGEST_NOTE:
-            raise OptionError(f"note: found {len(note):,} letters, expected at most {_LONGEST_NOTE:,}")
+            raise OptionError(
+                f"note: found {len(note):,} letters, expected at most {_LONGEST_NOTE:,}"
+            )
         if seconds is not None and not 0 <= seconds < 86_400:
             seconds = None
         with self._mutex:
@@ -355,7 +448,11 @@ class LabelStore:
                 return
             before = self.answer_of(number, rater)
             status = "skipped" if grade is None else "graded"
-            if before is not None and (before.status, before.grade, before.note) == (status, grade, note):
+            if before is not None and (before.status, before.grade, before.note) == (
+                status,
+                grade,
+                note,
+            ):
                 return  # nothing new
             is_new = before is not None and before.status == "graded" and before.grade != grade
             seen = is_new and pair.key in self.plan.model
@@ -372,9 +469,20 @@ class LabelStore:
             with self._database:
                 self._database.execute("BEGIN IMMEDIATE")
                 self._database.execute(
-                    "INSERT INTO answers (pair, rater, status, grade, note, seconds, time, after_model, nonce)"
+                    "INSERT INTO answers (pair, rater, status, grade, note, seconds, time, "
+                    "after_model, nonce)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (number, rater, status, grade, note, seconds, found.time, int(found.after_model), nonce),
+                    (
+                        number,
+                        rater,
+                        status,
+                        grade,
+                        note,
+                        seconds,
+                        found.time,
+                        int(found.after_model),
+                        nonce,
+                    ),
                 )
             self._take(found, nonce)
             self._leases.pop((number, rater), None)
@@ -396,12 +504,23 @@ class LabelStore:
     def last_of(self, rater: str) -> RaterAnswer | None:
         """Return the last answer of a person."""
         with self._mutex:
-            return next((one for one in reversed(self._history) if one.rater == rater and one.pair in self._numbers), None)
+            return next(
+                (
+                    one
+                    for one in reversed(self._history)
+                    if one.rater == rater and one.pair in self._numbers
+                ),
+                None,
+            )
 
     def skipped_by(self, rater: str) -> list[int]:
         """Return the numbers of the pairs that a person skipped."""
         with self._mutex:
-            return [number for number in self._numbers if (one := self.answer_of(number, rater)) is not None and one.status == "skipped"]
+            return [
+                number
+                for number in self._numbers
+                if (one := self.answer_of(number, rater)) is not None and one.status == "skipped"
+            ]
 
     def counts(self, rater: str = "") -> tuple[int, int]:
         """Return the answers that are there and those that are wanted in all; with a name, the
@@ -411,8 +530,17 @@ class LabelStore:
             if rater:
                 done = sum(rater in self._answers.get(number, {}) for number in self._numbers)
                 return done, done + sum(self._is_open(number, rater) for number in self._numbers)
-            wanted = {number: self.plan.wanted(pair) for number, pair in self._numbers.items() if pair.key not in self.plan.gold}
-            graded = {number: sum(one.status == "graded" for one in self._answers.get(number, {}).values()) for number in wanted}
+            wanted = {
+                number: self.plan.wanted(pair)
+                for number, pair in self._numbers.items()
+                if pair.key not in self.plan.gold
+            }
+            graded = {
+                number: sum(
+                    one.status == "graded" for one in self._answers.get(number, {}).values()
+                )
+                for number in wanted
+            }
             return sum(min(graded[number], n) for number, n in wanted.items()), sum(wanted.values())
 
     def table(self) -> tuple[list[int], list[str], "np.ndarray[Any, np.dtype[np.float64]]"]:
@@ -420,8 +548,16 @@ class LabelStore:
         a person gave none.
         """
         with self._mutex:
-            raters = [name for name in self.raters if any(name in answers for answers in self._answers.values())]
-            numbers = [number for number, answers in self._answers.items() if any(one.grade is not None for one in answers.values())]
+            raters = [
+                name
+                for name in self.raters
+                if any(name in answers for answers in self._answers.values())
+            ]
+            numbers = [
+                number
+                for number, answers in self._answers.items()
+                if any(one.grade is not None for one in answers.values())
+            ]
             grades = np.full((len(numbers), len(raters)), np.nan)
             for row, number in enumerate(numbers):
                 for column, name in enumerate(raters):
@@ -443,7 +579,11 @@ class LabelStore:
         own = [answers[name] for answers in self._answers.values() if name in answers]
         graded = [one for one in own if one.grade is not None]
         times = sorted(one.seconds for one in graded if one.seconds is not None)
-        known = [(grade, self.plan.gold[self._keys[number]]) for (number, rater), grade in self._first.items() if rater == name]
+        known = [
+            (grade, self.plan.gold[self._keys[number]])
+            for (number, rater), grade in self._first.items()
+            if rater == name
+        ]
         last: dict[int, float] = {}
         revised = 0
         for one in self._history:
@@ -466,9 +606,17 @@ class LabelStore:
         with self._mutex:
             started, origin = wall_time(), self._provenance()
             write_judgment_lines(self.output, self._final.values(), origin)
-            write_judgment_lines(raters_path(self.output), self._each.values(), {**origin, "combine": "none"})
-            write_label_lines(table_path(self.output), [*self._rows, *map(label_line, self._model_labels())])
-            self._files_at, self._files_took, self.unwritten = wall_time(), wall_time() - started, ""
+            write_judgment_lines(
+                raters_path(self.output), self._each.values(), {**origin, "combine": "none"}
+            )
+            write_label_lines(
+                table_path(self.output), [*self._rows, *map(label_line, self._model_labels())]
+            )
+            self._files_at, self._files_took, self.unwritten = (
+                wall_time(),
+                wall_time() - started,
+                "",
+            )
 
     def _provenance(self) -> dict[str, Any]:
         gold: dict[str, list[int]] = {}
@@ -477,13 +625,23 @@ class LabelStore:
             found[0] += grade == self.plan.gold[self._keys[number]]
             found[1] += 1
         return {
-            "kind": "people", "assessors": list(dict.fromkeys(assessor_text(one.rater) for one in self._history)),
-            "scale": list(self.plan.scale.grades), "words": [word for word in self.plan.scale.words.values() if word],
-            "pairs": len(self._numbers), "combine": "median", "double": self.plan.double, "gold": gold,
+            "kind": "people",
+            "assessors": list(dict.fromkeys(assessor_text(one.rater) for one in self._history)),
+            "scale": list(self.plan.scale.grades),
+            "words": [word for word in self.plan.scale.words.values() if word],
+            "pairs": len(self._numbers),
+            "combine": "median",
+            "double": self.plan.double,
+            "gold": gold,
             "model_shown_after": self.plan.model_name if self.plan.model else "",
-            "after_model": sum(one.after_model and one.grade is not None for answers in self._answers.values() for one in answers.values()),
-            "first": self._history[0].time if self._history else "", "last": self._history[-1].time if self._history else "",
-        }  # fmt: skip
+            "after_model": sum(
+                one.after_model and one.grade is not None
+                for answers in self._answers.values()
+                for one in answers.values()
+            ),
+            "first": self._history[0].time if self._history else "",
+            "last": self._history[-1].time if self._history else "",
+        }
 
     def _label(self, one: RaterAnswer) -> Label:
         key, status = self._keys[one.pair], one.status
@@ -511,7 +669,11 @@ class LabelStore:
         """Grades of the model for pairs that a person has graded; grades of other pairs would be
         known before the answer.
         """
-        graded = (number for number, answers in self._answers.items() if any(one.grade is not None for one in answers.values()))
+        graded = (
+            number
+            for number, answers in self._answers.items()
+            if any(one.grade is not None for one in answers.values())
+        )
         keys = {self._keys[number] for number in graded if number in self._numbers}
         name = assessor_text(self.plan.model_name)
         return [

@@ -41,7 +41,10 @@ class StoreFolder:
         """Open the store where an entry of it was asked for."""
         with self.opened() as store:
             if store is None:
-                raise HTTPException(404, "found no store here, so there are no entries; expected one with evaluations")
+                raise HTTPException(
+                    404,
+                    "found no store here, so there are no entries; expected one with evaluations",
+                )
             yield store
 
 

@@ -46,4 +46,8 @@ def names_server(header: str, host: str, names: Iterable[str] = ()) -> bool:
         return False
     if not name or split.netloc != header or split.username is not None:
         return False
-    return name in {host.lower(), *(one.lower() for one in names)} or is_loopback(name) or (not is_loopback(host) and is_address(name))
+    return (
+        name in {host.lower(), *(one.lower() for one in names)}
+        or is_loopback(name)
+        or (not is_loopback(host) and is_address(name))
+    )

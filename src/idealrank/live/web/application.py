@@ -21,10 +21,15 @@ from idealrank.live.web.slice_pages import slices_page
 
 
 def application(
-    folder: StoreFolder, guard: Guard, originals: Originals | None = None, slices: Mapping[str, Sequence[str]] | None = None
+    folder: StoreFolder,
+    guard: Guard,
+    originals: Originals | None = None,
+    slices: Mapping[str, Sequence[str]] | None = None,
 ) -> ASGIApp:
     """The page as an ASGI application."""
-    site = Site(folder=folder, guard=guard, originals=originals or Originals(()), slices=slices or {})
+    site = Site(
+        folder=folder, guard=guard, originals=originals or Originals(()), slices=slices or {}
+    )
     routes = [
         Route("/", overview, methods=["GET"]),
         Route("/runs/{id}", evaluation_page, methods=["GET"]),

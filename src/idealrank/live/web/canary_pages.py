@@ -13,7 +13,14 @@ from starlette.responses import Response
 from idealrank.analysis.history import Point, Timeline
 from idealrank.live.web.site import Site
 from idealrank.live.web.timelines import Drawing
-from idealrank.reports.table.cells import Cell, Column, Table, interval_cell, number_cell, share_cell
+from idealrank.reports.table.cells import (
+    Cell,
+    Column,
+    Table,
+    interval_cell,
+    number_cell,
+    share_cell,
+)
 from idealrank.reports.views.history import minute
 from idealrank.store import Store
 from idealrank.store.monitoring import StoredAlarm, StoredRound
@@ -39,9 +46,16 @@ def canary_page(request: Request) -> Response:
         if name not in store.monitors():
             raise HTTPException(404, f"monitor {name!r}: found none of this name")
         rounds = store.monitoring(name).rounds(limit=_LISTED)
-        context = {"title": f"Canaries of {name}", "board": _board(store, name), "rounds": _round_table(rounds)}
+        context = {
+            "title": f"Canaries of {name}",
+            "board": _board(store, name),
+            "rounds": _round_table(rounds),
+        }
         closed = [one for one in store.monitoring(name).alarms(limit=_ALARMS) if not one.is_open]
-        return site.page("canary.html", context | {"closed": _alarm_table(closed, "Closed alarms") if closed else None})
+        return site.page(
+            "canary.html",
+            context | {"closed": _alarm_table(closed, "Closed alarms") if closed else None},
+        )
 
 
 def alarms_open(store: Store) -> list[dict[str, Any]]:
@@ -50,10 +64,14 @@ def alarms_open(store: Store) -> list[dict[str, Any]]:
     for name in store.monitors():
         monitoring = store.monitoring(name)
         last = monitoring.last("complete", "incomplete", "failed")
-        found.append({
-            "name": name, "open": [one.rule for one in monitoring.alarms(only_open=True)], "outcome": "" if last is None else last.outcome,
-            "when": "" if last is None else last.time,
-        })  # fmt: skip
+        found.append(
+            {
+                "name": name,
+                "open": [one.rule for one in monitoring.alarms(only_open=True)],
+                "outcome": "" if last is None else last.outcome,
+                "when": "" if last is None else last.time,
+            }
+        )
     return found
 
 
@@ -64,11 +82,16 @@ def _board(store: Store, name: str) -> dict[str, Any]:
     last = rounds[-1] if rounds else None
     complete = next((one for one in reversed(rounds) if one.outcome == "complete"), None)
     return {
-        "name": name, "drawing": drawing_of(name, rounds, monitoring.alarms(limit=_ALARMS)), "opened": opened, "last": last,
-        "complete": complete, "measure": "" if complete is None else str(complete.record.get("measure", "")),
-        "alarms": _alarm_table(opened, "Open alarms") if opened else None, "facts": _facts(complete),
+        "name": name,
+        "drawing": drawing_of(name, rounds, monitoring.alarms(limit=_ALARMS)),
+        "opened": opened,
+        "last": last,
+        "complete": complete,
+        "measure": "" if complete is None else str(complete.record.get("measure", "")),
+        "alarms": _alarm_table(opened, "Open alarms") if opened else None,
+        "facts": _facts(complete),
         "when": "" if last is None else minute(last.time),
-    }  # fmt: skip
+    }
 
 
 def _facts(one: StoredRound | None) -> list[str]:
@@ -79,7 +102,10 @@ def _facts(one: StoredRound | None) -> list[str]:
     told = []
     if (value := _number(record, "value")) is not None:
         low, high = _number(record, "low"), _number(record, "high")
-        told.append(f"{record.get('measure', 'value')} {value:.4f}" + ("" if low is None or high is None else f" [{low:.4f}, {high:.4f}]"))
+        told.append(
+            f"{record.get('measure', 'value')} {value:.4f}"
+            + ("" if low is None or high is None else f" [{low:.4f}, {high:.4f}]")
+        )
     for key, words in (("coverage", "judged"), ("failed", "failed")):
         if (share := _number(record, key)) is not None:
             told.append(f"{words} {share:.1%}")
@@ -99,17 +125,26 @@ def drawing_of(name: str, rounds: Sequence[StoredRound], alarms: Sequence[Stored
     """Lay out the rounds of a monitor, with a mark where an alarm opened."""
     ids = {one.number: one.evaluation or f"round {one.number}" for one in rounds}
     points = tuple(
-        Point(id=ids[one.number], when=one.time, run=name, value=math.nan if value is None else value)
+        Point(
+            id=ids[one.number], when=one.time, run=name, value=math.nan if value is None else value
+        )
         for one in rounds
         for value in [_number(one.record, "value")]
     )
-    measure = next((str(one.record["measure"]) for one in reversed(rounds) if "measure" in one.record), "value")
+    measure = next(
+        (str(one.record["measure"]) for one in reversed(rounds) if "measure" in one.record), "value"
+    )
     ends = {
         ids[one.number]: (low, high)
         for one in rounds
-        if (low := _number(one.record, "low")) is not None and (high := _number(one.record, "high")) is not None
+        if (low := _number(one.record, "low")) is not None
+        and (high := _number(one.record, "high")) is not None
     }
-    marks = {ids[one.opened]: f"alarm {one.rule}{f' of {one.slice}' if one.slice else ''}" for one in alarms if one.opened in ids}
+    marks = {
+        ids[one.opened]: f"alarm {one.rule}{f' of {one.slice}' if one.slice else ''}"
+        for one in alarms
+        if one.opened in ids
+    }
     return Drawing.of(Timeline(measure=measure, points=points), ends, marks=marks)
 
 
@@ -117,10 +152,19 @@ def _alarm_table(alarms: Sequence[StoredAlarm], title: str) -> Table:
     columns: list[Column[StoredAlarm]] = [
         Column(title="alarm", cell=lambda one: Cell(one.rule, tone="worse" if one.is_open else "")),
         Column(title="slice", cell=lambda one: one.slice or "all queries"),
-        Column(title="opened (UTC)", cell=lambda one: f"{minute(one.opened_time)}, round {one.opened}"),
+        Column(
+            title="opened (UTC)", cell=lambda one: f"{minute(one.opened_time)}, round {one.opened}"
+        ),
     ]
     if any(not one.is_open for one in alarms):
-        columns.append(Column(title="closed (UTC)", cell=lambda one: f"{minute(str(one.closed_time))}, round {one.closed}: {one.closing}"))
+        columns.append(
+            Column(
+                title="closed (UTC)",
+                cell=lambda one: (
+                    f"{minute(str(one.closed_time))}, round {one.closed}: {one.closing}"
+                ),
+            )
+        )
     columns.append(Column(title="why", cell=lambda one: str(one.record.get("text", ""))))
     return Table.of(columns, alarms, title=title)
 
@@ -139,11 +183,18 @@ def _round_table(rounds: Sequence[StoredRound]) -> Table:
     columns: list[Column[StoredRound]] = [
         Column(title="round", cell=lambda one: str(one.number)),
         Column(title="started (UTC)", cell=lambda one: minute(one.time)),
-        Column(title="outcome", cell=lambda one: Cell(one.outcome, tone="" if one.outcome in ("complete", "running") else "worse")),
+        Column(
+            title="outcome",
+            cell=lambda one: Cell(
+                one.outcome, tone="" if one.outcome in ("complete", "running") else "worse"
+            ),
+        ),
         Column(
             title="value",
             kind="number",
-            cell=lambda one: number_cell(math.nan if (value := _number(one.record, "value")) is None else value),
+            cell=lambda one: number_cell(
+                math.nan if (value := _number(one.record, "value")) is None else value
+            ),
         ),
         Column(title="95 % interval", kind="number", cell=lambda one: interval_cell(ends(one))),
         Column(title="judged", kind="number", cell=lambda one: shown(one, "coverage")),

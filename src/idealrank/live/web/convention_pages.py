@@ -52,7 +52,10 @@ def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "KnownRanking | 
     if hits is None:
         return "The store has no documents of this evaluation."
     if cover.tied_queries or cover.duplicates:
-        return "Documents of this run have equal scores or are listed twice, and the store does not keep their order in the file."
+        return (
+            "Documents of this run have equal scores or are listed twice, and the store does not "
+            "keep their order in the file."
+        )
     with_relevant = np.zeros(len(hits.queries), np.bool_)
     with_relevant[hits.query[hits.grade > 0]] = True
     unseen = int(np.count_nonzero(~with_relevant))
@@ -60,14 +63,19 @@ def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "KnownRanking | 
         return "Some queries have no relevant document, and the store does not keep which."
     missed = 1.0 if cover.no_relevant == 0 else 0.0
     qrels: dict[str, dict[str, float]] = {
-        query: {} if with_relevant[place] else {"missed": missed} for place, query in enumerate(hits.queries)
-    }  # fmt: skip
+        query: {} if with_relevant[place] else {"missed": missed}
+        for place, query in enumerate(hits.queries)
+    }
     lists: dict[str, dict[str, float]] = {
-        query: {f"unjudged {rank}": -float(rank) for rank in range(1, min(int(length), hits.depth) + 1)}
+        query: {
+            f"unjudged {rank}": -float(rank) for rank in range(1, min(int(length), hits.depth) + 1)
+        }
         for query, length in zip(hits.queries, hits.lengths, strict=True)
         if length
     }
-    for place, rank, document, grade in zip(hits.query.tolist(), hits.rank.tolist(), hits.documents, hits.grade.tolist(), strict=True):
+    for place, rank, document, grade in zip(
+        hits.query.tolist(), hits.rank.tolist(), hits.documents, hits.grade.tolist(), strict=True
+    ):
         query = hits.queries[int(place)]
         qrels[query][document] = grade
         lists[query].pop(f"unjudged {rank}", None)
@@ -76,9 +84,11 @@ def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "KnownRanking | 
     again = evaluate_read(judged, ranking, evaluation.measures, evaluation.convention)
     kept = tuple(one for one in evaluation.measures if _is_same(evaluation, again, one))
     lacking = (
-        "" if len(kept) == len(evaluation.measures) else
-        "The store keeps judged documents that the run returned, and these measures also need those that it missed."
-    )  # fmt: skip
+        ""
+        if len(kept) == len(evaluation.measures)
+        else "The store keeps judged documents that the run returned, and these measures also need "
+        "those that it missed."
+    )
     return KnownRanking(qrels=judged, run=ranking, measures=kept, lacking=lacking)
 
 
@@ -88,15 +98,22 @@ def _is_same(one: Evaluation, other: Evaluation, measure: Measure) -> bool:
     if set(places) != set(a.queries):
         return False
     order = [places[query] for query in a.queries]
-    return bool(np.allclose(a.values, b.values[order], rtol=0, atol=_SAME, equal_nan=True) and (a.scored == b.scored[order]).all())
+    return bool(
+        np.allclose(a.values, b.values[order], rtol=0, atol=_SAME, equal_nan=True)
+        and (a.scored == b.scored[order]).all()
+    )
 
 
 def ranking_of(site: Site, side: QuerySide) -> "KnownRanking | str":
     """The ranking of an evaluation, from the originals or from what the store keeps."""
     original = site.originals.of(side.stored)
     if original is not None:
-        return KnownRanking(qrels=original.qrels, run=original.run, measures=side.evaluation.measures)
-    return site.results.get(("rebuilt", side.entry.id), lambda: rebuilt(side.evaluation, side.stored.hits))
+        return KnownRanking(
+            qrels=original.qrels, run=original.run, measures=side.evaluation.measures
+        )
+    return site.results.get(
+        ("rebuilt", side.entry.id), lambda: rebuilt(side.evaluation, side.stored.hits)
+    )
 
 
 def conventions_page(request: Request) -> Response:
@@ -105,16 +122,30 @@ def conventions_page(request: Request) -> Response:
     with site.folder.opened() as store:
         entries = [] if store is None else store.entries(kind="evaluation", limit=_CHOICES)
         run = asked.get("run", "").strip()
-        context: dict[str, Any] = {"title": "Conventions", "choices": entries, "run": run, "presets": list(PRESETS), "chosen": ""}
+        context: dict[str, Any] = {
+            "title": "Conventions",
+            "choices": entries,
+            "run": run,
+            "presets": list(PRESETS),
+            "chosen": "",
+        }
         if store is None or not run:
             return site.page("conventions.html", context)
         (side,) = sides_of(site, store, [run])
         chosen = asked.get("convention", "").strip()
         convention = Convention.of(chosen) if chosen else None
         ranking = ranking_of(site, side)
-        context |= {"side": side, "chosen": chosen, "run": side.entry.id, "stored": title(side.evaluation.convention)}
+        context |= {
+            "side": side,
+            "chosen": chosen,
+            "run": side.entry.id,
+            "stored": title(side.evaluation.convention),
+        }
         if isinstance(ranking, str) or not ranking.measures:
-            return site.page("conventions.html", context | {"lacking": ranking if isinstance(ranking, str) else ranking.lacking})
+            return site.page(
+                "conventions.html",
+                context | {"lacking": ranking if isinstance(ranking, str) else ranking.lacking},
+            )
         context |= {"note": ranking.lacking, "is_rebuilt": site.originals.of(side.stored) is None}
         if convention is not None:
             context |= _one(site, side, ranking, convention)
@@ -123,7 +154,9 @@ def conventions_page(request: Request) -> Response:
         return site.page("conventions.html", context)
 
 
-def _under(site: Site, side: QuerySide, ranking: KnownRanking, convention: Convention) -> "Evaluation | str":
+def _under(
+    site: Site, side: QuerySide, ranking: KnownRanking, convention: Convention
+) -> "Evaluation | str":
     """The evaluation under another convention, computed once; a sentence if the convention refuses
     the data.
     """
@@ -138,7 +171,9 @@ def _under(site: Site, side: QuerySide, ranking: KnownRanking, convention: Conve
     return site.results.get(key, made)
 
 
-def _one(site: Site, side: QuerySide, ranking: KnownRanking, convention: Convention) -> dict[str, Any]:
+def _one(
+    site: Site, side: QuerySide, ranking: KnownRanking, convention: Convention
+) -> dict[str, Any]:
     found = _under(site, side, ranking, convention)
     if isinstance(found, str):
         return {"lacking": found}
@@ -146,9 +181,12 @@ def _one(site: Site, side: QuerySide, ranking: KnownRanking, convention: Convent
     before, after = (one.mean()[str(measure)] for one in (side.evaluation, found))
     return {
         "headline": f"{convention.name} says {measure} {number(after)}, not {number(before)}"
-        if abs(after - before) > _SAME else f"{convention.name} says {measure} {number(after)}, too",
-        "words": in_words(convention).split("; "), "convention_title": title(convention), "queries": _changed(side, found, measure),
-    }  # fmt: skip
+        if abs(after - before) > _SAME
+        else f"{convention.name} says {measure} {number(after)}, too",
+        "words": in_words(convention).split("; "),
+        "convention_title": title(convention),
+        "queries": _changed(side, found, measure),
+    }
 
 
 def _changed(side: QuerySide, found: Evaluation, measure: Measure) -> Table | None:
@@ -168,7 +206,11 @@ def _changed(side: QuerySide, found: Evaluation, measure: Measure) -> Table | No
         Column(title="query", cell=str),
         Column(title="stored", kind="number", cell=lambda query: number_cell(known[query][0])),
         Column(title="now", kind="number", cell=lambda query: number_cell(known[query][1])),
-        Column(title="difference", kind="number", cell=lambda query: number_cell(known[query][1] - known[query][0], signed=True)),
+        Column(
+            title="difference",
+            kind="number",
+            cell=lambda query: number_cell(known[query][1] - known[query][0], signed=True),
+        ),
     ]
     return Table.of(columns, largest, title=f"Queries whose {text} changes most")
 
@@ -177,8 +219,13 @@ def _table(site: Site, side: QuerySide, ranking: KnownRanking, chosen: str) -> T
     """Every preset, a row each."""
     found = {name: _under(site, side, ranking, preset) for name, preset in PRESETS.items()}
     stored = side.evaluation.mean()
-    columns: list[Column[str]] = [Column(title="convention", cell=lambda name: Cell(name, strong=name == chosen))]
-    columns += [Column(title=str(one), kind="number", cell=_mean_cell(found, one, stored[str(one)])) for one in ranking.measures]
+    columns: list[Column[str]] = [
+        Column(title="convention", cell=lambda name: Cell(name, strong=name == chosen))
+    ]
+    columns += [
+        Column(title=str(one), kind="number", cell=_mean_cell(found, one, stored[str(one)]))
+        for one in ranking.measures
+    ]
     columns.append(Column(title="tool", cell=lambda name: Cell(PRESETS[name].tool, tone="quiet")))
     return Table.of(columns, list(PRESETS), title="Means under every convention")
 

@@ -40,17 +40,25 @@ def evaluation_page(request: Request) -> Response:
         try:
             subject = subject_of(site, store, [entry.id])
         except OptionError as error:  # a measure of a user's own class
-            plain = {"title": entry.name, "lacking": str(error), "means": means_table(entry.means or {})}
+            plain = {
+                "title": entry.name,
+                "lacking": str(error),
+                "means": means_table(entry.means or {}),
+            }
             return site.page("evaluation_means.html", context | plain)
         evaluation = subject.evaluations[0]
         inputs = inputs_table(evaluation.provenance.inputs)
         return site.page(
             "evaluation.html",
-            page_context(subject) | context | {
-                "coverage": replace(coverage_table([evaluation]), title="Coverage"), "inputs": replace(inputs, title="Input files"),
-                "address": f"/query?run={entry.id}&query=", "first": str(subject.measures[0]),
+            page_context(subject)
+            | context
+            | {
+                "coverage": replace(coverage_table([evaluation]), title="Coverage"),
+                "inputs": replace(inputs, title="Input files"),
+                "address": f"/query?run={entry.id}&query=",
+                "first": str(subject.measures[0]),
             },
-        )  # fmt: skip
+        )
 
 
 def verdict_page(request: Request) -> Response:
@@ -65,11 +73,19 @@ def verdict_page(request: Request) -> Response:
             subject = subject_of(site, store, [entry.id])
         # it cannot be computed again, and is a result all the same
         except (OptionError, InputError, IncompatibleError) as error:
-            kept = store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id)
+            kept = (
+                store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id)
+            )
             table = replace(verdict_table(entry.kind, kept.result), title="Result as stored")
-            return site.page("evaluation_means.html", context | {"title": entry.name, "lacking": str(error), "means": table})
+            return site.page(
+                "evaluation_means.html",
+                context | {"title": entry.name, "lacking": str(error), "means": table},
+            )
         return site.page(
-            "comparison.html", page_context(subject) | context | {"address": _address(entry.parts), "every": _every(entry.parts)}
+            "comparison.html",
+            page_context(subject)
+            | context
+            | {"address": _address(entry.parts), "every": _every(entry.parts)},
         )
 
 
@@ -77,11 +93,21 @@ def comparison_page(request: Request) -> Response:
     """Answer ``/compare``: a form, or two evaluations against each other."""
     site = Site.of(request)
     asked = request.query_params
-    ids = [one for one in (asked.get("a", "").strip(), asked.get("b", "").strip()) if one] or asked.getlist("id")
+    ids = [
+        one for one in (asked.get("a", "").strip(), asked.get("b", "").strip()) if one
+    ] or asked.getlist("id")
     different = asked.get("judgments") == "different"
     with site.folder.opened() as store:
         if store is None or not ids:
-            return site.page("compare.html", {"title": "Compare", "choices": [] if store is None else _choices(store), "a": "", "b": ""})
+            return site.page(
+                "compare.html",
+                {
+                    "title": "Compare",
+                    "choices": [] if store is None else _choices(store),
+                    "a": "",
+                    "b": "",
+                },
+            )
         if len(set(ids)) != 2:  # before any of them is looked up: an address may hold thousands
             raise _not_two(len(set(ids)))
         entries = [entry_of(store, one, "evaluation") for one in dict.fromkeys(ids)]
@@ -92,14 +118,28 @@ def comparison_page(request: Request) -> Response:
         if not asked.get("a"):
             return RedirectResponse(f"/compare?a={entries[0].id}&b={entries[1].id}", 303)
         compared = [one.id for one in entries]
-        context: dict[str, Any] = {"a": entries[0].id, "b": entries[1].id, "choices": _choices(store), "pair": entries}
+        context: dict[str, Any] = {
+            "a": entries[0].id,
+            "b": entries[1].id,
+            "choices": _choices(store),
+            "pair": entries,
+        }
         try:
             measures = asked.get("measure", "").strip()
             subject = subject_of(site, store, compared, measures=measures, different=different)
         except IncompatibleError as error:
             can_ask = not different and "judgments" in str(error)
-            return site.page("compare.html", context | {"title": "Compare", "lacking": str(error), "can_ask": can_ask}, 409)
-        return site.page("comparison.html", page_context(subject) | context | {"address": _address(compared), "every": _every(compared)})
+            return site.page(
+                "compare.html",
+                context | {"title": "Compare", "lacking": str(error), "can_ask": can_ask},
+                409,
+            )
+        return site.page(
+            "comparison.html",
+            page_context(subject)
+            | context
+            | {"address": _address(compared), "every": _every(compared)},
+        )
 
 
 def _not_two(found: int) -> HTTPException:
@@ -110,7 +150,11 @@ def _address(ids: Sequence[str]) -> str:
     """Where a query of these evaluations is looked into: the last is the run, the one before what
     it is held against.
     """
-    return f"/query?run={ids[-1]}&against={ids[-2]}&query=" if len(ids) == 2 else f"/query?run={ids[0]}&query="
+    return (
+        f"/query?run={ids[-1]}&against={ids[-2]}&query="
+        if len(ids) == 2
+        else f"/query?run={ids[0]}&query="
+    )
 
 
 def _every(ids: Sequence[str]) -> str:
@@ -118,11 +162,18 @@ def _every(ids: Sequence[str]) -> str:
     return f"/queries?run={ids[-1]}&against={ids[-2]}" if len(ids) == 2 else ""
 
 
-def subject_of(site: Site, store: Store, ids: Sequence[str], *, measures: str = "", different: bool = False) -> Subject:
+def subject_of(
+    site: Site, store: Store, ids: Sequence[str], *, measures: str = "", different: bool = False
+) -> Subject:
     """Everything about some results, as reports take it; computed once."""
 
     def made() -> Subject:
-        found = found_in(store, ids, parse_measures(measures) if measures else (), judgments="different" if different else "same")
+        found = found_in(
+            store,
+            ids,
+            parse_measures(measures) if measures else (),
+            judgments="different" if different else "same",
+        )
         return gather(replace(found, hits=()))
 
     return site.results.get((tuple(ids), measures, different), made)
@@ -131,12 +182,18 @@ def subject_of(site: Site, store: Store, ids: Sequence[str], *, measures: str = 
 def _about(store: Store, entry: Entry) -> dict[str, Any]:
     """Origin of an entry, and what was made of it."""
     record = entry.record
-    sql = "SELECT DISTINCT e.id, e.kind, e.name, e.time FROM part p JOIN entry e ON e.id = p.id WHERE p.evaluation = ? ORDER BY e.time"
+    sql = (
+        "SELECT DISTINCT e.id, e.kind, e.name, e.time FROM part p JOIN entry e ON e.id = p.id "
+        "WHERE p.evaluation = ? ORDER BY e.time"
+    )
     used = [] if entry.kind != "evaluation" else store.rows(sql, [entry.id])
     return {
-        "entry": entry, "record": record, "when_stored": minute(record.time), "used_in": used[-20:],
+        "entry": entry,
+        "record": record,
+        "when_stored": minute(record.time),
+        "used_in": used[-20:],
         "parts_of": [store.entry(part) for part in entry.parts],
-    }  # fmt: skip
+    }
 
 
 def _over_time(site: Site, store: Store, entry: Entry) -> dict[str, Any]:
@@ -145,13 +202,20 @@ def _over_time(site: Site, store: Store, entry: Entry) -> dict[str, Any]:
     if not measure:
         return {}
     timeline = store.history(measure, run=entry.name)
-    at = next((place for place, point in enumerate(timeline.points) if point.id == entry.id), len(timeline.points) - 1)
+    at = next(
+        (place for place, point in enumerate(timeline.points) if point.id == entry.id),
+        len(timeline.points) - 1,
+    )
     near = timeline.points[max(0, at - _OLDER) : at + _OLDER // 2 + 1]
     if len(near) < 2:
         return {}
     shown = Timeline(measure=measure, direction=timeline.direction, points=near)
     before = timeline.points[at - 1] if at else None
-    return {"drawing": Drawing.of(shown, intervals_of(site, store, shown)), "before": before, "n_near": len(near)}
+    return {
+        "drawing": Drawing.of(shown, intervals_of(site, store, shown)),
+        "before": before,
+        "n_near": len(near),
+    }
 
 
 def _choices(store: Store) -> list[Entry]:

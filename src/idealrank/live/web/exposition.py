@@ -48,20 +48,39 @@ def newest_gauges(site: Site, store: Store | None) -> Iterator[Gauge]:
 def _newest(store: Store) -> list[Entry]:
     """The newest evaluation of each run."""
     # SQLite takes other columns from the row of the only max.
-    sql = "SELECT id, max(time) FROM entry WHERE kind = 'evaluation' GROUP BY name ORDER BY max(time) DESC LIMIT ?"
+    sql = (
+        "SELECT id, max(time) FROM entry WHERE kind = 'evaluation' GROUP BY name ORDER BY "
+        "max(time) DESC LIMIT ?"
+    )
     return [store.entry(str(key)) for key, _ in store.rows(sql, [MOST_RUNS])]
 
 
 def _values(site: Site, store: Store, newest: Sequence[Entry]) -> Iterator[Gauge]:
     labels = ["run", "measure", "convention"]
     value = Gauge("idealrank_evaluation_value", "Newest mean of a measure.", labels)
-    low = Gauge("idealrank_evaluation_value_low", "Lower end of the 95 % interval of the newest mean.", labels)
-    high = Gauge("idealrank_evaluation_value_high", "Upper end of the 95 % interval of the newest mean.", labels)
+    low = Gauge(
+        "idealrank_evaluation_value_low",
+        "Lower end of the 95 % interval of the newest mean.",
+        labels,
+    )
+    high = Gauge(
+        "idealrank_evaluation_value_high",
+        "Upper end of the 95 % interval of the newest mean.",
+        labels,
+    )
     by_measure: dict[str, list[Point]] = {}
     for entry in newest:
         for measure, mean in (entry.means or {}).items():
-            value.add(math.nan if mean is None else float(mean), entry.name, measure, entry.convention)
-            point = Point(id=entry.id, when=entry.record.time, run=entry.name, value=0.0, convention=entry.convention)
+            value.add(
+                math.nan if mean is None else float(mean), entry.name, measure, entry.convention
+            )
+            point = Point(
+                id=entry.id,
+                when=entry.record.time,
+                run=entry.name,
+                value=0.0,
+                convention=entry.convention,
+            )
             by_measure.setdefault(measure, []).append(point)
     for measure, points in by_measure.items():
         ends = intervals_of(site, store, Timeline(measure=measure, points=tuple(points)))
@@ -73,10 +92,26 @@ def _values(site: Site, store: Store, newest: Sequence[Entry]) -> Iterator[Gauge
 
 
 def _coverage(store: Store, newest: Sequence[Entry]) -> Iterator[Gauge]:
-    scored = Gauge("idealrank_evaluation_scored_queries", "Queries that count in the newest evaluation.", ["run"])
-    missing = Gauge("idealrank_evaluation_missing_queries", "Judged queries without an answer in the newest evaluation.", ["run"])
-    unjudged = Gauge("idealrank_evaluation_unjudged_share", "Share of unjudged documents in the newest evaluation.", ["run"])
-    when = Gauge("idealrank_evaluation_timestamp_seconds", "Time of the newest evaluation, in seconds since 1970.", ["run"])
+    scored = Gauge(
+        "idealrank_evaluation_scored_queries",
+        "Queries that count in the newest evaluation.",
+        ["run"],
+    )
+    missing = Gauge(
+        "idealrank_evaluation_missing_queries",
+        "Judged queries without an answer in the newest evaluation.",
+        ["run"],
+    )
+    unjudged = Gauge(
+        "idealrank_evaluation_unjudged_share",
+        "Share of unjudged documents in the newest evaluation.",
+        ["run"],
+    )
+    when = Gauge(
+        "idealrank_evaluation_timestamp_seconds",
+        "Time of the newest evaluation, in seconds since 1970.",
+        ["run"],
+    )
     for entry in newest:
         cover = read_coverage(store.evaluation(entry.id).fields, [])
         scored.add(cover.scored, entry.name)

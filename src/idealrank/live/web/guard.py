@@ -21,7 +21,8 @@ from idealrank.live.web.addresses import names_server
 
 COOKIE = "idealrank-session"
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 _HEADERS: Mapping[str, str] = {
@@ -63,11 +64,22 @@ class Guard:
         """Return why a request is refused; None if it is not."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self.names_itself(hosts[0]):
-            return 400, "found a host that is not this server's, expected localhost, its address, or a name given with --allow-host"
+            return (
+                400,
+                "found a host that is not this server's, expected localhost, its address, or "
+                "a name given with --allow-host",
+            )
         if method not in _READING and not self._is_own(headers, hosts[0]):
-            return 403, "found a request from another origin, expected one from a page of this server"
+            return (
+                403,
+                "found a request from another origin, expected one from a page of this server",
+            )
         if self.token and not path.startswith(_OPEN) and not self._is_known(headers):
-            return 401, "found no token, or a wrong one; expected the token that the server was started with"
+            return (
+                401,
+                "found no token, or a wrong one; expected the token that the server was "
+                "started with",
+            )
         return None
 
     def _is_own(self, headers: Headers, host: str) -> bool:
@@ -100,7 +112,9 @@ class Guard:
         """Return whether this is the token, in a time that does not depend on how much of it is
         right.
         """
-        return bool(self.token) and hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
+        return bool(self.token) and hmac.compare_digest(
+            given.encode("utf-8", "replace"), self.token.encode()
+        )
 
 
 class Guarded:

@@ -53,15 +53,29 @@ class ApiParameter:
         """Return the value of a text."""
         if self.schema["type"] == "integer":
             number = int(text) if re.fullmatch(r"-?[0-9]{1,12}", text, re.ASCII) else None
-            if number is None or not self.schema["minimum"] <= number <= self.schema.get("maximum", number):
-                raise self._refused(f"a whole number from {self.schema['minimum']} to {self.schema.get('maximum', 'any')}")
+            if number is None or not self.schema["minimum"] <= number <= self.schema.get(
+                "maximum", number
+            ):
+                raise self._refused(
+                    f"a whole number from {self.schema['minimum']} to "
+                    f"{self.schema.get('maximum', 'any')}"
+                )
             return number
         if "enum" in self.schema and text not in self.schema["enum"]:
             raise self._refused(f"one of {', '.join(self.schema['enum'])}")
-        if "pattern" in self.schema and not re.search(self.schema["pattern"].replace("$", r"\Z"), text):
+        if "pattern" in self.schema and not re.search(
+            self.schema["pattern"].replace("$", r"\Z"), text
+        ):
             raise self._refused(self.description)
-        if not self.schema.get("minLength", 0) <= len(text) <= self.schema.get("maxLength", len(text)):
-            raise self._refused(f"text of {self.schema.get('minLength', 0)} to {self.schema.get('maxLength')} characters")
+        if (
+            not self.schema.get("minLength", 0)
+            <= len(text)
+            <= self.schema.get("maxLength", len(text))
+        ):
+            raise self._refused(
+                f"text of {self.schema.get('minLength', 0)} to {self.schema.get('maxLength')} "
+                f"characters"
+            )
         return text
 
     def _refused(self, expected: str) -> HTTPException:
@@ -88,7 +102,11 @@ class Operation:
         found: dict[str, Any] = {}
         for name, text in [*request.path_params.items(), *request.query_params.multi_items()]:
             if name not in known:
-                raise HTTPException(400, f"parameter {name!r}: found an unknown one, expected one of {', '.join(known) or 'none'}")
+                raise HTTPException(
+                    400,
+                    f"parameter {name!r}: found an unknown one, expected one of "
+                    f"{', '.join(known) or 'none'}",
+                )
             if name in found:
                 raise HTTPException(400, f"{name}: found it more than once, expected it once")
             found[name] = known[name].value(str(text))
@@ -128,29 +146,49 @@ def _plain(value: Any) -> Any:
 
 def _entries(*kinds: Kind) -> Callable[[Site, Store, Given], Any]:
     def answer(_site: Site, store: Store, given: Given) -> Any:
-        wanted = {name: given[name] for name in ("run", "tag", "measure", "commit") if name in given}
-        found = [one for kind in kinds for one in store.entries(kind=kind, limit=given["limit"], **wanted)]
-        newest = sorted(found, key=lambda one: (one.record.time, one.id), reverse=True)[: given["limit"]]
-        rows = [origin(one) | {"mean": one.means, "queries": one.n_queries, "convention": _name(one)} for one in newest]
+        wanted = {
+            name: given[name] for name in ("run", "tag", "measure", "commit") if name in given
+        }
+        found = [
+            one
+            for kind in kinds
+            for one in store.entries(kind=kind, limit=given["limit"], **wanted)
+        ]
+        newest = sorted(found, key=lambda one: (one.record.time, one.id), reverse=True)[
+            : given["limit"]
+        ]
+        rows = [
+            origin(one) | {"mean": one.means, "queries": one.n_queries, "convention": _name(one)}
+            for one in newest
+        ]
         return {"version": __version__, "schema": SCHEMA, "entries": rows}
 
     return answer
 
 
 def _name(entry: Entry) -> "dict[str, str] | None":
-    return {"name": entry.convention, "fingerprint": entry.fingerprint} if entry.convention else None
+    return (
+        {"name": entry.convention, "fingerprint": entry.fingerprint} if entry.convention else None
+    )
 
 
 def _evaluation(site: Site, store: Store, given: Given) -> Any:
     entry = entry_of(store, given["id"], "evaluation")
     subject = subject_of(site, store, [entry.id])
     evaluation = subject.evaluations[0]
-    ends = {text: list(one.interval) for text, runs in subject.means.items() for one in runs.values()}
+    ends = {
+        text: list(one.interval) for text, runs in subject.means.items() for one in runs.values()
+    }
     return origin(entry) | {
-        "version": __version__, "schema": SCHEMA, "convention": convention_record(evaluation.convention), "mean": evaluation.mean(),
-        "intervals": ends, "coverage": evaluation.coverage.as_dict(), "judgments": evaluation.provenance.judgments,
+        "version": __version__,
+        "schema": SCHEMA,
+        "convention": convention_record(evaluation.convention),
+        "mean": evaluation.mean(),
+        "intervals": ends,
+        "coverage": evaluation.coverage.as_dict(),
+        "judgments": evaluation.provenance.judgments,
         "inputs": store.evaluation(entry.id).fields["inputs"],
-    }  # fmt: skip
+    }
 
 
 def _queries(site: Site, store: Store, given: Given) -> Any:
@@ -159,18 +197,32 @@ def _queries(site: Site, store: Store, given: Given) -> Any:
     texts = [str(one) for one in found.measures]
     part = slice(given["offset"], given["offset"] + given["limit"])
     rows = {
-        query: {text: value if counts else None for text, value, counts in zip(texts, values, scored, strict=True)}
+        query: {
+            text: value if counts else None
+            for text, value, counts in zip(texts, values, scored, strict=True)
+        }
         for query, values, scored in zip(
-            list(found.queries[part]), found.values[part].tolist(), found.scored[part].tolist(), strict=True
+            list(found.queries[part]),
+            found.values[part].tolist(),
+            found.scored[part].tolist(),
+            strict=True,
         )
-    }  # fmt: skip
-    return {"version": __version__, "schema": SCHEMA, "id": side.entry.id, "total": len(found.queries), "queries": rows}
+    }
+    return {
+        "version": __version__,
+        "schema": SCHEMA,
+        "id": side.entry.id,
+        "total": len(found.queries),
+        "queries": rows,
+    }
 
 
 def _verdict(_site: Site, store: Store, given: Given) -> Any:
     entry = entry_of(store, given["id"])
     if entry.kind == "evaluation":
-        raise HTTPException(404, f"id {entry.id}: found an evaluation, expected a comparison or a gate")
+        raise HTTPException(
+            404, f"id {entry.id}: found an evaluation, expected a comparison or a gate"
+        )
     kept = store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id)
     return origin(entry) | {"result": kept.result}
 
@@ -179,14 +231,26 @@ def _comparison(site: Site, store: Store, given: Given) -> Any:
     ids = [entry_of(store, given[name], "evaluation").id for name in ("a", "b")]
     if ids[0] == ids[1]:
         raise HTTPException(400, "a and b: found one evaluation, expected two")
-    subject = subject_of(site, store, ids, measures=given.get("measure", ""), different=given["judgments"] == "different")
+    subject = subject_of(
+        site,
+        store,
+        ids,
+        measures=given.get("measure", ""),
+        different=given["judgments"] == "different",
+    )
     compared = {} if subject.comparison is None else subject.comparison.as_dict()
     return {"version": __version__, "schema": SCHEMA, "a": ids[0], "b": ids[1], **compared}
 
 
 def _history(_site: Site, store: Store, given: Given) -> Any:
     try:
-        found = store.history(**{name: given[name] for name in ("measure", "run", "tag", "query", "since") if name in given})
+        found = store.history(
+            **{
+                name: given[name]
+                for name in ("measure", "run", "tag", "query", "since")
+                if name in given
+            }
+        )
     except InputError as error:
         raise HTTPException(status_of(error), str(error)) from error
     return json.loads("".join(history_json(found, shown=given["limit"])))
@@ -196,10 +260,15 @@ def _explanation(site: Site, store: Store, given: Given) -> Any:
     (side,) = sides_of(site, store, [given["id"]])
     original = site.originals.of(side.stored)
     if original is None:
-        raise HTTPException(404, "found no judgments and run of this evaluation, expected them below a folder of --data")
+        raise HTTPException(
+            404,
+            "found no judgments and run of this evaluation, expected them below a folder of --data",
+        )
     measure = given.get("measure", str(side.evaluation.measures[0]))
     try:
-        return explain(original.qrels, original.run, given["query"], measure, side.evaluation.convention).as_dict()
+        return explain(
+            original.qrels, original.run, given["query"], measure, side.evaluation.convention
+        ).as_dict()
     except InputError as error:
         raise HTTPException(404, str(error)) from error
 
@@ -216,9 +285,14 @@ def _under(site: Site, store: Store, given: Given) -> Any:
         raise HTTPException(400, str(error)) from error
     stored = side.evaluation.mean()
     return {
-        "version": __version__, "schema": SCHEMA, "id": side.entry.id, "convention": convention_record(convention),
-        "mean": found.mean(), "stored": {str(one): stored[str(one)] for one in ranking.measures}, "lacking": ranking.lacking,
-    }  # fmt: skip
+        "version": __version__,
+        "schema": SCHEMA,
+        "id": side.entry.id,
+        "convention": convention_record(convention),
+        "mean": found.mean(),
+        "stored": {str(one): stored[str(one)] for one in ranking.measures},
+        "lacking": ranking.lacking,
+    }
 
 
 def _monitors(_site: Site, store: Store, _given: Given) -> Any:
@@ -229,7 +303,9 @@ _TEXT = {"type": "string", "minLength": 1, "maxLength": _MOST_TEXT}
 _NULLABLE = {"type": ["number", "null"]}
 _MEANS = {"type": ["object", "null"], "additionalProperties": _NULLABLE}
 _LIMIT = ApiParameter(
-    name="limit", description="most entries", schema={"type": "integer", "minimum": 1, "maximum": _MOST, "default": _USUAL}
+    name="limit",
+    description="most entries",
+    schema={"type": "integer", "minimum": 1, "maximum": _MOST, "default": _USUAL},
 )
 _IN_PATH = ApiParameter(
     name="id",
@@ -243,29 +319,51 @@ _RUN, _TAG = (
     ApiParameter(name="tag", description="tag of an entry", schema=_TEXT),
 )
 _COMMIT = ApiParameter(name="commit", description="commit or the beginning of one", schema=_TEXT)
-_SINCE = ApiParameter(name="since", description="so long ago: 7d, 12h, 30m, 2w", schema={"type": "string", "pattern": "^[0-9]{1,4}[mhdw]$"})
+_SINCE = ApiParameter(
+    name="since",
+    description="so long ago: 7d, 12h, 30m, 2w",
+    schema={"type": "string", "pattern": "^[0-9]{1,4}[mhdw]$"},
+)
 _OFFSET = ApiParameter(
-    name="offset", description="queries to pass over", schema={"type": "integer", "minimum": 0, "default": 0, "maximum": 10**9}
+    name="offset",
+    description="queries to pass over",
+    schema={"type": "integer", "minimum": 0, "default": 0, "maximum": 10**9},
 )
 _HEAD: Mapping[str, Any] = {"version": {"type": "string"}, "schema": {"type": "integer"}}
 _ORIGIN: Mapping[str, Any] = {
-    "id": {"type": "string", "pattern": "^[0-9a-f]{12}$"}, "kind": {"enum": ["evaluation", "comparison", "gate"]},
-    "name": {"type": "string"}, "when": {"type": "string"}, "command": {"type": "string"}, "commit": {"type": "string"},
-    "changed": {"type": ["boolean", "null"]}, "tags": {"type": "array", "items": {"type": "string"}},
-    "notes": {"type": "array", "items": {"type": "string"}}, "parts": {"type": "array", "items": {"type": "string"}},
-}  # fmt: skip
+    "id": {"type": "string", "pattern": "^[0-9a-f]{12}$"},
+    "kind": {"enum": ["evaluation", "comparison", "gate"]},
+    "name": {"type": "string"},
+    "when": {"type": "string"},
+    "command": {"type": "string"},
+    "commit": {"type": "string"},
+    "changed": {"type": ["boolean", "null"]},
+    "tags": {"type": "array", "items": {"type": "string"}},
+    "notes": {"type": "array", "items": {"type": "string"}},
+    "parts": {"type": "array", "items": {"type": "string"}},
+}
 
 
 def _object(required: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": dict(required), "required": list(required)}
 
 
-_LISTED = _object({
-    **_HEAD,
-    "entries": {"type": "array", "items": _object({
-        **_ORIGIN, "mean": _MEANS, "queries": {"type": ["integer", "null"]}, "convention": {"type": ["object", "null"]},
-    })},
-})  # fmt: skip
+_LISTED = _object(
+    {
+        **_HEAD,
+        "entries": {
+            "type": "array",
+            "items": _object(
+                {
+                    **_ORIGIN,
+                    "mean": _MEANS,
+                    "queries": {"type": ["integer", "null"]},
+                    "convention": {"type": ["object", "null"]},
+                }
+            ),
+        },
+    }
+)
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
@@ -305,7 +403,10 @@ OPERATIONS: tuple[Operation, ...] = (
                 **_HEAD,
                 "id": {"type": "string"},
                 "total": {"type": "integer"},
-                "queries": {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _NULLABLE}},
+                "queries": {
+                    "type": "object",
+                    "additionalProperties": {"type": "object", "additionalProperties": _NULLABLE},
+                },
             }
         ),
     ),
@@ -314,8 +415,19 @@ OPERATIONS: tuple[Operation, ...] = (
         name="explain_query",
         summary="Value of a query, rank by rank, where judgments and run are found",
         answer=_explanation,
-        parameters=(_IN_PATH, ApiParameter(name="query", description="id of a query", schema=_TEXT, required=True), _MEASURE),
-        result=_object({"run": {"type": "string"}, "query": {"type": "string"}, "value": _NULLABLE, "rows": {"type": "array"}}),
+        parameters=(
+            _IN_PATH,
+            ApiParameter(name="query", description="id of a query", schema=_TEXT, required=True),
+            _MEASURE,
+        ),
+        result=_object(
+            {
+                "run": {"type": "string"},
+                "query": {"type": "string"},
+                "value": _NULLABLE,
+                "rows": {"type": "array"},
+            }
+        ),
     ),
     Operation(
         path="/api/evaluations/{id}/convention",
@@ -324,17 +436,44 @@ OPERATIONS: tuple[Operation, ...] = (
         answer=_under,
         parameters=(
             _IN_PATH,
-            ApiParameter(name="convention", description="convention", schema={"type": "string", "enum": list(PRESETS)}, required=True),
+            ApiParameter(
+                name="convention",
+                description="convention",
+                schema={"type": "string", "enum": list(PRESETS)},
+                required=True,
+            ),
         ),
-        result=_object({**_HEAD, "id": {"type": "string"}, "convention": {"type": "object"}, "mean": _MEANS, "stored": _MEANS}),
+        result=_object(
+            {
+                **_HEAD,
+                "id": {"type": "string"},
+                "convention": {"type": "object"},
+                "mean": _MEANS,
+                "stored": _MEANS,
+            }
+        ),
     ),
     Operation(
         path="/api/history",
         name="show_history",
         summary="Values of one measure in the order in which they were stored",
         answer=_history,
-        parameters=(_MEASURE, _RUN, _TAG, ApiParameter(name="query", description="id of a query", schema=_TEXT), _SINCE, _LIMIT),
-        result=_object({**_HEAD, "measure": {"type": "string"}, "total": {"type": "integer"}, "points": {"type": "array"}}),
+        parameters=(
+            _MEASURE,
+            _RUN,
+            _TAG,
+            ApiParameter(name="query", description="id of a query", schema=_TEXT),
+            _SINCE,
+            _LIMIT,
+        ),
+        result=_object(
+            {
+                **_HEAD,
+                "measure": {"type": "string"},
+                "total": {"type": "integer"},
+                "points": {"type": "array"},
+            }
+        ),
     ),
     Operation(
         path="/api/comparison",
@@ -342,8 +481,18 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Two evaluations against each other, computed now",
         answer=_comparison,
         parameters=(
-            ApiParameter(name="a", description="id of the first evaluation", schema={"type": "string", "pattern": _ID}, required=True),
-            ApiParameter(name="b", description="id of the second evaluation", schema={"type": "string", "pattern": _ID}, required=True),
+            ApiParameter(
+                name="a",
+                description="id of the first evaluation",
+                schema={"type": "string", "pattern": _ID},
+                required=True,
+            ),
+            ApiParameter(
+                name="b",
+                description="id of the second evaluation",
+                schema={"type": "string", "pattern": _ID},
+                required=True,
+            ),
             _MEASURE,
             ApiParameter(
                 name="judgments",
@@ -351,7 +500,9 @@ OPERATIONS: tuple[Operation, ...] = (
                 schema={"type": "string", "enum": ["same", "different"], "default": "same"},
             ),
         ),
-        result=_object({**_HEAD, "a": {"type": "string"}, "b": {"type": "string"}, "pairs": {"type": "array"}}),
+        result=_object(
+            {**_HEAD, "a": {"type": "string"}, "b": {"type": "string"}, "pairs": {"type": "array"}}
+        ),
     ),
     Operation(
         path="/api/verdicts",

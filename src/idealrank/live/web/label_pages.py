@@ -51,10 +51,16 @@ def label_application(labelling: Labelling, guard: Guard) -> ASGIApp:
     site = Site(folder=StoreFolder(None), guard=guard, pages=_PAGES)
     pages = _LabelPages(site, labelling)
     routes: list[tuple[str, Callable[[Request], Any], str]] = [
-        ("/", pages.start, "GET"), ("/label", pages.label, "GET"), ("/progress", pages.progress, "GET"),
-        ("/join", pages.join, "POST"), ("/leave", pages.leave, "POST"), ("/label", pages.answer, "POST"),
-    ]  # fmt: skip
-    return guarded_application(site, [Route(path, page, methods=[method]) for path, page, method in routes])
+        ("/", pages.start, "GET"),
+        ("/label", pages.label, "GET"),
+        ("/progress", pages.progress, "GET"),
+        ("/join", pages.join, "POST"),
+        ("/leave", pages.leave, "POST"),
+        ("/label", pages.answer, "POST"),
+    ]
+    return guarded_application(
+        site, [Route(path, page, methods=[method]) for path, page, method in routes]
+    )
 
 
 class _LabelPages:
@@ -73,9 +79,17 @@ class _LabelPages:
         store = self._store
         done, total = store.counts()
         context = {
-            "title": "Label", "here": "/", "raters": store.raters, "rater": self._rater(request), "done": done, "total": total,
-            "pairs": store.n_pairs, "guidelines": self._guidelines, "scale": _buttons(store), "has_model": bool(store.plan.model),
-        }  # fmt: skip
+            "title": "Label",
+            "here": "/",
+            "raters": store.raters,
+            "rater": self._rater(request),
+            "done": done,
+            "total": total,
+            "pairs": store.n_pairs,
+            "guidelines": self._guidelines,
+            "scale": _buttons(store),
+            "has_model": bool(store.plan.model),
+        }
         return self._site.page("label_start.html", context)
 
     async def join(self, request: Request) -> Response:
@@ -83,7 +97,14 @@ class _LabelPages:
         name = " ".join((await form_of(request, _MOST_BODY)).get("name", "").split())
         self._store.join(name)
         answer = RedirectResponse("/label", 303)
-        answer.set_cookie(_COOKIE, quote(name, safe=""), max_age=_MONTH, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(
+            _COOKIE,
+            quote(name, safe=""),
+            max_age=_MONTH,
+            httponly=True,
+            samesite="strict",
+            path="/",
+        )
         return answer
 
     async def leave(self, request: Request) -> Response:
@@ -108,32 +129,65 @@ class _LabelPages:
         pair = None if number is None else store.pair(number)
         done, total = store.counts(rater)
         context: dict[str, Any] = {
-            "title": "Label" if pair is None else pair.query_text, "here": "/label", "rater": rater, "done": done, "total": total,
-            "guidelines": self._guidelines, "scale": _buttons(store), "last": _last(store, rater, number), "is_again": is_again,
-            "skipped": store.skipped_by(rater), "before": None if number is None else store.answer_of(number, rater),
+            "title": "Label" if pair is None else pair.query_text,
+            "here": "/label",
+            "rater": rater,
+            "done": done,
+            "total": total,
+            "guidelines": self._guidelines,
+            "scale": _buttons(store),
+            "last": _last(store, rater, number),
+            "is_again": is_again,
+            "skipped": store.skipped_by(rater),
+            "before": None if number is None else store.answer_of(number, rater),
             "pair": None if pair is None else _context(pair, number),
-        }  # fmt: skip
-        return self._site.page("label.html" if request.headers.get(_PART) is None else "label_pair.html", context)
+        }
+        return self._site.page(
+            "label.html" if request.headers.get(_PART) is None else "label_pair.html", context
+        )
 
     async def answer(self, request: Request) -> Response:
         """Keep an answer, and show the next pair."""
         store, rater = self._store, self._rater(request)
         if not rater:
-            raise HTTPException(403, "found no name, expected the name that you gave at the start; go back to the first page")
+            raise HTTPException(
+                403,
+                "found no name, expected the name that you gave at the start; go back to the "
+                "first page",
+            )
         form = await form_of(request, _MOST_BODY)
         number = _number(form.get("pair", ""), store)
         try:
             grade = None if form.get("action") == "skip" else float(form.get("grade", ""))
             seconds = float(form["seconds"]) if form.get("seconds") else None
         except ValueError:
-            raise OptionError(f"grade: found no number, expected one of {store.plan.scale.text}") from None
-        store.answer(number, rater, grade, note=form.get("note", "").strip(), seconds=seconds, nonce=form.get("nonce", "")[:64])
-        return RedirectResponse("/label", 303) if request.headers.get(_PART) is None else self._shown(request, rater, None)
+            raise OptionError(
+                f"grade: found no number, expected one of {store.plan.scale.text}"
+            ) from None
+        store.answer(
+            number,
+            rater,
+            grade,
+            note=form.get("note", "").strip(),
+            seconds=seconds,
+            nonce=form.get("nonce", "")[:64],
+        )
+        return (
+            RedirectResponse("/label", 303)
+            if request.headers.get(_PART) is None
+            else self._shown(request, rater, None)
+        )
 
     async def progress(self, request: Request) -> Response:
         """Show the work of all people."""
         done, total = self._store.counts()
-        shared = {"title": "Progress", "here": "/progress", "done": done, "total": total, "rater": self._rater(request)}
+        shared = {
+            "title": "Progress",
+            "here": "/progress",
+            "done": done,
+            "total": total,
+            "rater": self._rater(request),
+        }
         return self._site.page("label_progress.html", shared | progress_report(self._store))
 
 
@@ -144,13 +198,21 @@ def _number(text: str, store: LabelStore) -> int:
 
 
 def _context(pair: JudgmentPair, number: int | None) -> dict[str, Any]:
-    words = frozenset(word.casefold() for word in _WORD.findall(pair.query_text) if len(word) >= _SHORTEST)
+    words = frozenset(
+        word.casefold() for word in _WORD.findall(pair.query_text) if len(word) >= _SHORTEST
+    )
     content = pair.content
     return {
-        "number": number, "query": pair.query, "document": pair.document, "query_text": pair.query_text,
-        "title": marked(content.title or pair.document, words), "has_title": bool(content.title), "text": marked(content.text, words),
-        "link": safe_link(content.link), "is_empty": not content.joined,
-    }  # fmt: skip
+        "number": number,
+        "query": pair.query,
+        "document": pair.document,
+        "query_text": pair.query_text,
+        "title": marked(content.title or pair.document, words),
+        "has_title": bool(content.title),
+        "text": marked(content.text, words),
+        "link": safe_link(content.link),
+        "is_empty": not content.joined,
+    }
 
 
 def marked(text: str, words: "frozenset[str]") -> list[tuple[str, bool]]:
@@ -182,7 +244,10 @@ def _buttons(store: LabelStore) -> list[dict[str, str]]:
         keys = [grade_text(grade) for grade in words]
     else:
         keys = [str(place) if place < 10 else "" for place in range(1, len(words) + 1)]
-    return [{"grade": grade_text(grade), "word": word, "key": key} for (grade, word), key in zip(words.items(), keys, strict=True)]
+    return [
+        {"grade": grade_text(grade), "word": word, "key": key}
+        for (grade, word), key in zip(words.items(), keys, strict=True)
+    ]
 
 
 def _last(store: LabelStore, rater: str, number: int | None) -> dict[str, Any] | None:
@@ -193,10 +258,14 @@ def _last(store: LabelStore, rater: str, number: int | None) -> dict[str, Any] |
     pair = store.pair(last.pair)
     model = store.plan.model.get(store.key(last.pair)) if last.status == "graded" else None
     return {
-        "pair": last.pair, "grade": "" if last.grade is None else grade_text(last.grade), "name": pair.document if pair else "",
-        "word": "" if last.grade is None else store.plan.scale.words[last.grade], "model": "" if model is None else grade_text(model),
-        "model_name": store.plan.model_name, "differs": model is not None and model != last.grade,
-    }  # fmt: skip
+        "pair": last.pair,
+        "grade": "" if last.grade is None else grade_text(last.grade),
+        "name": pair.document if pair else "",
+        "word": "" if last.grade is None else store.plan.scale.words[last.grade],
+        "model": "" if model is None else grade_text(model),
+        "model_name": store.plan.model_name,
+        "differs": model is not None and model != last.grade,
+    }
 
 
 def progress_report(store: LabelStore) -> dict[str, Any]:
@@ -207,17 +276,26 @@ def progress_report(store: LabelStore) -> dict[str, Any]:
     shown = {name: one for name, one in zip(raters, _gold(store, raters), strict=True) if one}
     people = [
         {
-            "name": one.rater, "graded": one.graded, "skipped": one.skipped, "revised": one.revised,
-            "seconds": "" if one.seconds is None else f"{one.seconds:.1f} s", "gold": shown.get(one.rater, ""),
+            "name": one.rater,
+            "graded": one.graded,
+            "skipped": one.skipped,
+            "revised": one.revised,
+            "seconds": "" if one.seconds is None else f"{one.seconds:.1f} s",
+            "gold": shown.get(one.rater, ""),
             "grades": [one.grades.get(grade, 0) for grade in store.plan.scale.grades],
         }
         for one in store.progress()
-    ]  # fmt: skip
+    ]
     return {
-        "people": people, "scale": _buttons(store), "has_gold": bool(store.plan.gold), "agreement": _agreement(store, numbers, grades),
-        "disagreements": _disagreements(store, numbers, raters, grades), "model": _model(store, numbers, grades),
-        "unwritten": store.unwritten, "files": [Path(path).name for path in _files(store)],
-    }  # fmt: skip
+        "people": people,
+        "scale": _buttons(store),
+        "has_gold": bool(store.plan.gold),
+        "agreement": _agreement(store, numbers, grades),
+        "disagreements": _disagreements(store, numbers, raters, grades),
+        "model": _model(store, numbers, grades),
+        "unwritten": store.unwritten,
+        "files": [Path(path).name for path in _files(store)],
+    }
 
 
 def _gold(store: LabelStore, raters: list[str]) -> list[str]:
@@ -228,10 +306,16 @@ def _gold(store: LabelStore, raters: list[str]) -> list[str]:
     numbers = sorted({number for number, _ in first})
     if not numbers:
         return [""] * len(raters)
-    grades = np.array([[first.get((number, name), math.nan) for name in raters] for number in numbers])
-    report = gold_accuracy(grades, [store.plan.gold[store.key(number)] for number in numbers], assessors=raters)
+    grades = np.array(
+        [[first.get((number, name), math.nan) for name in raters] for number in numbers]
+    )
+    report = gold_accuracy(
+        grades, [store.plan.gold[store.key(number)] for number in numbers], assessors=raters
+    )
     return [
-        f"{one.n_right} of {one.n} [{100 * one.interval[0]:.0f} %, {100 * one.interval[1]:.0f} %]" if one.n and store.is_done(name) else ""
+        f"{one.n_right} of {one.n} [{100 * one.interval[0]:.0f} %, {100 * one.interval[1]:.0f} %]"
+        if one.n and store.is_done(name)
+        else ""
         for name, one in zip(raters, report.assessors, strict=True)
     ]
 
@@ -251,7 +335,9 @@ def _agreement(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, 
     has_interval = len(set(queries)) > 1
     found = {"pairs": str(rows.size)}
     for name, options in (("percent", {}), ("krippendorff_alpha", {"level": "ordinal"})):
-        given: dict[str, Any] = {**options, "clusters": queries, "interval": True} if has_interval else dict(options)
+        given: dict[str, Any] = (
+            {**options, "clusters": queries, "interval": True} if has_interval else dict(options)
+        )
         value: Any = agreement(grades[rows], name, **given)  # type: ignore[call-overload]
         low, high = value.interval if has_interval else (math.nan, math.nan)
         ends = "" if math.isnan(low) else f" [{_told(low, name)}, {_told(high, name)}]"
@@ -263,17 +349,34 @@ def _told(value: float, name: str) -> str:
     return f"{100 * value:.0f} %" if name == "percent" else f"{value:.2f}"
 
 
-def _disagreements(store: LabelStore, numbers: list[int], raters: list[str], grades: Any) -> list[dict[str, Any]]:
+def _disagreements(
+    store: LabelStore, numbers: list[int], raters: list[str], grades: Any
+) -> list[dict[str, Any]]:
     """Pairs on which people disagree, those with the largest difference first."""
     found = []
     for row, number in enumerate(numbers):
-        given = [(name, grade) for name, grade in zip(raters, grades[row].tolist(), strict=True) if not math.isnan(grade)]
+        given = [
+            (name, grade)
+            for name, grade in zip(raters, grades[row].tolist(), strict=True)
+            if not math.isnan(grade)
+        ]
         spread = max(grade for _, grade in given) - min(grade for _, grade in given)
         pair = store.pair(number)
         # a gold question is still to come for others
         if spread > 0 and pair is not None and pair.key not in store.plan.gold:
             said = ", ".join(f"{name} {grade_text(grade)}" for name, grade in given)
-            found.append((-spread, number, {"pair": number, "query": pair.query_text, "document": pair.document, "grades": said}))
+            found.append(
+                (
+                    -spread,
+                    number,
+                    {
+                        "pair": number,
+                        "query": pair.query_text,
+                        "document": pair.document,
+                        "grades": said,
+                    },
+                )
+            )
     return [one for _, _, one in sorted(found, key=lambda one: one[:2])[:_LISTED]]
 
 
@@ -281,14 +384,20 @@ def _model(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, str]
     """Agreement of people and the model; None without grades of both."""
     pairs = [
         (grade, store.plan.model[store.key(number)])
-        for row, number in enumerate(numbers) if store.key(number) in store.plan.model
+        for row, number in enumerate(numbers)
+        if store.key(number) in store.plan.model
         for grade in grades[row][~np.isnan(grades[row])].tolist()
-    ]  # fmt: skip
+    ]
     if not pairs:
         return None
     equal = sum(grade == other for grade, other in pairs) / len(pairs)
     bias = sum(other - grade for grade, other in pairs) / len(pairs)
-    return {"name": store.plan.model_name, "pairs": str(len(pairs)), "equal": f"{100 * equal:.0f} %", "bias": f"{bias:+.2f}"}
+    return {
+        "name": store.plan.model_name,
+        "pairs": str(len(pairs)),
+        "equal": f"{100 * equal:.0f} %",
+        "bias": f"{bias:+.2f}",
+    }
 
 
 def _files(store: LabelStore) -> list[str]:

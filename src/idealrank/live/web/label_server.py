@@ -6,7 +6,11 @@ from pathlib import Path
 
 from idealrank.api.evaluation import to_qrels
 from idealrank.errors import InputError, OptionError, shown
-from idealrank.io.judgment_files import refuse_same_files, refuse_to_replace_judgments, refuse_to_replace_table
+from idealrank.io.judgment_files import (
+    refuse_same_files,
+    refuse_to_replace_judgments,
+    refuse_to_replace_table,
+)
 from idealrank.io.judgment_pairs import JudgmentPair, read_pairs, with_texts
 from idealrank.io.notes import Tell
 from idealrank.io.sources import refusal_text
@@ -49,7 +53,10 @@ class LabelServing:
         try:
             return Scale.of(self.scale)
         except ValueError:
-            said = f"scale: found {shown(repr(self.scale))}, expected two or more finite grades, each once"
+            said = (
+                f"scale: found {shown(repr(self.scale))}, expected two or more finite grades, "
+                f"each once"
+            )
             raise OptionError(f"{said}, as in 0,1,2 or 0=no,1=yes") from None
 
     def plan(self, tell: Tell | None = None) -> LabelPlan:
@@ -58,13 +65,23 @@ class LabelServing:
         gold = {} if self.gold is None else _grades(self.gold)
         known = {one.key for one in pairs}
         more = with_texts(
-            [JudgmentPair(query=query, document=document) for query, document in gold if (query, document) not in known],
+            [
+                JudgmentPair(query=query, document=document)
+                for query, document in gold
+                if (query, document) not in known
+            ],
             self.queries,
             self.documents,
         )
         model = {} if self.model is None else _grades(self.model)
         return LabelPlan(
-            pairs=[*pairs, *more], scale=self.grades, double=self.double, gold=gold, model=model, model_name=self.model_name, seed=self.seed
+            pairs=[*pairs, *more],
+            scale=self.grades,
+            double=self.double,
+            gold=gold,
+            model=model,
+            model_name=self.model_name,
+            seed=self.seed,
         )
 
     def guidelines_text(self) -> str:
@@ -77,15 +94,23 @@ class LabelServing:
         except OSError as error:
             raise InputError(refusal_text(self.guidelines, error)) from None
         except ValueError:
-            raise InputError(f"{self.guidelines}: found bytes that are no UTF-8, expected text; save it as UTF-8") from None
+            raise InputError(
+                f"{self.guidelines}: found bytes that are no UTF-8, expected text; save it as UTF-8"
+            ) from None
 
 
 def _grades(path: str) -> Mapping[tuple[str, str], float]:
     qrels = to_qrels(path)
-    return {(query, document): float(grade) for query in qrels.queries for document, grade in qrels[query].items()}
+    return {
+        (query, document): float(grade)
+        for query in qrels.queries
+        for document, grade in qrels[query].items()
+    }
 
 
-def serve_labels(serving: LabelServing, started: Callable[[str], None], tell: Tell | None = None) -> None:
+def serve_labels(
+    serving: LabelServing, started: Callable[[str], None], tell: Tell | None = None
+) -> None:
     """Serve the labelling page until a signal ends the process."""
     load_web("`idealrank judge ui`")
     from idealrank.live.web.guard import Guard  # noqa: PLC0415  (Starlette)
@@ -96,7 +121,10 @@ def serve_labels(serving: LabelServing, started: Callable[[str], None], tell: Te
     with bound(serving.host, serving.port) as listening:
         store = LabelStore(serving.state, plan, serving.output)
         try:
-            app = label_application(Labelling(store, guidelines), Guard(serving.host, serving.token, tuple(serving.names)))
+            app = label_application(
+                Labelling(store, guidelines),
+                Guard(serving.host, serving.token, tuple(serving.names)),
+            )
             run_server(app, listening, serving.host, serving.token, started)
         finally:
             store.close()
@@ -105,9 +133,21 @@ def serve_labels(serving: LabelServing, started: Callable[[str], None], tell: Te
 def _check_output(serving: LabelServing) -> None:
     """Refuse to write over judgments that did not come from the file of answers."""
     each, table = raters_path(serving.output), table_path(serving.output)
-    written = {"-o": serving.output, "the judgments of each person": each, "the label table": table, "--state": serving.state}
+    written = {
+        "-o": serving.output,
+        "the judgments of each person": each,
+        "the label table": table,
+        "--state": serving.state,
+    }
     written["the lock of --state"] = f"{serving.state}.lock"
-    inputs = (serving.pairs, serving.queries, serving.documents, serving.gold, serving.model, serving.guidelines)
+    inputs = (
+        serving.pairs,
+        serving.queries,
+        serving.documents,
+        serving.gold,
+        serving.model,
+        serving.guidelines,
+    )
     refuse_same_files(written, inputs)
     for path in (serving.output, each):
         refuse_to_replace_judgments(path, ("people",), option="-o")
@@ -115,4 +155,7 @@ def _check_output(serving: LabelServing) -> None:
     for path in (serving.output, each, table):
         if Path(path).is_file() and Path(path).stat().st_size and not Path(serving.state).exists():
             found = f"found judgments without their answers {serving.state}"
-            raise OptionError(f"-o {path}: {found}, expected both or none; name the file of the answers with --state")
+            raise OptionError(
+                f"-o {path}: {found}, expected both or none; name the file of the answers "
+                f"with --state"
+            )

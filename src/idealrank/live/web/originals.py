@@ -39,18 +39,25 @@ class Originals:
         not plain judgments.
         """
         run_name, inputs = stored.fields.get("path") or "", stored.fields["inputs"]
-        last = max((place for place, one in enumerate(inputs) if one["name"] == run_name), default=-1)
+        last = max(
+            (place for place, one in enumerate(inputs) if one["name"] == run_name), default=-1
+        )
         judgments = [one for place, one in enumerate(inputs) if place != last]
         if last < 0 or len(judgments) != 1:
             return None
-        found = [self._found(one["name"], int(one["size"]), one["sha256"]) for one in (judgments[0], inputs[last])]
+        found = [
+            self._found(one["name"], int(one["size"]), one["sha256"])
+            for one in (judgments[0], inputs[last])
+        ]
         if found[0] is None or found[1] is None:
             return None
         try:
             qrels = self._read.get(("qrels", judgments[0]["sha256"]), lambda: read_qrels(found[0]))
             declared = stored.fields.get("labels")
             if declared is not None and not declared["found"]:
-                qrels = qrels.labelled(declared["kind"], sampled_negatives=declared["sampled_negatives"])
+                qrels = qrels.labelled(
+                    declared["kind"], sampled_negatives=declared["sampled_negatives"]
+                )
             run = self._read.get(("run", inputs[last]["sha256"]), lambda: read_run(found[1]))
         except (IdealrankError, OSError):
             return None
@@ -77,7 +84,10 @@ class Originals:
             state = path.stat()
             if state.st_size != size:
                 return False
-            return self._hashes.get((path, state.st_size, state.st_mtime_ns), lambda: _sha256(path)) == sha256
+            return (
+                self._hashes.get((path, state.st_size, state.st_mtime_ns), lambda: _sha256(path))
+                == sha256
+            )
         except OSError:
             return False
 

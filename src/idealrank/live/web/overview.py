@@ -27,16 +27,36 @@ _CHOICES = 200  # runs, measures and tags to choose from
 def overview(request: Request) -> Response:
     """Answer ``/``."""
     site = Site.of(request)
-    asked = {name: request.query_params.get(name, "").strip() for name in ("measure", "run", "tag", "show")}
+    asked = {
+        name: request.query_params.get(name, "").strip()
+        for name in ("measure", "run", "tag", "show")
+    }
     with site.folder.opened() as store:
-        counts: dict[str, int] = {} if store is None else dict(store.rows("SELECT kind, count(*) FROM entry GROUP BY kind"))
+        counts: dict[str, int] = (
+            {}
+            if store is None
+            else dict(store.rows("SELECT kind, count(*) FROM entry GROUP BY kind"))
+        )
         if store is None or not counts.get("evaluation"):
-            return site.page("overview.html", {"title": "Overview", "counts": counts, "folder": site.folder.path, "is_empty": True})
+            return site.page(
+                "overview.html",
+                {
+                    "title": "Overview",
+                    "counts": counts,
+                    "folder": site.folder.path,
+                    "is_empty": True,
+                },
+            )
         shown = _shown(asked["show"])
         context = {
-            "title": "Overview", "counts": counts, "is_empty": False, "asked": asked | {"show": str(shown)}, "choices": _choices(store),
-            "verdicts": _verdicts(store), "monitors": alarms_open(store),
-        }  # fmt: skip
+            "title": "Overview",
+            "counts": counts,
+            "is_empty": False,
+            "asked": asked | {"show": str(shown)},
+            "choices": _choices(store),
+            "verdicts": _verdicts(store),
+            "monitors": alarms_open(store),
+        }
         try:
             timeline = _timeline(store, asked, shown)
         except (InputError, OptionError) as error:
@@ -47,21 +67,32 @@ def overview(request: Request) -> Response:
 
 
 def _shown(text: str) -> int:
-    return min(max(int(text), 1), _MOST_SHOWN) if text.isascii() and text.isdigit() and len(text) < 9 else SHOWN
+    return (
+        min(max(int(text), 1), _MOST_SHOWN)
+        if text.isascii() and text.isdigit() and len(text) < 9
+        else SHOWN
+    )
 
 
 def _choices(store: Store) -> dict[str, list[str]]:
     asked = {
-        "runs": "SELECT name FROM entry WHERE kind = 'evaluation' GROUP BY name ORDER BY max(time) DESC LIMIT ?",
-        "measures": "SELECT measure FROM mean GROUP BY measure ORDER BY count(*) DESC, min(place), measure LIMIT ?",
+        "runs": "SELECT name FROM entry WHERE kind = 'evaluation' GROUP BY name ORDER BY max(time) "
+        "DESC LIMIT ?",
+        "measures": "SELECT measure FROM mean GROUP BY measure ORDER BY count(*) DESC, min(place), "
+        "measure LIMIT ?",
         "tags": "SELECT tag FROM tag GROUP BY tag ORDER BY count(*) DESC, tag LIMIT ?",
     }
-    return {name: [str(row[0]) for row in store.rows(sql, [_CHOICES])] for name, sql in asked.items()}
+    return {
+        name: [str(row[0]) for row in store.rows(sql, [_CHOICES])] for name, sql in asked.items()
+    }
 
 
 def _verdicts(store: Store) -> list[dict[str, str]]:
     """The newest comparisons and gates."""
-    sql = "SELECT id, kind, name, time FROM entry WHERE kind <> 'evaluation' ORDER BY time DESC, id LIMIT ?"
+    sql = (
+        "SELECT id, kind, name, time FROM entry WHERE kind <> 'evaluation' ORDER BY time DESC, id "
+        "LIMIT ?"
+    )
     names = ("id", "kind", "name", "when")
     rows = [dict(zip(names, map(str, row), strict=True)) for row in store.rows(sql, [_VERDICTS])]
     return [row | {"when": minute(row["when"])} for row in rows]
@@ -72,7 +103,10 @@ def _timeline(store: Store, asked: Mapping[str, str], shown: int) -> Timeline:
     records are not even read.
     """
     conditions, parameters = "kind = 'evaluation'", []
-    for name, condition in (("run", "name = ?"), ("tag", "id IN (SELECT id FROM tag WHERE tag = ?)")):
+    for name, condition in (
+        ("run", "name = ?"),
+        ("tag", "id IN (SELECT id FROM tag WHERE tag = ?)"),
+    ):
         if asked[name]:
             conditions += f" AND {condition}"
             parameters.append(asked[name])
@@ -84,7 +118,9 @@ def _timeline(store: Store, asked: Mapping[str, str], shown: int) -> Timeline:
     sql = f"SELECT time FROM entry WHERE {conditions} ORDER BY time DESC LIMIT 1 OFFSET ?"  # noqa: S608
     earlier = store.rows(sql, [*parameters, shown - 1])
     since = str(earlier[0][0]) if earlier else None
-    return store.history(measure or None, run=asked["run"] or None, tag=asked["tag"] or None, since=since)
+    return store.history(
+        measure or None, run=asked["run"] or None, tag=asked["tag"] or None, since=since
+    )
 
 
 def _spelled(measure: str) -> str:
@@ -101,10 +137,14 @@ def _over_time(site: Site, store: Store, timeline: Timeline) -> dict[str, Any]:
     found = timeline.steps(together=together)
     newest = [found[point.id] for point in reversed(timeline.points)]
     return {
-        "measure": timeline.measure, "drawing": Drawing.of(timeline, ends, together=together), "n_points": len(timeline.points),
-        "rows": _rows(newest[:_LISTED], ends), "n_rows": len(newest), "newest": newest[0],
+        "measure": timeline.measure,
+        "drawing": Drawing.of(timeline, ends, together=together),
+        "n_points": len(timeline.points),
+        "rows": _rows(newest[:_LISTED], ends),
+        "n_rows": len(newest),
+        "newest": newest[0],
         "headline": _headline(newest[0], timeline.measure),
-    }  # fmt: skip
+    }
 
 
 def _headline(newest: Step, measure: str) -> str:
@@ -130,7 +170,10 @@ def intervals_of(site: Site, store: Store, timeline: Timeline) -> dict[str, tupl
     lacking = [key for key in keys if site.intervals.known(keys[key]) is None]
     for key, values in counted_values(store, timeline.measure, lacking).items() if lacking else ():
         found = None if values is None or not values.size else mean_interval(values)
-        site.intervals.put(keys[key], (float("nan"),) * 2 if found is None else (float(found.low), float(found.high)))
+        site.intervals.put(
+            keys[key],
+            (float("nan"),) * 2 if found is None else (float(found.low), float(found.high)),
+        )
     known = {key: site.intervals.known(keys[key]) for key in keys}
     return {key: ends for key, ends in known.items() if ends is not None}
 
@@ -148,10 +191,17 @@ def _rows(newest: Sequence[Step], ends: Mapping[str, tuple[float, float]]) -> li
     lacking = (float("nan"), float("nan"))
     return [
         {
-            "id": step.point.id, "run": step.point.run, "value": number(step.point.value),
-            "interval": interval(ends.get(step.point.id, lacking), places), "change": step.change, "breaks": step.breaks,
-            "when": minute(step.point.when), "stamp": step.point.when, "commit": short_commit(step.point), "tags": step.point.tags,
+            "id": step.point.id,
+            "run": step.point.run,
+            "value": number(step.point.value),
+            "interval": interval(ends.get(step.point.id, lacking), places),
+            "change": step.change,
+            "breaks": step.breaks,
+            "when": minute(step.point.when),
+            "stamp": step.point.when,
+            "commit": short_commit(step.point),
+            "tags": step.point.tags,
             "convention": step.point.convention,
         }
         for step in newest
-    ]  # fmt: skip
+    ]

@@ -52,7 +52,11 @@ class QuerySide:
         if place is None or measure not in texts:
             return math.nan
         column = texts.index(measure)
-        return float(self.evaluation.values[place, column]) if self.evaluation.scored[place, column] else math.nan
+        return (
+            float(self.evaluation.values[place, column])
+            if self.evaluation.scored[place, column]
+            else math.nan
+        )
 
     def place(self, query: str) -> int | None:
         """Place of a query; None if it is not evaluated."""
@@ -66,7 +70,13 @@ def sides_of(site: Site, store: Store, ids: Sequence[str]) -> list[QuerySide]:
     for one in ids:
         entry = entry_of(store, one, "evaluation")
         stored = store.evaluation(entry.id)
-        sides.append(QuerySide(entry, stored, site.results.get(("evaluation", entry.id), lambda stored=stored: stored.evaluation)))  # type: ignore[misc]
+        sides.append(
+            QuerySide(
+                entry,
+                stored,
+                site.results.get(("evaluation", entry.id), lambda stored=stored: stored.evaluation),  # type: ignore[misc]
+            )
+        )
     return sides
 
 
@@ -81,12 +91,17 @@ def asked_sides(site: Site, store: Store, request: Request) -> list[QuerySide]:
 
 def measure_of(sides: Sequence[QuerySide], text: str) -> Measure:
     """The measure that is asked for, or the first one that all have."""
-    common = [one for one in sides[-1].evaluation.measures if all(one in side.evaluation.measures for side in sides)]
+    common = [
+        one
+        for one in sides[-1].evaluation.measures
+        if all(one in side.evaluation.measures for side in sides)
+    ]
     asked = parse_measure(text) if text else None
     found = next((one for one in common if asked is None or str(one) == str(asked)), None)
     if found is None:
         raise OptionError(
-            f"measure {text or 'in common'}: found no values of it, expected one of {', '.join(map(str, common)) or 'none at all'}"
+            f"measure {text or 'in common'}: found no values of it, expected one of "
+            f"{', '.join(map(str, common)) or 'none at all'}"
         )
     return found
 
@@ -107,17 +122,38 @@ def queries_page(request: Request) -> Response:
         number_of_pages = max(1, math.ceil(len(order) / _PAGE))
         at = min(_number(asked.get("page", "1")), number_of_pages)
         rows = [
-            {"query": queries[place], "values": [number(float(one)) for one in values[place]], "difference": _difference(values[place])}
+            {
+                "query": queries[place],
+                "values": [number(float(one)) for one in values[place]],
+                "difference": _difference(values[place]),
+            }
             for place in order[(at - 1) * _PAGE : at * _PAGE]
         ]
         ids = _ids(sides)
-        return site.page("queries.html", {
-            "title": f"Queries of {sides[-1].entry.name}", "sides": sides, "measure": str(measure), "rows": rows, "sort": sort,
-            "sorts": {name: text for name, text in _SORTS.items() if len(sides) > 1 or name not in ("loss", "gain")}, "find": words,
-            "page": at, "n_pages": number_of_pages, "n_queries": len(order), "ids": ids, "direction": measure.direction or 1,
-            "measures": [str(one) for one in sides[-1].evaluation.measures], "address": f"/query?{urlencode(ids)}&query=",
-            "more": f"/queries?{urlencode({**ids, 'measure': str(measure), 'sort': sort, 'find': words})}&page=",
-        })  # fmt: skip
+        return site.page(
+            "queries.html",
+            {
+                "title": f"Queries of {sides[-1].entry.name}",
+                "sides": sides,
+                "measure": str(measure),
+                "rows": rows,
+                "sort": sort,
+                "sorts": {
+                    name: text
+                    for name, text in _SORTS.items()
+                    if len(sides) > 1 or name not in ("loss", "gain")
+                },
+                "find": words,
+                "page": at,
+                "n_pages": number_of_pages,
+                "n_queries": len(order),
+                "ids": ids,
+                "direction": measure.direction or 1,
+                "measures": [str(one) for one in sides[-1].evaluation.measures],
+                "address": f"/query?{urlencode(ids)}&query=",
+                "more": f"/queries?{urlencode({**ids, 'measure': str(measure), 'sort': sort, 'find': words})}&page=",  # noqa: E501
+            },
+        )
 
 
 def _ids(sides: Sequence[QuerySide]) -> dict[str, str]:
@@ -138,7 +174,9 @@ def _values(sides: Sequence[QuerySide], measure: Measure) -> tuple[list[str], Fl
     for column, side in enumerate(sides):
         own = [str(one) for one in side.evaluation.measures].index(str(measure))
         at = [places[query] for query in side.evaluation.queries]
-        values[at, column] = np.where(side.evaluation.scored[:, own], side.evaluation.values[:, own], math.nan)
+        values[at, column] = np.where(
+            side.evaluation.scored[:, own], side.evaluation.values[:, own], math.nan
+        )
     return queries, values
 
 
@@ -172,21 +210,39 @@ def query_page(request: Request) -> Response:
             raise HTTPException(404, f"query {query!r}: found in none of these evaluations")
         measure = measure_of(sides, asked.get("measure", "").strip())
         ids = _ids(sides)
-        return site.page("query.html", {
-            "title": query, "query": query, "sides": sides, "measure": str(measure), "values": _value_table(sides, places),
-            "rankings": _rankings(site, sides, query, measure), "ids": ids, "folders": site.originals.folders,
-            "measures": [str(one) for one in sides[-1].evaluation.measures], "every": f"/queries?{urlencode(ids)}",
-        } | _neighbours(sides, measure, query, ids))  # fmt: skip
+        return site.page(
+            "query.html",
+            {
+                "title": query,
+                "query": query,
+                "sides": sides,
+                "measure": str(measure),
+                "values": _value_table(sides, places),
+                "rankings": _rankings(site, sides, query, measure),
+                "ids": ids,
+                "folders": site.originals.folders,
+                "measures": [str(one) for one in sides[-1].evaluation.measures],
+                "every": f"/queries?{urlencode(ids)}",
+            }
+            | _neighbours(sides, measure, query, ids),
+        )
 
 
-def _neighbours(sides: Sequence[QuerySide], measure: Measure, query: str, ids: dict[str, str]) -> dict[str, Any]:
+def _neighbours(
+    sides: Sequence[QuerySide], measure: Measure, query: str, ids: dict[str, str]
+) -> dict[str, Any]:
     """The queries before and after it, the largest loss or the worst value first."""
     queries, values = _values(sides, measure)
     order = _order(queries, values, "loss" if len(sides) > 1 else "worst", measure.direction or 1)
     at = order.index(queries.index(query))
-    around = {"before": order[at - 1] if at else None, "after": order[at + 1] if at + 1 < len(order) else None}
+    around = {
+        "before": order[at - 1] if at else None,
+        "after": order[at + 1] if at + 1 < len(order) else None,
+    }
     links = {
-        name: None if place is None else f"/query?{urlencode({**ids, 'measure': str(measure), 'query': queries[place]}, errors='replace')}"
+        name: None
+        if place is None
+        else f"/query?{urlencode({**ids, 'measure': str(measure), 'query': queries[place]}, errors='replace')}"  # noqa: E501
         for name, place in around.items()
     }
     return {**links, "position": at + 1, "n_queries": len(order)}
@@ -197,10 +253,20 @@ def _value_table(sides: Sequence[QuerySide], places: Sequence[int | None]) -> Ta
     columns: list[Column[str]] = [Column(title="measure", cell=str)]
     for side, place in zip(sides, places, strict=True):
         columns.append(
-            Column(title=side.entry.name, kind="number", cell=lambda text, side=side, place=place: number_cell(side.value(text, place)))  # type: ignore[misc]
+            Column(
+                title=side.entry.name,
+                kind="number",
+                cell=lambda text, side=side, place=place: number_cell(side.value(text, place)),  # type: ignore[misc]
+            )
         )
     if len(sides) > 1:
-        columns.append(Column(title="difference", kind="number", cell=lambda text: _change_cell(sides, places, text)))
+        columns.append(
+            Column(
+                title="difference",
+                kind="number",
+                cell=lambda text: _change_cell(sides, places, text),
+            )
+        )
     return Table.of(columns, common, title="Values of this query")
 
 
@@ -213,11 +279,17 @@ def _change_cell(sides: Sequence[QuerySide], places: Sequence[int | None], text:
     return cell._replace(tone="worse") if (b - a) * direction < 0 else cell
 
 
-def _rankings(site: Site, sides: Sequence[QuerySide], query: str, measure: Measure) -> list[dict[str, Any]]:
+def _rankings(
+    site: Site, sides: Sequence[QuerySide], query: str, measure: Measure
+) -> list[dict[str, Any]]:
     return [
-        {"name": side.entry.name, "id": side.entry.id, **(_explained(site, side, query, measure) or _listed(side, query, measure))}
+        {
+            "name": side.entry.name,
+            "id": side.entry.id,
+            **(_explained(site, side, query, measure) or _listed(side, query, measure)),
+        }
         for side in sides
-    ]  # fmt: skip
+    ]
 
 
 def _explained(site: Site, side: QuerySide, query: str, measure: Measure) -> dict[str, Any] | None:
@@ -234,13 +306,20 @@ def _explained(site: Site, side: QuerySide, query: str, measure: Measure) -> dic
         [
             Column(title="rank", kind="number", cell=lambda row: Cell(str(row.rank), row.rank)),
             Column(title="document", cell=lambda row: row.document),
-            Column(title="grade", kind="number", cell=lambda row: Cell(f"{row.grade:g}", row.grade)),
+            Column(
+                title="grade", kind="number", cell=lambda row: Cell(f"{row.grade:g}", row.grade)
+            ),
             Column(title="adds", kind="number", cell=lambda row: number_cell(row.contribution)),
         ],
         found.ideal[: depth_of([measure])],
         title=f"Ideal ranking beside {side.entry.name}",
-    )  # fmt: skip
-    return {"table": table, "head": explanation_head(found)[1:], "better": _paragraphs(improvements(found)), "ideal": ideal}
+    )
+    return {
+        "table": table,
+        "head": explanation_head(found)[1:],
+        "better": _paragraphs(improvements(found)),
+        "ideal": ideal,
+    }
 
 
 def _paragraphs(lines: Sequence[str]) -> list[str]:
@@ -274,11 +353,26 @@ def _listed(side: QuerySide, query: str, measure: Measure) -> dict[str, Any]:
 
 
 def _listing_table(name: str, listing: Listing) -> Table:
-    rows = list(zip(range(1, len(listing.documents) + 1), listing.documents, listing.grades, listing.tied, strict=True))
+    rows = list(
+        zip(
+            range(1, len(listing.documents) + 1),
+            listing.documents,
+            listing.grades,
+            listing.tied,
+            strict=True,
+        )
+    )
     columns: list[Column[Any]] = [
         Column(title="rank", kind="number", cell=lambda row: Cell(str(row[0]), row[0])),
-        Column(title="document", cell=lambda row: Cell("unjudged", tone="quiet") if row[1] is None else row[1]),
-        Column(title="grade", kind="number", cell=lambda row: Cell("-") if row[2] is None else Cell(f"{row[2]:g}", row[2])),
+        Column(
+            title="document",
+            cell=lambda row: Cell("unjudged", tone="quiet") if row[1] is None else row[1],
+        ),
+        Column(
+            title="grade",
+            kind="number",
+            cell=lambda row: Cell("-") if row[2] is None else Cell(f"{row[2]:g}", row[2]),
+        ),
     ]
     if any(listing.tied):
         columns.append(Column(title="tied", cell=lambda row: "tied" if row[3] else ""))

@@ -43,7 +43,9 @@ class Serving:
         if self.store is not None and Path(self.store).is_file():
             raise OptionError(f"store {self.store}: found a file, expected the folder of a store")
         if missing := next((one for one in self.data if not Path(one).is_dir()), None):
-            raise OptionError(f"data {missing}: found no such folder, expected one with judgments and runs")
+            raise OptionError(
+                f"data {missing}: found no such folder, expected one with judgments and runs"
+            )
 
 
 def check_token(host: str, token: str) -> None:
@@ -51,10 +53,13 @@ def check_token(host: str, token: str) -> None:
     try:
         token.encode()
     except UnicodeEncodeError:
-        raise OptionError("token: found bytes that are no UTF-8, expected text; choose another token") from None
+        raise OptionError(
+            "token: found bytes that are no UTF-8, expected text; choose another token"
+        ) from None
     if not is_loopback(host) and not token:
         raise OptionError(
-            f"host {host}: found an address that other machines reach and no token, expected a token: set IDEALRANK_TOKEN or "
+            f"host {host}: found an address that other machines reach and no token, expected "
+            f"a token: set IDEALRANK_TOKEN or "
             "--token, or listen on 127.0.0.1"
         )
 
@@ -85,13 +90,23 @@ def load_web(what: str) -> Any:
     return load_extra("uvicorn", what, "web")
 
 
-def run_server(app: "ASGIApp", listening: socket.socket, host: str, token: str, started: Callable[[str], None]) -> None:
+def run_server(
+    app: "ASGIApp", listening: socket.socket, host: str, token: str, started: Callable[[str], None]
+) -> None:
     """Answer requests until a signal ends the process."""
     uvicorn = load_web("a web page")
     config = uvicorn.Config(
-        app, log_level="error", access_log=False, server_header=False, proxy_headers=False, lifespan="off", ws="none",
-        timeout_graceful_shutdown=_GRACE, http=_http_protocol(), backlog=_BACKLOG,
-    )  # fmt: skip
+        app,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="off",
+        ws="none",
+        timeout_graceful_shutdown=_GRACE,
+        http=_http_protocol(),
+        backlog=_BACKLOG,
+    )
     server = uvicorn.Server(config)
 
     async def run() -> None:
@@ -117,7 +132,9 @@ class _WaitingConnections:
     def add(self, connection: Any) -> None:
         if connection in self._timers:  # a few bytes more give no more time
             return
-        self._timers[connection] = asyncio.get_running_loop().call_later(_LONGEST_WAIT, self._close, connection)
+        self._timers[connection] = asyncio.get_running_loop().call_later(
+            _LONGEST_WAIT, self._close, connection
+        )
         if len(self._timers) > _MOST_WAITING:
             self._close(next(iter(self._timers)))
 
@@ -155,7 +172,11 @@ def _http_protocol() -> type[asyncio.Protocol]:
 
         def _sort(self) -> None:
             """A connection waits unless a whole request is being answered."""
-            is_answering = self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+            is_answering = (
+                self.cycle is not None
+                and not self.cycle.response_complete
+                and not self.cycle.more_body
+            )
             (waiting.remove if is_answering else waiting.add)(self)
 
     return BoundedProtocol
@@ -165,9 +186,19 @@ async def _prepare(app: "ASGIApp", host: str, token: str) -> None:
     """Answer the first page once before any request: what it loads and computes is then there."""
     headers = [(b"host", host.encode()), (b"authorization", f"Bearer {token}".encode())]
     scope: dict[str, Any] = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http", "path": "/", "raw_path": b"/",
-        "query_string": b"", "root_path": "", "headers": headers, "server": (host, 80), "client": None,
-    }  # fmt: skip
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": "/",
+        "raw_path": b"/",
+        "query_string": b"",
+        "root_path": "",
+        "headers": headers,
+        "server": (host, 80),
+        "client": None,
+    }
 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": b"", "more_body": False}
@@ -182,9 +213,13 @@ async def _prepare(app: "ASGIApp", host: str, token: str) -> None:
 def bound(host: str, port: int) -> socket.socket:
     """Return a socket that listens, so that a port in use is found before anything is loaded."""
     try:
-        kind, _, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        kind, _, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
     except (socket.gaierror, UnicodeError, OverflowError) as error:
-        raise OptionError(f"host {host}: {error}; expected an address of this machine, such as 127.0.0.1") from None
+        raise OptionError(
+            f"host {host}: {error}; expected an address of this machine, such as 127.0.0.1"
+        ) from None
     # With its protocol named, asyncio sends small pieces at once; else an answer on an open
     # connection waits 40 ms for the client's system.
     made = socket.socket(kind, socket.SOCK_STREAM, protocol)
@@ -200,7 +235,13 @@ def bound(host: str, port: int) -> socket.socket:
 
 def _refused(error: OSError, host: str, port: int) -> str:
     if error.errno == errno.EADDRINUSE:
-        return f"port {port}: found a port in use, expected a free one; choose another with --port, or --port 0 for any"
+        return (
+            f"port {port}: found a port in use, expected a free one; choose another with --port, "
+            f"or --port 0 for any"
+        )
     if error.errno in (errno.EACCES, errno.EPERM):
         return f"port {port}: {error.strerror}; expected a port from 1024 on"
-    return f"host {host}: {error.strerror or error}; expected an address of this machine, such as 127.0.0.1"
+    return (
+        f"host {host}: {error.strerror or error}; expected an address of this machine, such as "
+        f"127.0.0.1"
+    )

@@ -37,9 +37,13 @@ STORE_PAGES = (
 """Address and name of the pages of a store, as the top of each page lists them."""
 
 _TITLES = {
-    400: "This request cannot be answered", 401: "Sign in", 403: "Not allowed", 404: "Not found", 405: "Only for reading",
+    400: "This request cannot be answered",
+    401: "Sign in",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Only for reading",
     503: "The store cannot be read",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +70,21 @@ class Site:
 
     def page(self, name: str, context: Mapping[str, Any], status: int = 200) -> Response:
         """Answer with a template."""
-        shared: dict[str, Any] = {"version": __version__, "assets": asset_versions(), "has_token": bool(self.guard.token), "address": ""}
+        shared: dict[str, Any] = {
+            "version": __version__,
+            "assets": asset_versions(),
+            "has_token": bool(self.guard.token),
+            "address": "",
+        }
         shared |= {"pages": self.pages, "is_store": self.pages is STORE_PAGES}
-        text: str = templates("`idealrank serve`", "web", "idealrank.live.web").get_template(name).render({**shared, **context})
-        return Response(text.encode("utf-8", "backslashreplace"), status, media_type="text/html; charset=utf-8")
+        text: str = (
+            templates("`idealrank serve`", "web", "idealrank.live.web")
+            .get_template(name)
+            .render({**shared, **context})
+        )
+        return Response(
+            text.encode("utf-8", "backslashreplace"), status, media_type="text/html; charset=utf-8"
+        )
 
     @staticmethod
     def asset(name: str) -> tuple[str, str]:
@@ -86,7 +101,10 @@ _ASSETS = {"style.css": _CSS, "page.js": _SCRIPT, "label.css": _CSS, "label.js":
 @cache
 def _assets() -> dict[str, str]:
     folder = resources.files("idealrank.live.web").joinpath("assets")
-    own = {name: folder.joinpath(name).read_text(encoding="utf-8") for name in ("web.css", "page.js", "label.css", "label.js")}
+    own = {
+        name: folder.joinpath(name).read_text(encoding="utf-8")
+        for name in ("web.css", "page.js", "label.css", "label.js")
+    }
     return {**own, "style.css": f"{styles()}\n{own.pop('web.css')}"}
 
 
@@ -95,7 +113,10 @@ def asset_versions() -> dict[str, str]:
     """Addresses of files that pages load, each with the hash of its content: browsers keep them
     until they change.
     """
-    return {name: f"/assets/{name}?v={sha256(text.encode()).hexdigest()[:12]}" for name, text in _assets().items()}
+    return {
+        name: f"/assets/{name}?v={sha256(text.encode()).hexdigest()[:12]}"
+        for name, text in _assets().items()
+    }
 
 
 def failure(error: Exception) -> tuple[int, str]:
@@ -127,7 +148,11 @@ def told(site: Site, path: str, status: int, detail: str) -> Response:
         return Response(content, status, headers, media_type="application/json")
     if path == "/metrics":
         return Response(f"{detail}\n", status, headers, media_type="text/plain; charset=utf-8")
-    found = site.page("failure.html", {"title": _TITLES.get(status, "Something failed"), "detail": detail, "status": status}, status)
+    found = site.page(
+        "failure.html",
+        {"title": _TITLES.get(status, "Something failed"), "detail": detail, "status": status},
+        status,
+    )
     found.headers.update(headers)
     return found
 
@@ -136,8 +161,13 @@ def guarded_application(site: Site, routes: Sequence[BaseRoute]) -> ASGIApp:
     """Pages behind the guard of a site, with the files that all pages load, the form for the token,
     and answers to errors.
     """
-    shared = [Route("/assets/{name}", _asset, methods=["GET"]), Route(SIGN_IN, _sign_in, methods=["POST"])]
-    handlers: dict[Any, Any] = dict.fromkeys((HTTPException, IdealrankError, Exception), answer_error)
+    shared = [
+        Route("/assets/{name}", _asset, methods=["GET"]),
+        Route(SIGN_IN, _sign_in, methods=["POST"]),
+    ]
+    handlers: dict[Any, Any] = dict.fromkeys(
+        (HTTPException, IdealrankError, Exception), answer_error
+    )
     app = Starlette(routes=[*routes, *shared], exception_handlers=handlers)
     app.state.site = site
 
@@ -149,7 +179,9 @@ def guarded_application(site: Site, routes: Sequence[BaseRoute]) -> ASGIApp:
 
 def _asset(request: Request) -> Response:
     content, kind = Site.asset(request.path_params["name"])
-    return Response(content, headers={"cache-control": "public, max-age=31536000, immutable"}, media_type=kind)
+    return Response(
+        content, headers={"cache-control": "public, max-age=31536000, immutable"}, media_type=kind
+    )
 
 
 async def _sign_in(request: Request) -> Response:
@@ -157,7 +189,9 @@ async def _sign_in(request: Request) -> Response:
     guard = Site.of(request).guard
     given = (await form_of(request, _MOST_BODY)).get("token", "")
     if not guard.fits(given.strip()):
-        raise HTTPException(401, "found a wrong token; expected the token that the server was started with")
+        raise HTTPException(
+            401, "found a wrong token; expected the token that the server was started with"
+        )
     answer = RedirectResponse("/", 303)
     answer.set_cookie(COOKIE, guard.session, httponly=True, samesite="strict", path="/")
     return answer
@@ -169,6 +203,8 @@ async def form_of(request: Request, most: int) -> dict[str, str]:
     async for part in request.stream():
         body += part
         if len(body) > most:
-            raise HTTPException(413, f"found a form of more than {most:,} bytes, expected a smaller one")
+            raise HTTPException(
+                413, f"found a form of more than {most:,} bytes, expected a smaller one"
+            )
     fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
     return {name: values[0] for name, values in fields.items()}

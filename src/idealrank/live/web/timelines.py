@@ -77,8 +77,10 @@ class Panel:
         if not known:
             return f"{self.run or 'all runs'}: no value"
         return (
-            f"{self.run or 'all runs'}: {len(known):,} value{'s' * (len(known) != 1)} from {minute(self.dots[0].point.when)} to "
-            f"{minute(self.dots[-1].point.when)}, first {number(known[0])}, last {number(known[-1])}, "
+            f"{self.run or 'all runs'}: {len(known):,} value{'s' * (len(known) != 1)} from "
+            f"{minute(self.dots[0].point.when)} to "
+            f"{minute(self.dots[-1].point.when)}, first {number(known[0])}, last "
+            f"{number(known[-1])}, "
             f"lowest {number(min(known))}, highest {number(max(known))}"
         )
 
@@ -122,18 +124,30 @@ class Drawing:
         newest = {run: points[-1].when for run, points in lines.items()}
         shown = sorted(lines, key=lambda run: newest[run], reverse=True)[:_MOST_PANELS]
         points = [point for point in timeline.points if together or point.run in shown]
-        ends = [end for point in points for end in intervals.get(point.id, ()) if math.isfinite(end)]
+        ends = [
+            end for point in points for end in intervals.get(point.id, ()) if math.isfinite(end)
+        ]
         values = [point.value for point in points if point.known]
         if not values:
             return cls(panels=[], left_out=len(lines))
         scale = _Scale.over([*values, *ends], _TALL if len(shown) == 1 else _LOW)
         found = timeline.steps(together=together)
         x = {point.id: _share(place, len(points)) for place, point in enumerate(points)}
-        panels = [_panel(run, [found[point.id] for point in lines[run]], x, scale, intervals) for run in shown]
+        panels = [
+            _panel(run, [found[point.id] for point in lines[run]], x, scale, intervals)
+            for run in shown
+        ]
         for panel in panels:
             ids = {point.id for point in lines[panel.run]}
-            panel.alarms.extend(Mark(x=x[one], label=label) for one, label in (marks or {}).items() if one in ids)
-        return cls(panels=panels, left_out=len(lines) - len(shown), dates=_dates(points, x), has_bands=any(panel.bands for panel in panels))
+            panel.alarms.extend(
+                Mark(x=x[one], label=label) for one, label in (marks or {}).items() if one in ids
+            )
+        return cls(
+            panels=panels,
+            left_out=len(lines) - len(shown),
+            dates=_dates(points, x),
+            has_bands=any(panel.bands for panel in panels),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,17 +163,26 @@ class _Scale:
     def over(cls, values: Sequence[float], height: int) -> "_Scale":
         low, high = min(values), max(values)
         room = (high - low) * 0.05 or abs(high) * 0.05 or 0.5
-        return cls(low=low - room, high=high + room, height=height, step=_step(low - room, high + room, 4 if height > _LOW else 2))
+        return cls(
+            low=low - room,
+            high=high + room,
+            height=height,
+            step=_step(low - room, high + room, 4 if height > _LOW else 2),
+        )
 
     def y(self, value: float) -> float:
-        return round(_EDGE + (self.high - value) / (self.high - self.low) * (self.height - 2 * _EDGE), 1)
+        return round(
+            _EDGE + (self.high - value) / (self.high - self.low) * (self.height - 2 * _EDGE), 1
+        )
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
         places = max(0, -math.floor(math.log10(self.step) + 1e-9))
         first = math.ceil(self.low / self.step)
         steps_up = range(first, math.floor(self.high / self.step) + 1)
-        return [(self.y(place * self.step), f"{place * self.step:.{places}f}") for place in steps_up]
+        return [
+            (self.y(place * self.step), f"{place * self.step:.{places}f}") for place in steps_up
+        ]
 
 
 def _step(low: float, high: float, fewest: int) -> float:
@@ -167,8 +190,12 @@ def _step(low: float, high: float, fewest: int) -> float:
     values.
     """
     power = math.floor(math.log10(high - low))
-    steps_down = (factor * 10.0**exponent for exponent in range(power, power - 3, -1) for factor in (5, 2, 1))
-    return next(step for step in steps_down if math.floor(high / step) - math.ceil(low / step) + 1 >= fewest)
+    steps_down = (
+        factor * 10.0**exponent for exponent in range(power, power - 3, -1) for factor in (5, 2, 1)
+    )
+    return next(
+        step for step in steps_down if math.floor(high / step) - math.ceil(low / step) + 1 >= fewest
+    )
 
 
 def _share(place: int, total: int) -> float:
@@ -176,7 +203,13 @@ def _share(place: int, total: int) -> float:
     return round((place + 0.5) / total * 100, 3)
 
 
-def _panel(run: str, line: Sequence[Step], x: Mapping[str, float], scale: _Scale, intervals: Mapping[str, tuple[float, float]]) -> Panel:
+def _panel(
+    run: str,
+    line: Sequence[Step],
+    x: Mapping[str, float],
+    scale: _Scale,
+    intervals: Mapping[str, tuple[float, float]],
+) -> Panel:
     panel = Panel(run=run, height=scale.height, ticks=scale.ticks)
     places = decimals(list(intervals.values()))
     stretches: list[list[Point]] = [[]]
@@ -190,7 +223,14 @@ def _panel(run: str, line: Sequence[Step], x: Mapping[str, float], scale: _Scale
             stretches.append([])
             continue
         stretches[-1].append(point)
-        panel.dots.append(Dot(point=point, x=x[point.id], y=scale.y(point.value), text=_said(step, intervals.get(point.id), places)))
+        panel.dots.append(
+            Dot(
+                point=point,
+                x=x[point.id],
+                y=scale.y(point.value),
+                text=_said(step, intervals.get(point.id), places),
+            )
+        )
         if point.commit and (before is None or before.commit != point.commit):
             panel.commits.append(Mark(x=x[point.id], label=short_commit(point)))
         before = point
@@ -203,7 +243,11 @@ def _panel(run: str, line: Sequence[Step], x: Mapping[str, float], scale: _Scale
     return panel
 
 
-def _bands(known: Sequence[tuple[float, Point]], scale: _Scale, intervals: Mapping[str, tuple[float, float]]) -> list[str]:
+def _bands(
+    known: Sequence[tuple[float, Point]],
+    scale: _Scale,
+    intervals: Mapping[str, tuple[float, float]],
+) -> list[str]:
     """Polygons between the ends of the intervals of neighbours; a value alone has a bar of its own
     width.
     """
@@ -216,8 +260,14 @@ def _bands(known: Sequence[tuple[float, Point]], scale: _Scale, intervals: Mappi
             runs.append([])
     bands = []
     for run in runs:
-        ends = [(at + side, high, low) for at, high, low in run for side in (-4, 4)] if len(run) == 1 else run
-        around = [f"{at:.1f},{high}" for at, high, _ in ends] + [f"{at:.1f},{low}" for at, _, low in reversed(ends)]
+        ends = (
+            [(at + side, high, low) for at, high, low in run for side in (-4, 4)]
+            if len(run) == 1
+            else run
+        )
+        around = [f"{at:.1f},{high}" for at, high, _ in ends] + [
+            f"{at:.1f},{low}" for at, _, low in reversed(ends)
+        ]
         bands += [" ".join(around)] if around else []
     return bands
 
@@ -225,9 +275,17 @@ def _bands(known: Sequence[tuple[float, Point]], scale: _Scale, intervals: Mappi
 def _said(step: Step, ends: tuple[float, float] | None, places: int) -> str:
     point = step.point
     words = [f"{point.run}: {number(point.value)}"]
-    words += [f"95 % interval {interval(ends, places)}"] if ends is not None and math.isfinite(ends[1] - ends[0]) else []
+    words += (
+        [f"95 % interval {interval(ends, places)}"]
+        if ends is not None and math.isfinite(ends[1] - ends[0])
+        else []
+    )
     words += [f"{step.change:+.4f}"] if step.change is not None else []
-    words += [minute(point.when), *([f"commit {short_commit(point)}"] if point.commit else []), *point.tags]
+    words += [
+        minute(point.when),
+        *([f"commit {short_commit(point)}"] if point.commit else []),
+        *point.tags,
+    ]
     return ", ".join(words)
 
 
@@ -235,16 +293,33 @@ def _thinned(marks: Sequence[Mark]) -> list[Mark]:
     """Every mark stays; of the labels only so many that they have room."""
     last, last_major, found = -math.inf, -math.inf, []
     for mark in marks:
-        is_shown, is_major = mark.x - last >= 100 / _LABELS, mark.x - last_major >= 100 / _NARROW_LABELS
-        last, last_major = mark.x if is_shown else last, mark.x if is_shown and is_major else last_major
-        found.append(Mark(x=mark.x, label=mark.label if is_shown else "", anchor=_anchor(mark.x), is_minor=not is_major))
+        is_shown, is_major = (
+            mark.x - last >= 100 / _LABELS,
+            mark.x - last_major >= 100 / _NARROW_LABELS,
+        )
+        last, last_major = (
+            mark.x if is_shown else last,
+            mark.x if is_shown and is_major else last_major,
+        )
+        found.append(
+            Mark(
+                x=mark.x,
+                label=mark.label if is_shown else "",
+                anchor=_anchor(mark.x),
+                is_minor=not is_major,
+            )
+        )
     return found
 
 
 def _dates(points: Sequence[Point], x: Mapping[str, float]) -> list[Mark]:
     """Days below the drawing, wherever there is room for the next."""
     marks = [Mark(x=x[points[0].id], label=points[0].when[:10])]
-    marks += [Mark(x=x[after.id], label=after.when[:10]) for before, after in pairwise(points) if before.when[:10] != after.when[:10]]
+    marks += [
+        Mark(x=x[after.id], label=after.when[:10])
+        for before, after in pairwise(points)
+        if before.when[:10] != after.when[:10]
+    ]
     return [mark for mark in _thinned(marks) if mark.label]
 
 

@@ -42,8 +42,10 @@ def check_room(what: str) -> None:
     tried = [sys.executable, "-P", "-c", "import vl_convert; vl_convert.javascript_bundle()"]
     if subprocess.run(tried, check=False, stdin=subprocess.DEVNULL, capture_output=True).returncode:  # noqa: S603  (no shell)
         raise InputError(
-            f"{what}: found an address space limited to {limit / 2**30:,.1f} GiB (ulimit -v), in which the drawing library cannot start; "
-            "expected no limit, since the library reserves far more addresses than memory. Limit the memory with a control group "
+            f"{what}: found an address space limited to {limit / 2**30:,.1f} GiB (ulimit -v), "
+            f"in which the drawing library cannot start; "
+            "expected no limit, since the library reserves far more addresses than memory. "
+            "Limit the memory with a control group "
             "(systemd-run -p MemoryMax=4G), or omit figures and pages"
         )
 
@@ -58,7 +60,12 @@ def _address_limit() -> int | None:
     return None if soft == resource.RLIM_INFINITY else soft
 
 
-_BUNDLING = [sys.executable, "-P", "-c", "import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle().encode())"]
+_BUNDLING = [
+    sys.executable,
+    "-P",
+    "-c",
+    "import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle().encode())",
+]
 _ahead: "list[subprocess.Popen[bytes]]" = []
 
 
@@ -98,7 +105,9 @@ _SIZE = re.compile(r'(?<= )(width|height)="([\d.]+)"')
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?!\d*e)")
 
 # Nothing is fetched and nothing is evaluated from text: Vega interprets its expressions instead.
-_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+)
 _PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -213,12 +222,21 @@ def page(specs: Mapping[str, Spec], title: str) -> str:
 @cache
 def licences() -> str:
     """The notices of Vega and of what its bundle brings along, which go with every copy."""
-    return resources.files("idealrank.reports.figures").joinpath("licences.txt").read_text(encoding="utf-8")
+    return (
+        resources.files("idealrank.reports.figures")
+        .joinpath("licences.txt")
+        .read_text(encoding="utf-8")
+    )
 
 
-def save(figures: Mapping[str, Spec], folder: Path, kind: Format, scale: float | None = None) -> list[Path]:
+def save(
+    figures: Mapping[str, Spec], folder: Path, kind: Format, scale: float | None = None
+) -> list[Path]:
     """Write figures to a folder, each file whole or not at all."""
-    return [write_file(folder / f"{name}.{kind}", drawn(spec, kind, scale)) for name, spec in figures.items()]
+    return [
+        write_file(folder / f"{name}.{kind}", drawn(spec, kind, scale))
+        for name, spec in figures.items()
+    ]
 
 
 def drawn(spec: Spec, kind: Format, scale: float | None = None) -> "str | bytes":
@@ -230,7 +248,12 @@ def _text(spec: Spec, _: float | None = None) -> str:
     return json.dumps(spec, indent=1, ensure_ascii=False) + "\n"
 
 
-_DRAWN: Mapping[str, Callable[[Spec, float | None], str | bytes]] = {"svg": svg, "png": png, "pdf": pdf, "json": _text}
+_DRAWN: Mapping[str, Callable[[Spec, float | None], str | bytes]] = {
+    "svg": svg,
+    "png": png,
+    "pdf": pdf,
+    "json": _text,
+}
 
 
 def write_file(path: Path, content: "str | bytes") -> Path:
@@ -255,7 +278,9 @@ def _vega() -> Any:
 
 def _as_script(value: Any) -> str:
     """JSON that can stand inside a script element, whatever texts it holds."""
-    return _inside_script(json.dumps(value)).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return (
+        _inside_script(json.dumps(value)).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    )
 
 
 def _inside_script(text: str) -> str:

@@ -25,11 +25,18 @@ def slice_rows(comparison: Comparison) -> list[Row]:
     slices.
     """
     rows: list[Row] = []
-    for pair, found in ((one, row) for one in leading_pairs(comparison) for row in one.measures.values()):
+    for pair, found in (
+        (one, row) for one in leading_pairs(comparison) for row in one.measures.values()
+    ):
         if found.slices is None:
             continue
         same: Row = {"measure": found.measure, "a": pair.a, "b": pair.b}
-        whole = {"slice": "all queries", "n": found.n, "p": number(found.p_corrected), "all": True} | _sided(found)
+        whole = {
+            "slice": "all queries",
+            "n": found.n,
+            "p": number(found.p_corrected),
+            "all": True,
+        } | _sided(found)
         places = _places([found, *found.slices])
         rows.append(same | whole | _effect(found, places))
         rows += [same | _sliced(one, places) for one in found.slices]
@@ -52,7 +59,9 @@ def _places(rows: "Sequence[Difference | Slice]") -> int:
     side.
     """
     intervals = [row.interval for row in rows if row.about == "mean difference"]
-    return decimals(intervals, apart=[(min(ends, key=abs), 0.0) for ends in intervals if ends[0] * ends[1] > 0])
+    return decimals(
+        intervals, apart=[(min(ends, key=abs), 0.0) for ends in intervals if ends[0] * ends[1] > 0]
+    )
 
 
 def _effect(row: "Difference | Slice", places: int) -> Row:
@@ -61,10 +70,18 @@ def _effect(row: "Difference | Slice", places: int) -> Row:
     """
     low, high = row.interval if row.about == "mean difference" else (math.nan, math.nan)
     brief = signed(row.difference, places)
-    ends = f"[{signed(low, places)}, {signed(high, places)}]" if math.isfinite(low) and math.isfinite(high) else ""
+    ends = (
+        f"[{signed(low, places)}, {signed(high, places)}]"
+        if math.isfinite(low) and math.isfinite(high)
+        else ""
+    )
     return {
-        "difference": number(row.difference), "low": number(low), "high": number(high), "brief": brief, "text": f"{brief}  {ends}".rstrip()
-    }  # fmt: skip
+        "difference": number(row.difference),
+        "low": number(low),
+        "high": number(high),
+        "brief": brief,
+        "text": f"{brief}  {ends}".rstrip(),
+    }
 
 
 def slices_template(level: float) -> Spec:
@@ -108,22 +125,55 @@ def _forest(tip: list[Spec]) -> list[Spec]:
     Marks are hollow where nothing is decided, and a hollow cross where judgments are too few.
     """
     all_queries = [{"filter": "datum.all"}]
-    fill = {"condition": {"test": "datum.side === 'equal' || datum.side === 'withheld'", "value": "@paper"}, **by_side()}
+    fill = {
+        "condition": {
+            "test": "datum.side === 'equal' || datum.side === 'withheld'",
+            "value": "@paper",
+        },
+        **by_side(),
+    }
     return [
         {
-            "transform": all_queries, "mark": {"type": "rect", "color": "@wash", "aria": False},
-            "encoding": {"x": {"field": "low", **_AGAIN}, "x2": {"field": "high"}, "y": {"value": 0}, "y2": {"value": "height"}},
+            "transform": all_queries,
+            "mark": {"type": "rect", "color": "@wash", "aria": False},
+            "encoding": {
+                "x": {"field": "low", **_AGAIN},
+                "x2": {"field": "high"},
+                "y": {"value": 0},
+                "y2": {"value": "height"},
+            },
         },
-        {"data": {"values": [{"difference": 0}]}, "mark": {"type": "rule", "color": "@ink", "strokeWidth": 1, "aria": False},
-         "encoding": {"y": {"value": 0}, "y2": {"value": "height"}}},
-        {"mark": {"type": "rule", "strokeWidth": 1.8, "aria": False},
-         "encoding": {"x": {"field": "low", **_AGAIN}, "x2": {"field": "high"}, "color": by_side()}},
-        {"mark": {"type": "point", "size": 52, "strokeWidth": 1.8, "opacity": 1}, "encoding": {
-            "color": by_side(), "fill": fill, "tooltip": tip,
-            "shape": {"field": "side", "type": "nominal", "legend": None, "scale": {
-                "domain": ["better", "worse", "equal", "withheld"],
-                "range": ["triangle-up", "triangle-down", "circle", "cross"]}}}},
-    ]  # fmt: skip
+        {
+            "data": {"values": [{"difference": 0}]},
+            "mark": {"type": "rule", "color": "@ink", "strokeWidth": 1, "aria": False},
+            "encoding": {"y": {"value": 0}, "y2": {"value": "height"}},
+        },
+        {
+            "mark": {"type": "rule", "strokeWidth": 1.8, "aria": False},
+            "encoding": {
+                "x": {"field": "low", **_AGAIN},
+                "x2": {"field": "high"},
+                "color": by_side(),
+            },
+        },
+        {
+            "mark": {"type": "point", "size": 52, "strokeWidth": 1.8, "opacity": 1},
+            "encoding": {
+                "color": by_side(),
+                "fill": fill,
+                "tooltip": tip,
+                "shape": {
+                    "field": "side",
+                    "type": "nominal",
+                    "legend": None,
+                    "scale": {
+                        "domain": ["better", "worse", "equal", "withheld"],
+                        "range": ["triangle-up", "triangle-down", "circle", "cross"],
+                    },
+                },
+            },
+        },
+    ]
 
 
 def robust_rows(found: Robustness) -> list[Row]:
@@ -132,27 +182,53 @@ def robust_rows(found: Robustness) -> list[Row]:
 
     A group begins with a row that has its name alone.
     """
-    places = _places([one.row for one in (found.reference, *found.changing, *found.pairs) if one.row is not None])
-    rows = [_variant(found.reference, "as asked", f"as asked: {found.measure}", places) | {"all": True}]
+    places = _places(
+        [one.row for one in (found.reference, *found.changing, *found.pairs) if one.row is not None]
+    )
+    rows = [
+        _variant(found.reference, "as asked", f"as asked: {found.measure}", places) | {"all": True}
+    ]
     for group, members in found.groups().items():
         shown = [one for one in members if one.status == "changes the numbers"]
         rows += [_heading(group)] if shown else []
-        rows += [_variant(one, group, one.change.removeprefix(f"{group}="), places) for one in shown]
+        rows += [
+            _variant(one, group, one.change.removeprefix(f"{group}="), places) for one in shown
+        ]
     rows += [_heading("two at once")] if found.pairs else []
     rows += [_variant(one, one.group, one.change.replace(",", ", "), places) for one in found.pairs]
     return [row | {"row": f"{number:03d}"} for number, row in enumerate(rows)]
 
 
 def _heading(group: str) -> Row:
-    return {"group": group, "change": "", "label": group, "heading": True, "all": False, "side": "equal", "brief": "", "text": ""}
+    return {
+        "group": group,
+        "change": "",
+        "label": group,
+        "heading": True,
+        "all": False,
+        "side": "equal",
+        "brief": "",
+        "text": "",
+    }
 
 
 def _variant(one: Variant, group: str, label: str, places: int) -> Row:
-    row: Row = {"group": group, "change": one.change, "label": clipped(label, 2 * _NAME), "heading": False, "all": False, "side": "equal"}
+    row: Row = {
+        "group": group,
+        "change": one.change,
+        "label": clipped(label, 2 * _NAME),
+        "heading": False,
+        "all": False,
+        "side": "equal",
+    }
     if one.row is None:
         return row
     turns = one.verdict_turns or one.sign_turns
-    return row | {"side": mark(one.row.verdict).side, "verdict": one.row.verdict, "turns": turns} | _effect(one.row, places)
+    return (
+        row
+        | {"side": mark(one.row.verdict).side, "verdict": one.row.verdict, "turns": turns}
+        | _effect(one.row, places)
+    )
 
 
 def robust_template(rows: Sequence[Row], level: float) -> Spec:
@@ -183,11 +259,15 @@ def robust_template(rows: Sequence[Row], level: float) -> Spec:
             beside(),
         ],
         "config": config(),
-    }  # fmt: skip
+    }
 
 
 def _left(which: str, place: str, mark: Spec) -> Spec:
     """Labels of some of the lines, left-aligned so that what is in a group stands below its
     name.
     """
-    return {"transform": [{"filter": which}], "mark": mark, "encoding": {"x": {"value": place}, "text": {"field": "label"}}}
+    return {
+        "transform": [{"filter": which}],
+        "mark": mark,
+        "encoding": {"x": {"value": place}, "text": {"field": "label"}},
+    }

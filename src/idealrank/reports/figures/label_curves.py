@@ -12,9 +12,16 @@ from idealrank.reports.figures.theme import LIGHT, SCHEMA_URL, Row, Spec, titled
 _WIDTH, _HEIGHT = 560, 280
 _POINTS = 250  # of a line
 _COLOURS = {
-    "oracle": LIGHT["other"], "queries, by test": LIGHT["worse"], "bounds": LIGHT["accent"], "change": "#7B5EA7",
-    "move-to-front": "#3A8A5F", "uncertainty": "#B8860B", "depth": LIGHT["ink"], "random": LIGHT["run"], "queries": "#C77CA0",
-}  # fmt: skip
+    "oracle": LIGHT["other"],
+    "queries, by test": LIGHT["worse"],
+    "bounds": LIGHT["accent"],
+    "change": "#7B5EA7",
+    "move-to-front": "#3A8A5F",
+    "uncertainty": "#B8860B",
+    "depth": LIGHT["ink"],
+    "random": LIGHT["run"],
+    "queries": "#C77CA0",
+}
 
 
 def replay_spec(found: LabelReplay, *, interactive: bool = False) -> Spec:
@@ -27,17 +34,39 @@ def replay_spec(found: LabelReplay, *, interactive: bool = False) -> Spec:
     for curve in found.curves:
         if curve.stop == "bounds":
             bound = curve.low if sign > 0 else -curve.high
-            rows += [{"strategy": curve.strategy, "labels": place, "bound": round(float(bound[place]), 5)} for place in _spread(bound.size)]
+            rows += [
+                {
+                    "strategy": curve.strategy,
+                    "labels": place,
+                    "bound": round(float(bound[place]), 5),
+                }
+                for place in _spread(bound.size)
+            ]
     title = f"Labels until {ahead} is known to be better than {behind}"
-    said = [f"Lowest possible difference of the mean {found.measure}, {ahead} less {behind},", "after so many labels; settled above 0."]
-    zero: Spec = {"data": {"values": [{"zero": 0}]}, "mark": {"type": "rule", "color": LIGHT["ink"], "strokeWidth": 1}}
+    said = [
+        f"Lowest possible difference of the mean {found.measure}, {ahead} less {behind},",
+        "after so many labels; settled above 0.",
+    ]
+    zero: Spec = {
+        "data": {"values": [{"zero": 0}]},
+        "mark": {"type": "rule", "color": LIGHT["ink"], "strokeWidth": 1},
+    }
     zero["encoding"] = {"y": {"field": "zero", "type": "quantitative"}}
     return _lines(
-        title=title, said=said, rows=rows, x="labels", y="bound", y_title="lowest difference", interactive=interactive, layers=[zero]
+        title=title,
+        said=said,
+        rows=rows,
+        x="labels",
+        y="bound",
+        y_title="lowest difference",
+        interactive=interactive,
+        layers=[zero],
     )
 
 
-def settled_spec(shares: Mapping[str, Sequence[float]], title: str, said: str, *, interactive: bool = False) -> Spec:
+def settled_spec(
+    shares: Mapping[str, Sequence[float]], title: str, said: str, *, interactive: bool = False
+) -> Spec:
     """Share of comparisons that are settled by labels, as a share of the labels of depth pooling, a
     line for each strategy.
 
@@ -52,9 +81,19 @@ def settled_spec(shares: Mapping[str, Sequence[float]], title: str, said: str, *
         ordered = np.sort(np.asarray(needed, np.float64))
         settled = np.arange(1, ordered.size + 1) / ordered.size
         steps = [(0.0, 0.0), *zip(ordered.tolist(), settled.tolist(), strict=True), (1.0, 1.0)]
-        rows += [{"strategy": name, "labels": round(share, 4), "settled": round(part, 4)} for share, part in steps]
+        rows += [
+            {"strategy": name, "labels": round(share, 4), "settled": round(part, 4)}
+            for share, part in steps
+        ]
     spec = _lines(
-        title=title, said=[said], rows=rows, x="labels", y="settled", y_title="comparisons settled", interactive=interactive, layers=[]
+        title=title,
+        said=[said],
+        rows=rows,
+        x="labels",
+        y="settled",
+        y_title="comparisons settled",
+        interactive=interactive,
+        layers=[],
     )
     line = spec["layer"][-1]
     line["mark"]["interpolate"] = "step-after"
@@ -70,7 +109,15 @@ def _spread(size: int) -> list[int]:
 
 
 def _lines(
-    title: str, said: Sequence[str], rows: list[Row], x: str, y: str, y_title: str, *, interactive: bool, layers: list[Spec]
+    title: str,
+    said: Sequence[str],
+    rows: list[Row],
+    x: str,
+    y: str,
+    y_title: str,
+    *,
+    interactive: bool,
+    layers: list[Spec],
 ) -> Spec:
     names = list(dict.fromkeys(row["strategy"] for row in rows))
     colours = [_COLOURS.get(name, LIGHT["run"]) for name in names]
@@ -80,16 +127,25 @@ def _lines(
             "x": {"field": x, "type": "quantitative", "title": "labels"},
             "y": {"field": y, "type": "quantitative", "title": y_title},
             "color": {
-                "field": "strategy", "type": "nominal", "scale": {"domain": names, "range": colours},
+                "field": "strategy",
+                "type": "nominal",
+                "scale": {"domain": names, "range": colours},
                 "legend": {"title": None, "orient": "bottom", "columns": 5, "columnPadding": 24},
             },
         },
-    }  # fmt: skip
+    }
     if interactive:
         line["encoding"]["tooltip"] = [
-            {"field": field, "type": "nominal" if field == "strategy" else "quantitative"} for field in ("strategy", x, y)
+            {"field": field, "type": "nominal" if field == "strategy" else "quantitative"}
+            for field in ("strategy", x, y)
         ]
     return {
-        "$schema": SCHEMA_URL, "description": f"{title}. {' '.join(said)}", "title": {"text": title, "subtitle": list(said)},
-        "data": {"values": rows}, "width": _WIDTH, "height": _HEIGHT, "layer": [*layers, line], "config": titled_config(),
-    }  # fmt: skip
+        "$schema": SCHEMA_URL,
+        "description": f"{title}. {' '.join(said)}",
+        "title": {"text": title, "subtitle": list(said)},
+        "data": {"values": rows},
+        "width": _WIDTH,
+        "height": _HEIGHT,
+        "layer": [*layers, line],
+        "config": titled_config(),
+    }

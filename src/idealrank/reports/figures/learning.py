@@ -39,15 +39,20 @@ svg text {{ fill: var(--quiet); }}
 </main>
 </body>
 </html>
-"""
+"""  # noqa: E501
 
 
 def learning_page(curves: Mapping[str, Mapping[str, Sequence[float]]], best: int) -> str:
     """The page."""
     measures = list(dict.fromkeys(chain.from_iterable(curves.values())))
-    colours = [" ".join(f"--{name}: {value};" for name, value in theme.items()) for theme in (LIGHT, DARK)]
+    colours = [
+        " ".join(f"--{name}: {value};" for name, value in theme.items()) for theme in (LIGHT, DARK)
+    ]
     said = f"The model keeps round {best}. A value on the training set is no result."
-    panels = "\n".join(_panel(measure, {part: of[measure] for part, of in curves.items() if of.get(measure)}, best) for measure in measures)
+    panels = "\n".join(
+        _panel(measure, {part: of[measure] for part, of in curves.items() if of.get(measure)}, best)
+        for measure in measures
+    )
     return _PAGE.format(light=colours[0], dark=colours[1], font=FONT, said=said, panels=panels)
 
 
@@ -64,23 +69,40 @@ def _panel(measure: str, lines: Mapping[str, Sequence[float]], best: int) -> str
         return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * (value - low) / (high - low)
 
     drawn = [
-        f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{up(at):.1f}" y2="{up(at):.1f}"/>'
+        f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{up(at):.1f}" '
+        f'y2="{up(at):.1f}"/>'
         f'<text x="{_LEFT - 8}" y="{up(at) + 4:.1f}" text-anchor="end">{at:.3f}</text>'
         for at in (low + margin, (low + high) / 2, high - margin)
     ]
-    drawn += [f'<text x="{across(at):.1f}" y="{_HEIGHT - 12}" text-anchor="middle">{at}</text>' for at in dict.fromkeys((1, best, rounds))]
-    drawn.append(f'<line class="kept" x1="{across(best):.1f}" x2="{across(best):.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>')
+    drawn += [
+        f'<text x="{across(at):.1f}" y="{_HEIGHT - 12}" text-anchor="middle">{at}</text>'
+        for at in dict.fromkeys((1, best, rounds))
+    ]
+    drawn.append(
+        f'<line class="kept" x1="{across(best):.1f}" x2="{across(best):.1f}" y1="{_TOP}" '
+        f'y2="{_HEIGHT - _BOTTOM}"/>'
+    )
     ends = _spread({part: up(line[-1]) for part, line in lines.items()})
     for part, line in lines.items():
-        points = " ".join(f"{across(number):.1f},{up(value):.1f}" for number, value in enumerate(line, 1))
-        drawn.append(f'<polyline class="{html.escape(part)}" stroke-dasharray="{_DASHES.get(part, "2 2")}" points="{points}"/>')
-        drawn.append(f'<text x="{across(len(line)) + 6:.1f}" y="{ends[part] + 4:.1f}">{html.escape(part)} {line[-1]:.4f}</text>')
-    last = "; ".join(f"{part} {line[min(best, len(line)) - 1]:.4f} at round {best}" for part, line in lines.items())
+        points = " ".join(
+            f"{across(number):.1f},{up(value):.1f}" for number, value in enumerate(line, 1)
+        )
+        drawn.append(
+            f'<polyline class="{html.escape(part)}" '
+            f'stroke-dasharray="{_DASHES.get(part, "2 2")}" points="{points}"/>'
+        )
+        drawn.append(
+            f'<text x="{across(len(line)) + 6:.1f}" '
+            f'y="{ends[part] + 4:.1f}">{html.escape(part)} {line[-1]:.4f}</text>'
+        )
+    last = "; ".join(
+        f"{part} {line[min(best, len(line)) - 1]:.4f} at round {best}"
+        for part, line in lines.items()
+    )
     title = html.escape(measure)
     return (
-        f'<h2>{title}</h2>\n<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{title} by round: {html.escape(last)}">'
-        + "".join(drawn)
-        + "</svg>"
+        f'<h2>{title}</h2>\n<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+        f'aria-label="{title} by round: {html.escape(last)}">' + "".join(drawn) + "</svg>"
     )
 
 

@@ -35,18 +35,25 @@ def pairs_spec(comparison: Comparison, measure: str) -> Spec:
     cell = max(_LEAST, min(_MOST, _SIDE // len(order)))
     largest = max((abs(row["difference"]) for row in rows), default=0.0) or 1.0
     lines = {**_axis("line", list(labels.values()), _steps(len(order), _NAMED)), "title": None}
-    columns = {**_axis("column", list(range(1, len(order) + 1)), _steps(len(order), _NAMED // 2)), "title": None}
+    columns = {
+        **_axis("column", list(range(1, len(order) + 1)), _steps(len(order), _NAMED // 2)),
+        "title": None,
+    }
     columns["axis"] |= {"orient": "top", "labelAngle": 0}
     return {
         "$schema": SCHEMA_URL,
         "description": _in_words(measure, order, groups.top),
-        "title": {"text": f"All pairs of {len(order):,} runs by {measure}", "subtitle": _subtitle(comparison, measure, groups.top)},
+        "title": {
+            "text": f"All pairs of {len(order):,} runs by {measure}",
+            "subtitle": _subtitle(comparison, measure, groups.top),
+        },
         "data": {"values": rows},
         "width": cell * len(order),
         "height": cell * len(order),
         "encoding": {"x": columns, "y": lines},
         "layer": [_colours(measure, largest), _shapes("dot", cell), _shapes("cross", cell)],
-        "config": titled_config() | {"view": {"stroke": "#BDBDBD"}, "axisX": {}, "axisY": {"domain": False}},
+        "config": titled_config()
+        | {"view": {"stroke": "#BDBDBD"}, "axisX": {}, "axisY": {"domain": False}},
     }
 
 
@@ -93,9 +100,26 @@ def _steps(count: int, most: int) -> int:
 
 
 def _axis(field: str, labels: Sequence[str | int], step: int) -> Spec:
-    named = [label for place, label in enumerate(labels, 1) if step == 1 or place == 1 or place % step == 0]
-    axis = {"values": named, "labelLimit": 260, "ticks": False, "labelPadding": 4, "grid": False, "domain": False}
-    return {"field": field, "type": "ordinal", "sort": None, "scale": {"domain": list(labels), "padding": 0}, "axis": axis}
+    named = [
+        label
+        for place, label in enumerate(labels, 1)
+        if step == 1 or place == 1 or place % step == 0
+    ]
+    axis = {
+        "values": named,
+        "labelLimit": 260,
+        "ticks": False,
+        "labelPadding": 4,
+        "grid": False,
+        "domain": False,
+    }
+    return {
+        "field": field,
+        "type": "ordinal",
+        "sort": None,
+        "scale": {"domain": list(labels), "padding": 0},
+        "axis": axis,
+    }
 
 
 def _colours(measure: str, largest: float) -> Spec:
@@ -109,10 +133,18 @@ def _colours(measure: str, largest: float) -> Spec:
     ]
     scale = {"domain": [-largest, largest], "range": list(_COLOURS), "interpolate": "lab"}
     legend = {
-        "title": ["row better than column,", f"in {measure}"], "gradientLength": 160, "format": "+~r", "values": _ticks(largest),
-        "titleFontSize": 11, "titleFontWeight": "normal", "labelFontSize": 11, "titleColor": "#333333", "labelColor": "#333333",
-        "titleLimit": 300, "offset": 14,
-    }  # fmt: skip
+        "title": ["row better than column,", f"in {measure}"],
+        "gradientLength": 160,
+        "format": "+~r",
+        "values": _ticks(largest),
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "labelFontSize": 11,
+        "titleColor": "#333333",
+        "labelColor": "#333333",
+        "titleLimit": 300,
+        "offset": 14,
+    }
     colour = {"field": "difference", "type": "quantitative", "scale": scale, "legend": legend}
     return {"mark": {"type": "rect", "aria": False}, "encoding": {"color": colour, "tooltip": tip}}
 
@@ -174,4 +206,7 @@ def _range(values: Sequence[float]) -> str:
 
 def _in_words(measure: str, order: Sequence[str], top: Sequence[str]) -> str:
     first = ", ".join(clipped(run, _NAME) for run in order[:_SOME])
-    return f"All pairs of {len(order)} runs by {measure}, the best first: {first}. The top group has {len(top)} of them."
+    return (
+        f"All pairs of {len(order)} runs by {measure}, the best first: {first}. The top group has "
+        f"{len(top)} of them."
+    )

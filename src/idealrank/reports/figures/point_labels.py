@@ -22,11 +22,21 @@ class Box:
 
     def meets(self, other: "Box") -> bool:
         """Return True if the two have an area in common."""
-        return self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.top < other.bottom
+            and other.top < self.bottom
+        )
 
     def holds(self, other: "Box") -> bool:
         """Return True if the other is inside."""
-        return self.left <= other.left and self.top <= other.top and self.right >= other.right and self.bottom >= other.bottom
+        return (
+            self.left <= other.left
+            and self.top <= other.top
+            and self.right >= other.right
+            and self.bottom >= other.bottom
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,8 +76,15 @@ def label_boxes(points: Sequence[NamedPoint], inside: Box) -> list[Box | None]:
 
     Names of the first points are placed first. A name that has no room is None.
     """
-    circles = [Box(left=one.x - _RADIUS, top=one.y - _RADIUS, right=one.x + _RADIUS, bottom=one.y + _RADIUS) for one in points]
-    intervals = [Box(left=one.x - 1, top=one.top, right=one.x + 1, bottom=one.bottom) for one in points]
+    circles = [
+        Box(
+            left=one.x - _RADIUS, top=one.y - _RADIUS, right=one.x + _RADIUS, bottom=one.y + _RADIUS
+        )
+        for one in points
+    ]
+    intervals = [
+        Box(left=one.x - 1, top=one.top, right=one.x + 1, bottom=one.bottom) for one in points
+    ]
     placed: list[Box | None] = []
     for point in points:
         taken = [*circles, *(box for box in placed if box is not None)]
@@ -87,6 +104,18 @@ def _candidates(point: NamedPoint) -> Iterator[tuple[float, Box]]:
     wide = width(point.name)
     for step in range(40):
         for up in (-1, 1) if step else (-1,):
-            for side, left in ((0, point.x + _GAP), (1, point.x - _GAP - wide), (12, point.x - wide / 2)):
+            for side, left in (
+                (0, point.x + _GAP),
+                (1, point.x - _GAP - wide),
+                (12, point.x - wide / 2),
+            ):
                 middle = point.y - 12 + up * step * LINE / 2
-                yield abs(middle - point.y + 12) + side, Box(left=left, top=middle - LINE / 2, right=left + wide, bottom=middle + LINE / 2)
+                yield (
+                    abs(middle - point.y + 12) + side,
+                    Box(
+                        left=left,
+                        top=middle - LINE / 2,
+                        right=left + wide,
+                        bottom=middle + LINE / 2,
+                    ),
+                )

@@ -19,7 +19,9 @@ _DIGITS = 6
 _HALF = 0.5
 _SIDES = ["better", "worse", "equal", "withheld"]
 _OTHER_DASHES = ([1, 0], [2, 2], [6, 2, 1, 2], [1, 3])
-_DASHES = {"b": [1, 0], "a": [7, 3]} | {str(place): pattern for place, pattern in enumerate(_OTHER_DASHES)}
+_DASHES = {"b": [1, 0], "a": [7, 3]} | {
+    str(place): pattern for place, pattern in enumerate(_OTHER_DASHES)
+}
 _MOST_TOLD = 12  # runs whose shares the pointer tells
 _SAMPLE = 24  # pixels of a line beside its name
 
@@ -39,7 +41,9 @@ def dash_of(role: str, place: int) -> str:
     return role if role in ("a", "b") else str(place % len(_OTHER_DASHES))
 
 
-def distribution_rows(values: Sequence[tuple[str, str, FloatArray]], least: float = math.nan) -> list[Row]:
+def distribution_rows(
+    values: Sequence[tuple[str, str, FloatArray]], least: float = math.nan
+) -> list[Row]:
     """For each run the share of its queries that reach a value, at every value at which a share
     changes.
 
@@ -48,11 +52,20 @@ def distribution_rows(values: Sequence[tuple[str, str, FloatArray]], least: floa
     begin = [np.array([least])] if math.isfinite(least) else []
     every = np.unique(np.concatenate([np.zeros(0), *begin, *(one for _, _, one in values)]))
     if every.size > _STEPS:
-        every = every[np.unique(np.floor(np.linspace(0, every.size - 1, _STEPS) + 0.5).astype(np.int64))]
+        every = every[
+            np.unique(np.floor(np.linspace(0, every.size - 1, _STEPS) + 0.5).astype(np.int64))
+        ]
     rows = []
     for place, (run, role, found) in enumerate(values):
-        line = {"run": run, "role": role, "line": line_of(role, place), "dash": dash_of(role, place)}
-        shares = (found.size - np.searchsorted(np.sort(found), every, side="left")) / max(found.size, 1)
+        line = {
+            "run": run,
+            "role": role,
+            "line": line_of(role, place),
+            "dash": dash_of(role, place),
+        }
+        shares = (found.size - np.searchsorted(np.sort(found), every, side="left")) / max(
+            found.size, 1
+        )
         rows += [
             line | {"value": round(value, _DIGITS), "share": round(share, _DIGITS)}
             for value, share in zip(every.tolist(), shares.tolist(), strict=True)
@@ -65,34 +78,52 @@ def half_said(rows: Sequence[Row]) -> str:
     one it is held against.
     """
     reached = {(row["role"], row["run"]): row["value"] for row in rows if row["share"] >= _HALF}
-    return " and ".join(f"{value:.4f} by {run}" for (role, run), value in sorted(reached.items(), reverse=True) if role in ("a", "b"))
+    return " and ".join(
+        f"{value:.4f} by {run}"
+        for (role, run), value in sorted(reached.items(), reverse=True)
+        if role in ("a", "b")
+    )
 
 
 def distribution_template(*, runs: int) -> Spec:
     """Lines of shares: that of b in the accent colour, that of a in grey and dashed, the others
     thin.
     """
-    names = [("@shortb", "@accent", "b"), ("@shorta", "@run", "a"), ("other runs", "@axis", "0")][: min(runs, 3)]
+    names = [("@shortb", "@accent", "b"), ("@shorta", "@run", "a"), ("other runs", "@axis", "0")][
+        : min(runs, 3)
+    ]
     labels = [part for at, named in enumerate(names) for part in _label(*named, at)]
     counted = COUNTED if runs > 1 else "@n queries."
     return {
         "$schema": SCHEMA_URL,
-        "description": f"Number of queries that reach each value of @measure; half of them reach @half. {counted}",
+        "description": f"Number of queries that reach each value of @measure; half of them reach "
+        f"@half. "
+        f"{counted}",
         "usermeta": {"height": 210},
         "data": {"name": "rows"},
         "encoding": {
             "x": {
-                "field": "value", "type": "quantitative", "title": "@measure", "scale": {"domain": "@domain", "nice": False},
+                "field": "value",
+                "type": "quantitative",
+                "title": "@measure",
+                "scale": {"domain": "@domain", "nice": False},
                 "axis": {"tickCount": 5},
             },
             "y": {
-                "field": "share", "type": "quantitative", "title": "queries that reach this value",
-                "scale": {"domain": [0, 1]}, "axis": {"format": ".0%", "tickCount": 5},
+                "field": "share",
+                "type": "quantitative",
+                "title": "queries that reach this value",
+                "scale": {"domain": [0, 1]},
+                "axis": {"format": ".0%", "tickCount": 5},
             },
         },
-        "layer": [{"mark": {"type": "line", "interpolate": "step-before"}, "encoding": by_role()}, *labels, *_pointed(runs)],
+        "layer": [
+            {"mark": {"type": "line", "interpolate": "step-before"}, "encoding": by_role()},
+            *labels,
+            *_pointed(runs),
+        ],
         "config": config(),
-    }  # fmt: skip
+    }
 
 
 def by_role(channel: str = "color") -> Spec:
@@ -105,7 +136,12 @@ def by_role(channel: str = "color") -> Spec:
         channel: {"field": "role", "type": "nominal", "scale": scale, "legend": None},
         # The width of a line: `strokeWidth` would give way to the config; without its type the
         # scale would space widths evenly.
-        "size": {"field": "role", "type": "ordinal", "scale": {"type": "ordinal", "domain": roles, "range": [1, 1.8, 2.2]}, "legend": None},
+        "size": {
+            "field": "role",
+            "type": "ordinal",
+            "scale": {"type": "ordinal", "domain": roles, "range": [1, 1.8, 2.2]},
+            "legend": None,
+        },
         "strokeDash": {
             "field": "dash",
             "type": "nominal",
@@ -120,8 +156,20 @@ def _label(name: str, colour: str, dash: str, at: int) -> list[Spec]:
     """The name of a run and a piece of its line, at the upper right, where shares are low."""
     y = 10 + 17 * at
     ink = "@quiet" if colour == "@axis" else colour
-    text = {"type": "text", "align": "right", "dx": -_SAMPLE - 8, "color": ink, "fontWeight": "normal" if at else "bold"}
-    line = {"type": "rule", "color": colour, "strokeDash": _DASHES[dash], "strokeWidth": (2.2, 1.8, 1)[at], "xOffset": -_SAMPLE}
+    text = {
+        "type": "text",
+        "align": "right",
+        "dx": -_SAMPLE - 8,
+        "color": ink,
+        "fontWeight": "normal" if at else "bold",
+    }
+    line = {
+        "type": "rule",
+        "color": colour,
+        "strokeDash": _DASHES[dash],
+        "strokeWidth": (2.2, 1.8, 1)[at],
+        "xOffset": -_SAMPLE,
+    }
     ends = {"x": {"value": "width"}, "x2": {"value": "width"}, "y": {"value": y}}
     return [
         {"data": {"values": [{}]}, "mark": line | {"aria": False}, "encoding": ends},
@@ -140,12 +188,23 @@ def _pointed(runs: int) -> list[Spec]:
     than a and b come in with the pointer.
     """
     nearest = {
-        "name": "pointer", "select": {"type": "point", "fields": ["value"], "nearest": True, "on": "pointermove", "clear": "pointerout"},
-    }  # fmt: skip
+        "name": "pointer",
+        "select": {
+            "type": "point",
+            "fields": ["value"],
+            "nearest": True,
+            "on": "pointermove",
+            "clear": "pointerout",
+        },
+    }
     shown = {"condition": {"param": "pointer", "empty": False, "value": 1}, "value": 0}
-    lines = ["b", "a"][: min(runs, 2)] + [f"r{place}" for place in range(min(max(runs - 2, 0), _MOST_TOLD))]
+    lines = ["b", "a"][: min(runs, 2)] + [
+        f"r{place}" for place in range(min(max(runs - 2, 0), _MOST_TOLD))
+    ]
     tip = [{"field": "value", "type": "quantitative", "title": "reach", "format": ".4~f"}]
-    tip += [{"field": line, "type": "quantitative", "title": line, "format": ".1%"} for line in lines]
+    tip += [
+        {"field": line, "type": "quantitative", "title": line, "format": ".1%"} for line in lines
+    ]
     return [
         {
             "transform": [{"pivot": "line", "value": "share", "groupby": ["value"]}],
@@ -191,7 +250,12 @@ def side_of(difference: float, direction: int = 1) -> str:
 
 def by_side() -> Spec:
     """Colours of what is better, worse, equal, and withheld for too few judgments."""
-    return {"field": "side", "type": "nominal", "legend": None, "scale": {"domain": _SIDES, "range": ["@accent", "@worse", "@run", "@run"]}}
+    return {
+        "field": "side",
+        "type": "nominal",
+        "legend": None,
+        "scale": {"domain": _SIDES, "range": ["@accent", "@worse", "@run", "@run"]},
+    }
 
 
 _COLUMNS = 400  # bars of wins and losses: of more queries, each bar stands for several
@@ -202,17 +266,26 @@ _FIRST: Spec = {"titleAnchor": "start", "titleAlign": "left"}
 _FIXED: Spec = {"minExtent": 34, "maxExtent": 34}
 
 
-def scatter_rows(a: FloatArray, b: FloatArray, scored: BoolArray, queries: Sequence[str], direction: int = 1) -> list[Row]:
+def scatter_rows(
+    a: FloatArray, b: FloatArray, scored: BoolArray, queries: Sequence[str], direction: int = 1
+) -> list[Row]:
     """A row for each two values that occur, with how many queries have them; the more frequent
     first, so that none hides another.
     """
     both, differences = paired(a, b, scored)
     points: dict[tuple[float, float], Row] = {}
-    for query, x, y, difference in zip(both.tolist(), a[both].tolist(), b[both].tolist(), differences.tolist(), strict=True):
-        found = points.setdefault((round(x, _DIGITS), round(y, _DIGITS)), {"count": 0, "query": queries[query]})
+    for query, x, y, difference in zip(
+        both.tolist(), a[both].tolist(), b[both].tolist(), differences.tolist(), strict=True
+    ):
+        found = points.setdefault(
+            (round(x, _DIGITS), round(y, _DIGITS)), {"count": 0, "query": queries[query]}
+        )
         found["count"] += 1
         found["side"] = side_of(difference, direction)
-    rows = [{"a": float(x), "b": float(y), **found, "which": _which(found)} for (x, y), found in points.items()]
+    rows = [
+        {"a": float(x), "b": float(y), **found, "which": _which(found)}
+        for (x, y), found in points.items()
+    ]
     return sorted(rows, key=lambda row: -int(row["count"]))
 
 
@@ -232,48 +305,97 @@ def scatter_template() -> Spec:
         {"field": "b", "type": "quantitative", "title": "b", "format": ".4f"},
         {"field": "a", "type": "quantitative", "title": "a", "format": ".4f"},
     ]
-    corners = {"x": {"value": 0}, "y": {"value": "height"}, "x2": {"value": "width"}, "y2": {"value": 0}}
+    corners = {
+        "x": {"value": 0},
+        "y": {"value": "height"},
+        "x2": {"value": "width"},
+        "y2": {"value": 0},
+    }
     diagonal = {"type": "rule", "strokeWidth": 1, "aria": False}
-    size = {"field": "count", "type": "quantitative", "legend": None, "scale": {"range": "@sizes", "domain": [1, "@most"], "zero": False}}
+    size = {
+        "field": "count",
+        "type": "quantitative",
+        "legend": None,
+        "scale": {"range": "@sizes", "domain": [1, "@most"], "zero": False},
+    }
     return {
         "$schema": SCHEMA_URL,
-        "description": "Each query by its @measure of @a, to the right, and of @b, upwards. " + COUNTED,
+        "description": "Each query by its @measure of @a, to the right, and of @b, upwards. "
+        + COUNTED,
         "usermeta": {"square": 50, "widest": 480},
         "data": {"name": "rows"},
         "layer": [
             {"data": {"values": [{}]}, "mark": diagonal, "encoding": corners},
             {
-                "mark": {"type": "circle", "opacity": "@opacity", "stroke": "@paper", "strokeWidth": "@outline", "cursor": "pointer"},
+                "mark": {
+                    "type": "circle",
+                    "opacity": "@opacity",
+                    "stroke": "@paper",
+                    "strokeWidth": "@outline",
+                    "cursor": "pointer",
+                },
                 "encoding": {
-                    "x": {"field": "a", "type": "quantitative", "title": "@shorta, @measure", "scale": scale, "axis": axis | _FIRST},
-                    "y": {"field": "b", "type": "quantitative", "title": "@shortb, @measure", "scale": scale, "axis": axis | _FIXED},
-                    "size": size, "color": by_side(), "tooltip": tip,
+                    "x": {
+                        "field": "a",
+                        "type": "quantitative",
+                        "title": "@shorta, @measure",
+                        "scale": scale,
+                        "axis": axis | _FIRST,
+                    },
+                    "y": {
+                        "field": "b",
+                        "type": "quantitative",
+                        "title": "@shortb, @measure",
+                        "scale": scale,
+                        "axis": axis | _FIXED,
+                    },
+                    "size": size,
+                    "color": by_side(),
+                    "tooltip": tip,
                 },
             },
             _corner("better on @wins", "@accent", {"x": "width", "y": -15, "align": "right"}),
-            _corner("better on @lost", "@worse", {"x": "width", "y": "height", "dy": "@below", "align": "right"}),
+            _corner(
+                "better on @lost",
+                "@worse",
+                {"x": "width", "y": "height", "dy": "@below", "align": "right"},
+            ),
         ],
         "config": config(),
-    }  # fmt: skip
+    }
 
 
 def _corner(text: str, colour: str, place: Spec) -> Spec:
-    return {"data": {"values": [{}]}, "mark": {"type": "text", "text": text, "color": colour, "aria": False, **place}, "encoding": {}}
+    return {
+        "data": {"values": [{}]},
+        "mark": {"type": "text", "text": text, "color": colour, "aria": False, **place},
+        "encoding": {},
+    }
 
 
-def winloss_rows(a: FloatArray, b: FloatArray, scored: BoolArray, queries: Sequence[str], direction: int = 1) -> list[Row]:
+def winloss_rows(
+    a: FloatArray, b: FloatArray, scored: BoolArray, queries: Sequence[str], direction: int = 1
+) -> list[Row]:
     """Bars of differences b - a from the highest down: one a query, or of more than 400 queries one
     for each few, the farthest from 0.
     """
     both, differences = paired(a, b, scored)
     order = np.argsort(-differences, kind="stable")
-    edges = np.unique(np.floor(np.linspace(0, order.size, min(order.size, _COLUMNS) + 1) + 0.5).astype(np.int64)).tolist()
+    edges = np.unique(
+        np.floor(np.linspace(0, order.size, min(order.size, _COLUMNS) + 1) + 0.5).astype(np.int64)
+    ).tolist()
     rows = []
     for first, last in pairwise(edges):
         group = order[first:last]
         place = int(group[np.argmax(np.abs(differences[group]))])
         difference, query = float(differences[place]), int(both[place])
-        row = {"first": first, "last": last, "count": last - first, "query": queries[query], "side": side_of(difference, direction)}
+        row = {
+            "first": first,
+            "last": last,
+            "count": last - first,
+            "query": queries[query],
+            "side": side_of(difference, direction),
+        }
         numbers = {"difference": difference, "a": float(a[query]), "b": float(b[query])}
         rows.append(row | {name: round(value, _DIGITS) for name, value in numbers.items()})
         rows[-1]["which"] = _which(rows[-1])
@@ -292,26 +414,42 @@ def winloss_template() -> Spec:
     bars = {
         "mark": {"type": "rect", "cursor": "pointer", "strokeWidth": 0.6},
         "encoding": {
-            "x": {"field": "first", "type": "quantitative", "scale": scale, "axis": None}, "x2": {"field": "last"},
+            "x": {"field": "first", "type": "quantitative", "scale": scale, "axis": None},
+            "x2": {"field": "last"},
             "y": {
-                "field": "difference", "type": "quantitative", "title": "@shortb minus @shorta, @measure",
-                "scale": {"domain": "@spread", "nice": False}, "axis": {"tickCount": 5, "titleLimit": {"expr": "width"}, **SIGNED},
+                "field": "difference",
+                "type": "quantitative",
+                "title": "@shortb minus @shorta, @measure",
+                "scale": {"domain": "@spread", "nice": False},
+                "axis": {"tickCount": 5, "titleLimit": {"expr": "width"}, **SIGNED},
             },
-            "y2": {"datum": 0}, "fill": by_side(), "tooltip": tip,
+            "y2": {"datum": 0},
+            "fill": by_side(),
+            "tooltip": tip,
             # Few bars stand apart; many touch, for gaps of less than a pixel would make stripes.
             "stroke": {"condition": {"test": "@apart", "value": "@paper"}, **by_side()},
         },
-    }  # fmt: skip
+    }
     only: Spec = {"data": {"values": [{}]}}
     return {
         "$schema": SCHEMA_URL,
-        "description": "Differences in @measure, @b minus @a, one bar per query, the highest first. Mean difference @meantext. " + COUNTED,
+        "description": "Differences in @measure, @b minus @a, one bar per query, the highest "
+        "first. Mean "
+        "difference @meantext. " + COUNTED,
         "usermeta": {"height": 190},
         "data": {"name": "rows"},
         "layer": [
             bars,
-            only | {"mark": {"type": "rule", "strokeWidth": 1, "aria": False}, "encoding": {"y": {"datum": 0}}},
-            only | {"mark": {"type": "rule", "color": "@ink", "strokeDash": [3, 3], "aria": False}, "encoding": {"y": {"datum": "@mean"}}},
+            only
+            | {
+                "mark": {"type": "rule", "strokeWidth": 1, "aria": False},
+                "encoding": {"y": {"datum": 0}},
+            },
+            only
+            | {
+                "mark": {"type": "rule", "color": "@ink", "strokeDash": [3, 3], "aria": False},
+                "encoding": {"y": {"datum": "@mean"}},
+            },
             only | {"mark": _mean_text(), "encoding": {"y": {"datum": "@mean"}}},
             _corner("@upper", "@uppercolour", {"x": "width", "y": 8, "align": "right"}),
             _corner("@lower", "@lowercolour", {"x": 2, "y": "height", "dy": -8, "align": "left"}),
@@ -333,9 +471,15 @@ def _mean_text() -> Spec:
 
 
 def pair_words(
-    a: FloatArray, b: FloatArray, scored: BoolArray, names: tuple[str, str], *, direction: int = 1, bounds: tuple[float, float],
+    a: FloatArray,
+    b: FloatArray,
+    scored: BoolArray,
+    names: tuple[str, str],
+    *,
+    direction: int = 1,
+    bounds: tuple[float, float],
     labels: tuple[str, str] | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return the words for the templates of a pair of runs."""
     both, differences = paired(a, b, scored)
     short = labels or (names if names[0] == names[1] else told_apart(names, TITLE))
@@ -350,14 +494,29 @@ def pair_words(
     reach = (float(np.abs(differences).max(initial=0.0)) or 1.0) * 1.04
     return {
         "lost": f"{losses:,}{equal}",
-        "a": names[0], "b": names[1], "shorta": short[0], "shortb": short[1],
-        "n": both.size, "wins": f"{wins:,}", "losses": f"{losses:,}", "ties": f"{ties:,}",
-        "upper": f"{short[1]} {up[0]} on {higher:,}", "lower": f"{short[1]} {down[0]} on {lower:,}{equal}", **colours,
-        "mean": mean, "meantext": signed(mean), **_mean_place(mean),
-        "domain": domain([a[both], b[both]], bounds), "spread": [-reach if lower else -0.3 * reach, reach if higher else 0.3 * reach],
+        "a": names[0],
+        "b": names[1],
+        "shorta": short[0],
+        "shortb": short[1],
+        "n": both.size,
+        "wins": f"{wins:,}",
+        "losses": f"{losses:,}",
+        "ties": f"{ties:,}",
+        "upper": f"{short[1]} {up[0]} on {higher:,}",
+        "lower": f"{short[1]} {down[0]} on {lower:,}{equal}",
+        **colours,
+        "mean": mean,
+        "meantext": signed(mean),
+        **_mean_place(mean),
+        "domain": domain([a[both], b[both]], bounds),
+        "spread": [-reach if lower else -0.3 * reach, reach if higher else 0.3 * reach],
         "apart": "true" if both.size <= _APART else "false",
-        **({"opacity": 0.8, "outline": 0.5} if both.size <= 2 * _FEW else {"opacity": 0.5, "outline": 0}),
-    }  # fmt: skip
+        **(
+            {"opacity": 0.8, "outline": 0.5}
+            if both.size <= 2 * _FEW
+            else {"opacity": 0.5, "outline": 0}
+        ),
+    }
 
 
 def _mean_place(mean: float) -> dict[str, Any]:

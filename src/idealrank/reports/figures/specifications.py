@@ -15,7 +15,17 @@ from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.measure import Measure
 from idealrank.reports.figures import forest, mean_intervals, query_values
 from idealrank.reports.figures.pair_map import pairs_spec
-from idealrank.reports.figures.theme import LIGHT, TITLE, Row, Spec, dressed, in_print, pixels, room_words, told_apart
+from idealrank.reports.figures.theme import (
+    LIGHT,
+    TITLE,
+    Row,
+    Spec,
+    dressed,
+    in_print,
+    pixels,
+    room_words,
+    told_apart,
+)
 from idealrank.reports.leading_pairs import leading_pairs
 from idealrank.reports.subject import Subject
 
@@ -47,7 +57,10 @@ def templates(subject: Subject) -> dict[str, Spec]:
     found = {"means": mean_intervals.means_template(level)} if subject.means else {}
     found["distribution"] = query_values.distribution_template(runs=len(names))
     if len(names) > 1:
-        found |= {"scatter": query_values.scatter_template(), "winloss": query_values.winloss_template()}
+        found |= {
+            "scatter": query_values.scatter_template(),
+            "winloss": query_values.winloss_template(),
+        }
     if subject.curves:
         cutoffs = sorted({cutoff for curve in subject.curves for cutoff in curve.cutoffs})
         found["cutoffs"] = mean_intervals.cutoffs_template(level, cutoffs)
@@ -75,7 +88,9 @@ def static_rows(subject: Subject) -> dict[str, list[Row]]:
 
 def static_words(subject: Subject) -> dict[str, Any]:
     """Words of these plots: of each curve by its measure, and of the variants."""
-    found: dict[str, Any] = {"cutoffs": {curve.measure: mean_intervals.curve_words(curve) for curve in subject.curves}}
+    found: dict[str, Any] = {
+        "cutoffs": {curve.measure: mean_intervals.curve_words(curve) for curve in subject.curves}
+    }
     if subject.robustness is not None:
         found["robust"] = _robust_words(subject.robustness)
     return found
@@ -88,7 +103,11 @@ def pair_names(a: str, b: str) -> dict[str, str]:
 
 
 def _robust_words(found: Robustness) -> dict[str, Any]:
-    return {**pair_names(found.run_a, found.run_b), "measure": found.measure, "said": " ".join(found.summary())}
+    return {
+        **pair_names(found.run_a, found.run_b),
+        "measure": found.measure,
+        "said": " ".join(found.summary()),
+    }
 
 
 def figures(subject: Subject) -> Iterator[Figure]:
@@ -102,9 +121,15 @@ def figures(subject: Subject) -> Iterator[Figure]:
         yield from _of_measure(subject, measure, pairs, made, rows)
         yield from _map_of(subject, str(measure))
     for curve in subject.curves:
-        shown = with_roles([row for row in rows["cutoffs"] if row["measure"] == curve.measure], subject, pairs[0])
+        shown = with_roles(
+            [row for row in rows["cutoffs"] if row["measure"] == curve.measure], subject, pairs[0]
+        )
         yield Figure(
-            name=slug("cutoffs", curve.measure), plot="cutoffs", template=made["cutoffs"], rows=shown, words=words["cutoffs"][curve.measure]
+            name=slug("cutoffs", curve.measure),
+            plot="cutoffs",
+            template=made["cutoffs"],
+            rows=shown,
+            words=words["cutoffs"][curve.measure],
         )
     if subject.robustness is not None:
         yield robustness_figure(subject.robustness)
@@ -114,7 +139,13 @@ def robustness_figure(found: Robustness) -> Figure:
     """The difference in every variant."""
     rows, words = forest.robust_rows(found), _robust_words(found)
     template = forest.robust_template(rows, found.method.level)
-    return Figure(name=slug("robust", found.measure, found.run_a, found.run_b), plot="robust", template=template, rows=rows, words=words)
+    return Figure(
+        name=slug("robust", found.measure, found.run_a, found.run_b),
+        plot="robust",
+        template=template,
+        rows=rows,
+        words=words,
+    )
 
 
 def comparison_figures(found: Comparison, *, most_slices: int) -> Iterator[Figure]:
@@ -124,22 +155,45 @@ def comparison_figures(found: Comparison, *, most_slices: int) -> Iterator[Figur
     first, level = leading_pairs(found)[0], found.method.level
     measure, row = next(iter(first.measures.items()))
     roles = {first.a: "a", first.b: "b"}
-    means = mean_intervals.means_rows({measure: found.means.get(measure, {})}, {measure: row.direction})
+    means = mean_intervals.means_rows(
+        {measure: found.means.get(measure, {})}, {measure: row.direction}
+    )
     if means:
         means = [one | {"role": roles.get(one["run"], "other")} for one in means]
         words = {"measure": measure, "said": means_said(means)}
-        yield Figure(name=slug("means", measure), plot="means", template=mean_intervals.means_template(level), rows=means, words=words)
-    sliced = [one for one in forest.slice_rows(found) if (one["measure"], one["a"], one["b"]) == (measure, first.a, first.b)]
+        yield Figure(
+            name=slug("means", measure),
+            plot="means",
+            template=mean_intervals.means_template(level),
+            rows=means,
+            words=words,
+        )
+    sliced = [
+        one
+        for one in forest.slice_rows(found)
+        if (one["measure"], one["a"], one["b"]) == (measure, first.a, first.b)
+    ]
     if sliced and len(sliced) <= most_slices:
         words = {"measure": measure, **pair_names(first.a, first.b), "said": slices_said(sliced)}
         name = slug("slices", measure, first.a, first.b)
-        yield Figure(name=name, plot="slices", template=forest.slices_template(level), rows=sliced, words=words)
+        yield Figure(
+            name=name,
+            plot="slices",
+            template=forest.slices_template(level),
+            rows=sliced,
+            words=words,
+        )
 
 
 def _map_of(subject: Subject, measure: str) -> Iterator[Figure]:
     """The map of all pairs, where there are three runs or more and every two were compared."""
     found = subject.comparison
-    if found is None or found.method.baseline is not None or len(found.names) < _MAPPED or measure not in found.means:
+    if (
+        found is None
+        or found.method.baseline is not None
+        or len(found.names) < _MAPPED
+        or measure not in found.means
+    ):
         return
     spec = pairs_spec(found, measure)
     rows = spec.pop("data")["values"]
@@ -159,24 +213,44 @@ def pairs_shown(subject: Subject) -> list[tuple[int, int]]:
 
 
 def _of_measure(
-    subject: Subject, measure: Measure, pairs: Sequence[tuple[int, int]], made: Mapping[str, Spec], rows: Mapping[str, list[Row]]
+    subject: Subject,
+    measure: Measure,
+    pairs: Sequence[tuple[int, int]],
+    made: Mapping[str, Spec],
+    rows: Mapping[str, list[Row]],
 ) -> Iterator[Figure]:
     text = str(measure)
     means = subject.means.get(text, {})
     if means:
-        shown = with_roles([row for row in rows["means"] if row["measure"] == text], subject, pairs[0])
+        shown = with_roles(
+            [row for row in rows["means"] if row["measure"] == text], subject, pairs[0]
+        )
         words = {"measure": text, "said": means_said(shown)}
-        yield Figure(name=slug("means", text), plot="means", template=made["means"], rows=shown, words=words)
+        yield Figure(
+            name=slug("means", text), plot="means", template=made["means"], rows=shown, words=words
+        )
     for pair in pairs:
         yield from _of_pair(subject, measure, pair, made)
         a, b = (subject.names[place] for place in pair)
-        shown = [row for row in rows.get("slices", []) if (row["measure"], row["a"], row["b"]) == (text, a, b)]
+        shown = [
+            row
+            for row in rows.get("slices", [])
+            if (row["measure"], row["a"], row["b"]) == (text, a, b)
+        ]
         if shown:
             words = {"measure": text, **pair_names(a, b), "said": slices_said(shown)}
-            yield Figure(name=slug("slices", text, a, b), plot="slices", template=made["slices"], rows=shown, words=words)
+            yield Figure(
+                name=slug("slices", text, a, b),
+                plot="slices",
+                template=made["slices"],
+                rows=shown,
+                words=words,
+            )
 
 
-def _of_pair(subject: Subject, measure: Measure, pair: tuple[int, int], made: Mapping[str, Spec]) -> Iterator[Figure]:
+def _of_pair(
+    subject: Subject, measure: Measure, pair: tuple[int, int], made: Mapping[str, Spec]
+) -> Iterator[Figure]:
     text, names = str(measure), tuple(subject.names[place] for place in pair)
     values, scored = _columns(subject, measure)
     if not np.issubdtype(values[0].dtype, np.floating):
@@ -184,21 +258,46 @@ def _of_pair(subject: Subject, measure: Measure, pair: tuple[int, int], made: Ma
     shared = (values[pair[0]], values[pair[1]], scored[pair[0]] & scored[pair[1]])
     labels = told_apart(subject.names, TITLE)
     words = {"measure": text} | query_values.pair_words(
-        *shared, (names[0], names[1]), direction=measure.direction or 1, bounds=measure.bounds, labels=(labels[pair[0]], labels[pair[1]])
+        *shared,
+        (names[0], names[1]),
+        direction=measure.direction or 1,
+        bounds=measure.bounds,
+        labels=(labels[pair[0]], labels[pair[1]]),
     )
-    counted = [(name, role, values[place][scored[place] & ~np.isnan(values[place])]) for name, role, place in _roles(subject, pair)]
+    counted = [
+        (name, role, values[place][scored[place] & ~np.isnan(values[place])])
+        for name, role, place in _roles(subject, pair)
+    ]
     spread = {"domain": query_values.domain([one for _, _, one in counted], measure.bounds)}
     names = names if pair[0] != pair[1] else names[:1]
     lines = query_values.distribution_rows(counted, measure.bounds[0])
     said = words | spread | {"half": query_values.half_said(lines)}
-    yield Figure(name=slug("distribution", text, *names), plot="distribution", template=made["distribution"], rows=lines, words=said)
+    yield Figure(
+        name=slug("distribution", text, *names),
+        plot="distribution",
+        template=made["distribution"],
+        rows=lines,
+        words=said,
+    )
     if pair[0] == pair[1]:
         return
     points = query_values.scatter_rows(*shared, subject.queries, measure.direction or 1)
     sizes = query_values.size_words(points)
-    yield Figure(name=slug("scatter", text, *names), plot="scatter", template=made["scatter"], rows=points, words=words | sizes)
+    yield Figure(
+        name=slug("scatter", text, *names),
+        plot="scatter",
+        template=made["scatter"],
+        rows=points,
+        words=words | sizes,
+    )
     bars = query_values.winloss_rows(*shared, subject.queries, measure.direction or 1)
-    yield Figure(name=slug("winloss", text, *names), plot="winloss", template=made["winloss"], rows=bars, words=words)
+    yield Figure(
+        name=slug("winloss", text, *names),
+        plot="winloss",
+        template=made["winloss"],
+        rows=bars,
+        words=words,
+    )
 
 
 def _columns(subject: Subject, measure: Measure) -> tuple[list[FloatArray], list[BoolArray]]:
@@ -208,7 +307,9 @@ def _columns(subject: Subject, measure: Measure) -> tuple[list[FloatArray], list
     for one in subject.evaluations:
         column = [str(each) for each in one.measures].index(str(measure))
         rows = (
-            np.array([place[query] for query in one.queries], dtype=np.int64) if list(one.queries) != list(subject.queries) else slice(None)
+            np.array([place[query] for query in one.queries], dtype=np.int64)
+            if list(one.queries) != list(subject.queries)
+            else slice(None)
         )
         value, counts = np.full(len(place), np.nan), np.zeros(len(place), dtype=np.bool_)
         value[rows], counts[rows] = one.values[:, column], one.scored[:, column]
@@ -236,7 +337,11 @@ def _as_role(row: Row, role: str) -> Row:
     """A role, and the line that goes with it where the row is of one; the lines of other runs stay
     what they are.
     """
-    return {"role": role, "line": role, "dash": role} if role != "other" and "line" in row else {"role": role}
+    return (
+        {"role": role, "line": role, "dash": role}
+        if role != "other" and "line" in row
+        else {"role": role}
+    )
 
 
 def means_said(rows: Sequence[Row]) -> str:
@@ -246,7 +351,10 @@ def means_said(rows: Sequence[Row]) -> str:
 
 def slices_said(rows: Sequence[Row]) -> str:
     """Differences on slices in words."""
-    said = [f"{row['slice']} {' '.join(row['text'].split())} on {row['n']:,} queries, {row['verdict']}" for row in rows]
+    said = [
+        f"{row['slice']} {' '.join(row['text'].split())} on {row['n']:,} queries, {row['verdict']}"
+        for row in rows
+    ]
     return f"{'; '.join(said)}."
 
 
@@ -264,4 +372,6 @@ def _level(subject: Subject) -> float:
 
 
 def _sliced(subject: Subject) -> bool:
-    return subject.comparison is not None and any(row.slices is not None for _, row in subject.comparison.rows())
+    return subject.comparison is not None and any(
+        row.slices is not None for _, row in subject.comparison.rows()
+    )

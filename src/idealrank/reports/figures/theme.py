@@ -22,20 +22,44 @@ FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 # One accent, and an orange-brown that people who see few colours tell from it; all text has a
 # contrast of 4.5 or more.
 LIGHT: Mapping[str, str] = {
-    "ink": "#1F2A33", "quiet": "#5C6873", "axis": "#9AA4AC", "line": "#E6EAED", "paper": "#FFFFFF",
-    "accent": "#0B6E99", "worse": "#B5541C", "run": "#69747D", "other": "#C2C9CF", "wash": "#F2F5F7",
-}  # fmt: skip
+    "ink": "#1F2A33",
+    "quiet": "#5C6873",
+    "axis": "#9AA4AC",
+    "line": "#E6EAED",
+    "paper": "#FFFFFF",
+    "accent": "#0B6E99",
+    "worse": "#B5541C",
+    "run": "#69747D",
+    "other": "#C2C9CF",
+    "wash": "#F2F5F7",
+}
 DARK: Mapping[str, str] = {
-    "ink": "#E7EBEE", "quiet": "#A3AEB7", "axis": "#6B7680", "line": "#2B333A", "paper": "#14191D",
-    "accent": "#5BB4DB", "worse": "#E9935C", "run": "#A3AEB7", "other": "#4A545D", "wash": "#1D242A",
-}  # fmt: skip
+    "ink": "#E7EBEE",
+    "quiet": "#A3AEB7",
+    "axis": "#6B7680",
+    "line": "#2B333A",
+    "paper": "#14191D",
+    "accent": "#5BB4DB",
+    "worse": "#E9935C",
+    "run": "#A3AEB7",
+    "other": "#4A545D",
+    "wash": "#1D242A",
+}
 
 # In notebooks, whose background may be light or dark: text takes the colour that stands around it,
 # the others stand out from both.
 NOTEBOOK: Mapping[str, str] = {
-    "ink": "currentColor", "quiet": "#7D8891", "axis": "#8F99A1", "line": "rgba(128, 140, 150, 0.25)", "paper": "transparent",
-    "accent": "#0F7FAE", "worse": "#C0651F", "run": "#7D8891", "other": "rgba(128, 140, 150, 0.5)", "wash": "rgba(128, 140, 150, 0.12)",
-}  # fmt: skip
+    "ink": "currentColor",
+    "quiet": "#7D8891",
+    "axis": "#8F99A1",
+    "line": "rgba(128, 140, 150, 0.25)",
+    "paper": "transparent",
+    "accent": "#0F7FAE",
+    "worse": "#C0651F",
+    "run": "#7D8891",
+    "other": "rgba(128, 140, 150, 0.5)",
+    "wash": "rgba(128, 140, 150, 0.12)",
+}
 
 # Figures are designed in pixels, with text of 11.5 to 12.5; at this scale these are 7.1 to 7.8
 # points in print.
@@ -65,31 +89,64 @@ def config() -> Spec:
         "rule": {"color": "@axis"},
         "text": {"font": "@font", "fontSize": 12, "color": "@ink"},
         "axis": {
-            "labelFont": "@font", "titleFont": "@font", "labelFontSize": 11.5, "titleFontSize": 12, "titleFontWeight": "normal",
-            "titleColor": "@ink", "labelColor": "@quiet", "gridColor": "@line", "gridWidth": 1, "tickColor": "@axis",
-            "domainColor": "@axis", "tickSize": 4, "labelFlush": False,
+            "labelFont": "@font",
+            "titleFont": "@font",
+            "labelFontSize": 11.5,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "titleColor": "@ink",
+            "labelColor": "@quiet",
+            "gridColor": "@line",
+            "gridWidth": 1,
+            "tickColor": "@axis",
+            "domainColor": "@axis",
+            "tickSize": 4,
+            "labelFlush": False,
         },
         "axisX": {"titlePadding": 8},
         "axisY": {"domain": False, "ticks": False, "labelPadding": 6, **ABOVE},
-    }  # fmt: skip
+    }
 
 
 def titled_config() -> Spec:
     """Return the configuration of figures with a title that stand alone, in documents."""
     title = {
-        "anchor": "start", "frame": "group", "fontSize": 14, "fontWeight": "bold", "color": LIGHT["ink"], "offset": 14,
-        "subtitleFontSize": 11.5, "subtitleColor": LIGHT["quiet"], "subtitlePadding": 5,
-    }  # fmt: skip
+        "anchor": "start",
+        "frame": "group",
+        "fontSize": 14,
+        "fontWeight": "bold",
+        "color": LIGHT["ink"],
+        "offset": 14,
+        "subtitleFontSize": 11.5,
+        "subtitleColor": LIGHT["quiet"],
+        "subtitlePadding": 5,
+    }
     shared: Spec = _filled(config(), {"font": FONT, **LIGHT})
     shared.pop("aria")
-    return shared | {"padding": 14, "concat": {"spacing": 16}, "title": title, "axisX": {"grid": False, "titlePadding": 8}}
+    return shared | {
+        "padding": 14,
+        "concat": {"spacing": 16},
+        "title": title,
+        "axisX": {"grid": False, "titlePadding": 8},
+    }
 
 
 # The title of a y axis stands above it, to be read without turning one's head.
-ABOVE: Spec = {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleX": 0, "titleY": -10}
+ABOVE: Spec = {
+    "titleAngle": 0,
+    "titleAlign": "left",
+    "titleAnchor": "end",
+    "titleX": 0,
+    "titleY": -10,
+}
 
 
-def dressed(template: Spec, rows: Sequence[Row], words: Mapping[str, Any], colours: Mapping[str, str] = LIGHT) -> Spec:
+def dressed(
+    template: Spec,
+    rows: Sequence[Row],
+    words: Mapping[str, Any],
+    colours: Mapping[str, str] = LIGHT,
+) -> Spec:
     """A template with its rows and words.
 
     A text that is one word becomes its value, whatever that is; inside a longer text it becomes
@@ -123,9 +180,13 @@ def room_words(width: float, letters: int) -> dict[str, Any]:
     narrow = width < _NARROW
     room = round(6.1 * min(letters, _FEW_LETTERS if narrow else letters)) + 16
     return {
-        "numbers": "brief" if narrow else "text", "names": "short" if narrow else "label", "left": -room, "indented": 12 - room,
-        "room": room - 4, "below": 50 if narrow else 32,
-    }  # fmt: skip
+        "numbers": "brief" if narrow else "text",
+        "names": "short" if narrow else "label",
+        "left": -room,
+        "indented": 12 - room,
+        "room": room - 4,
+        "below": 50 if narrow else 32,
+    }
 
 
 def in_print(spec: Spec, inches: float) -> Spec:
@@ -160,14 +221,19 @@ def told_apart(names: Sequence[str], width: int) -> list[str]:
         for place in places:
             found[place] = _cut("…" + names[place][max(common - 2, 0) :], width)
     if len(set(found)) < len(found):  # they differ in places that are far apart
-        found = [f"{_cut(text, width - 5)} ({place})" if found.count(text) > 1 else text for place, text in enumerate(found, 1)]
+        found = [
+            f"{_cut(text, width - 5)} ({place})" if found.count(text) > 1 else text
+            for place, text in enumerate(found, 1)
+        ]
     return found
 
 
 def _beginning(names: Sequence[str]) -> str:
     """The letters with which all begin."""
     first, last = min(names), max(names)
-    return next((first[:at] for at, letter in enumerate(first) if letter != last[at : at + 1]), first)
+    return next(
+        (first[:at] for at, letter in enumerate(first) if letter != last[at : at + 1]), first
+    )
 
 
 def _cut(text: str, width: int) -> str:

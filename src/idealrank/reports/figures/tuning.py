@@ -26,18 +26,24 @@ def choice_spec(choice: Choice, *, interactive: bool = False) -> Spec:
     """The specification of the figure."""
     if len(choice.discounts) > len(_COLOURS):
         raise OptionError(
-            f"found {len(choice.discounts)} discounts, expected at most {len(_COLOURS)} in a figure: more lines cannot be distinguished"
+            f"found {len(choice.discounts)} discounts, expected at most {len(_COLOURS)} in a "
+            f"figure: more lines cannot be distinguished"
         )
     panels = [_panel(choice, *panel, interactive=interactive) for panel in _PANELS]
     return {
         "$schema": SCHEMA_URL,
-        "description": f"Swap rate and share of significant pairs by discount and cutoff. {choice.recommendation}",
+        "description": f"Swap rate and share of significant pairs by discount and cutoff. "
+        f"{choice.recommendation}",
         "title": {
             "text": "Which discount and cutoff distinguish these runs",
             "subtitle": f"{len(choice.names)} runs, {choice.n:,} queries",
         },
         "data": {"values": [_row(setting, choice) for setting in choice.settings]},
-        "vconcat": [_key(choice), {"hconcat": panels, "spacing": 58, "bounds": "flush"}, _note(choice)],
+        "vconcat": [
+            _key(choice),
+            {"hconcat": panels, "spacing": 58, "bounds": "flush"},
+            _note(choice),
+        ],
         "config": titled_config(),
     }
 
@@ -57,20 +63,45 @@ def _row(setting: Setting, choice: Choice) -> Spec:
 
 def _panel(choice: Choice, field: str, title: str, better: str, *, interactive: bool) -> Spec:
     x = {
-        "field": "cutoff", "type": "ordinal", "title": "cutoff", "sort": list(choice.depths), "scale": {"type": "point", "padding": 0.6},
-        "axis": {"labelAngle": 0, "labelOverlap": False, "labelFontSize": 10.5, "labelExpr": "replace(datum.label, '@', '')"},
-    }  # fmt: skip
+        "field": "cutoff",
+        "type": "ordinal",
+        "title": "cutoff",
+        "sort": list(choice.depths),
+        "scale": {"type": "point", "padding": 0.6},
+        "axis": {
+            "labelAngle": 0,
+            "labelOverlap": False,
+            "labelFontSize": 10.5,
+            "labelExpr": "replace(datum.label, '@', '')",
+        },
+    }
     y: Spec = {"field": field, "type": "quantitative", "title": None, **_scale(choice, field)}
     colour, dashes = _by_discount(choice, _COLOURS), _by_discount(choice, _DASHES)
-    line = {"mark": {"type": "line", "strokeWidth": 1.5}, "encoding": {"color": colour, "strokeDash": dashes}}
+    line = {
+        "mark": {"type": "line", "strokeWidth": 1.5},
+        "encoding": {"color": colour, "strokeDash": dashes},
+    }
     ring = {
         "transform": [{"filter": "datum.recommended"}],
-        "mark": {"type": "point", "shape": "circle", "size": 210, "stroke": _INK, "strokeWidth": 1.4, "fill": None},
+        "mark": {
+            "type": "point",
+            "shape": "circle",
+            "size": 210,
+            "stroke": _INK,
+            "strokeWidth": 1.4,
+            "fill": None,
+        },
     }
     return {
         "width": _STEP * len(choice.depths),
         "height": _HEIGHT,
-        "title": {"text": title, "subtitle": better, "fontSize": 12.5, "subtitleFontSize": 11, "offset": 8},
+        "title": {
+            "text": title,
+            "subtitle": better,
+            "fontSize": 12.5,
+            "subtitleFontSize": 11,
+            "offset": 8,
+        },
         "encoding": {"x": x, "y": y},
         "layer": [*_shade(choice), line, _points(choice, field, interactive=interactive), ring],
     }
@@ -90,12 +121,20 @@ def _points(choice: Choice, field: str, *, interactive: bool) -> Spec:
         "encoding": {"color": colour, "shape": shape, "fill": colour},
     }
     if field == "swap rate":
-        points["encoding"]["fill"] = {"condition": {"test": "datum.told == 'as good as the best'", **colour}, "value": "white"}
+        points["encoding"]["fill"] = {
+            "condition": {"test": "datum.told == 'as good as the best'", **colour},
+            "value": "white",
+        }
     if interactive:
         points["encoding"]["tooltip"] = [
             {"field": "measure", "type": "nominal"},
             {"field": "swap rate", "type": "quantitative", "format": ".3f"},
-            {"field": "share", "type": "quantitative", "format": ".2f", "title": "significant pairs"},
+            {
+                "field": "share",
+                "type": "quantitative",
+                "format": ".2f",
+                "title": "significant pairs",
+            },
             {"field": "unjudged", "type": "quantitative", "format": ".0%"},
         ]
     return points
@@ -104,12 +143,21 @@ def _points(choice: Choice, field: str, *, interactive: bool) -> Spec:
 def _by_discount(choice: Choice, values: tuple[Any, ...]) -> Spec:
     """One value a discount; the legend is drawn once, above."""
     names = list(choice.discounts)
-    return {"field": "discount", "type": "nominal", "legend": None, "scale": {"domain": names, "range": list(values[: len(names)])}}
+    return {
+        "field": "discount",
+        "type": "nominal",
+        "legend": None,
+        "scale": {"domain": names, "range": list(values[: len(names)])},
+    }
 
 
 def _shade(choice: Choice) -> list[Spec]:
     """Cutoffs that are not considered stand on grey."""
-    grey = [depth for depth in choice.depths if not next(one for one in choice.settings if one.depth == depth).considered]
+    grey = [
+        depth
+        for depth in choice.depths
+        if not next(one for one in choice.settings if one.depth == depth).considered
+    ]
     if not grey:
         return []
     band: Spec = {
@@ -124,11 +172,32 @@ def _key(choice: Choice) -> Spec:
     """Draw the key of lines and ring above the panels."""
     rows, at = [], 0.0
     for discount in choice.discounts:
-        rows.append({"discount": discount, "at": at, "to": at + _SAMPLE, "mid": at + _SAMPLE / 2, "text": at + _SAMPLE + 6})
+        rows.append(
+            {
+                "discount": discount,
+                "at": at,
+                "to": at + _SAMPLE,
+                "mid": at + _SAMPLE / 2,
+                "text": at + _SAMPLE + 6,
+            }
+        )
         at += _SAMPLE + 30 + _LETTER * len(discount)
-    scale: Spec = {"type": "quantitative", "axis": None, "scale": {"domain": [0, _width(choice)], "nice": False, "zero": False}}
-    colour, shape, dashes = (_by_discount(choice, values) for values in (_COLOURS, _SHAPES, _DASHES))
-    ring = {"type": "point", "shape": "circle", "size": 150, "stroke": _INK, "strokeWidth": 1.4, "fill": None}
+    scale: Spec = {
+        "type": "quantitative",
+        "axis": None,
+        "scale": {"domain": [0, _width(choice)], "nice": False, "zero": False},
+    }
+    colour, shape, dashes = (
+        _by_discount(choice, values) for values in (_COLOURS, _SHAPES, _DASHES)
+    )
+    ring = {
+        "type": "point",
+        "shape": "circle",
+        "size": 150,
+        "stroke": _INK,
+        "strokeWidth": 1.4,
+        "fill": None,
+    }
     words = {"type": "text", "align": "left", "fontSize": 12, "color": _INK}
     alone = {"data": {"values": [{"mid": at + 10, "text": at + 24}]}}
     return {
@@ -137,15 +206,36 @@ def _key(choice: Choice) -> Spec:
         "height": 16,
         "view": {"stroke": None},
         "layer": [
-            {"mark": {"type": "rule", "strokeWidth": 1.5}, "encoding": {
-                "x": {"field": "at", **scale}, "x2": {"field": "to"}, "color": colour, "strokeDash": dashes}},
-            {"mark": {"type": "point", "size": 42, "opacity": 1}, "encoding": {
-                "x": {"field": "mid", **scale}, "color": colour, "fill": colour, "shape": shape}},
-            {"mark": words, "encoding": {"x": {"field": "text", **scale}, "text": {"field": "discount"}}},
+            {
+                "mark": {"type": "rule", "strokeWidth": 1.5},
+                "encoding": {
+                    "x": {"field": "at", **scale},
+                    "x2": {"field": "to"},
+                    "color": colour,
+                    "strokeDash": dashes,
+                },
+            },
+            {
+                "mark": {"type": "point", "size": 42, "opacity": 1},
+                "encoding": {
+                    "x": {"field": "mid", **scale},
+                    "color": colour,
+                    "fill": colour,
+                    "shape": shape,
+                },
+            },
+            {
+                "mark": words,
+                "encoding": {"x": {"field": "text", **scale}, "text": {"field": "discount"}},
+            },
             alone | {"mark": ring, "encoding": {"x": {"field": "mid", **scale}}},
-            alone | {"mark": words | {"text": f"recommended: {choice.recommended.measure}"}, "encoding": {"x": {"field": "text", **scale}}},
+            alone
+            | {
+                "mark": words | {"text": f"recommended: {choice.recommended.measure}"},
+                "encoding": {"x": {"field": "text", **scale}},
+            },
         ],
-    }  # fmt: skip
+    }
 
 
 def _width(choice: Choice) -> int:
@@ -154,14 +244,24 @@ def _width(choice: Choice) -> int:
 
 def _note(choice: Choice) -> Spec:
     text = (
-        f"Swap rate: how often two random sets of {choice.method.size:,} queries order two runs in opposite ways; 0.5 is a coin toss. "
+        f"Swap rate: how often two random sets of {choice.method.size:,} queries order two "
+        f"runs in opposite ways; 0.5 is a coin toss. "
         "Filled points: not significantly different from the best."
     )
     if not all(setting.considered for setting in choice.settings):
         text += " Grey: cutoffs at which more than a tenth of the returned documents are unjudged."
     width = _width(choice)
     lines = textwrap.wrap(text, max(width // 5, 60))
-    mark = {"type": "text", "align": "left", "baseline": "top", "x": 0, "y": 0, "text": lines, "color": _GREY, "fontSize": 10.5}
+    mark = {
+        "type": "text",
+        "align": "left",
+        "baseline": "top",
+        "x": 0,
+        "y": 0,
+        "text": lines,
+        "color": _GREY,
+        "fontSize": 10.5,
+    }
     return {
         "data": {"values": [{}]},
         "width": width,

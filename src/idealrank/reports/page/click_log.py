@@ -27,14 +27,18 @@ RATES = "click rate of the rank"
 there.
 """
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action "
+    "'none'"
+)
 # Drawings take their colours from the page, which has light and dark ones.
 _NAMES = ("ink", "quiet", "axis", "line", "paper", "accent", "worse", "run", "other", "wash")
 _COLOURS: Mapping[str, str] = {name: f"var(--plot-{name})" for name in _NAMES}
 _LARGE_BIAS = 1.5  # clicks at the first rank for one at the last, beyond which a page warns
 _MODELS: Sequence[Column[tuple[str, float]]] = (
-    Column(title="model", cell=lambda one: one[0]), Column(title="perplexity", kind="number", cell=lambda one: number_cell(one[1], 4)),
-)  # fmt: skip
+    Column(title="model", cell=lambda one: one[0]),
+    Column(title="perplexity", kind="number", cell=lambda one: number_cell(one[1], 4)),
+)
 _FEW = 0.02  # share of lists left out, beyond which a page warns
 
 
@@ -67,19 +71,29 @@ class ClickLogPage:
         sets = self.propensities.n_components
         if sets > 1:
             found.append(
-                f"Propensities cannot be compared: the ranks fall into {sets} sets that share no document. Swap results at random, or log "
+                f"Propensities cannot be compared: the ranks fall into {sets} sets that share "
+                f"no document. Swap results at random, or log "
                 "rankers that order the same documents differently."
             )
-        found += [f"No verdict on propensities: {caution}." for caution in self.propensities.cautions]
+        found += [
+            f"No verdict on propensities: {caution}." for caution in self.propensities.cautions
+        ]
         rates = _mean(self.perplexity[RATES])
-        best = min((_mean(values) for name, values in self.perplexity.items() if name != RATES), default=rates)
+        best = min(
+            (_mean(values) for name, values in self.perplexity.items() if name != RATES),
+            default=rates,
+        )
         if best >= rates:
             found.append(
-                f"No click model predicts held-out clicks better (perplexity {best:.4g}) than the click rate of each rank ({rates:.4g}): "
+                f"No click model predicts held-out clicks better (perplexity {best:.4g}) than "
+                f"the click rate of each rank ({rates:.4g}): "
                 "the log says too little about single documents to grade them."
             )
         for policy, values in ({} if self.estimates is None else self.estimates.values).items():
-            found += [f"No verdict on {policy}: {caution}." for caution in dict.fromkeys(one for two in values for one in two.cautions)]
+            found += [
+                f"No verdict on {policy}: {caution}."
+                for caution in dict.fromkeys(one for two in values for one in two.cautions)
+            ]
         return found
 
     def cautions(self) -> list[str]:
@@ -89,11 +103,13 @@ class ClickLogPage:
         left_out = self.check.n_lists - self.check.n_kept
         if bias > _LARGE_BIAS:
             found.append(
-                f"Raw clicks are no grades: the same documents are clicked {bias:.3g} times as often at the first rank as at the last."
+                f"Raw clicks are no grades: the same documents are clicked {bias:.3g} times "
+                f"as often at the first rank as at the last."
             )
         if left_out > _FEW * self.check.n_lists:
             found.append(
-                f"{left_out:,} of {self.check.n_lists:,} lists were left out ({left_out / self.check.n_lists:.1%}); see below why."
+                f"{left_out:,} of {self.check.n_lists:,} lists were left out "
+                f"({left_out / self.check.n_lists:.1%}); see below why."
             )
         return found
 
@@ -104,12 +120,24 @@ def click_page_html(page: ClickLogPage) -> str:
     found, log = page.propensities, log_parts(page.check)
     log_titles = [*(["Lists left out"] if page.check.problems else []), "Clicks by rank"]
     text: str = template_of("clicks.html").render(
-        policy=_POLICY, styles=styles(), version=__version__, made=page.made, stops=stops, cautions=page.cautions(),
-        title=_headline(stops), summary=_summary(page), estimates=page.estimates is not None,
-        overlap=page.estimates is not None and page.estimates.logged is not None, sections=list(_sections(page)),
-        lacking="This page has no estimates: --rewards FILE adds them, from rewards and probabilities of decisions.",
-        log_said=f"{_said(log)}.", log_tables=_tables(log, *log_titles), method=_method(found, page.estimates),
-    )  # fmt: skip
+        policy=_POLICY,
+        styles=styles(),
+        version=__version__,
+        made=page.made,
+        stops=stops,
+        cautions=page.cautions(),
+        title=_headline(stops),
+        summary=_summary(page),
+        estimates=page.estimates is not None,
+        overlap=page.estimates is not None and page.estimates.logged is not None,
+        sections=list(_sections(page)),
+        lacking="This page has no estimates: --rewards FILE adds them, from rewards and "
+        "probabilities "
+        "of decisions.",
+        log_said=f"{_said(log)}.",
+        log_tables=_tables(log, *log_titles),
+        method=_method(found, page.estimates),
+    )
     return text.lstrip()
 
 
@@ -124,7 +152,8 @@ def _summary(page: ClickLogPage) -> str:
     for policy, values in ({} if page.estimates is None else page.estimates.values).items():
         one = values[0]
         said.append(
-            f"Policy {policy} has the value {one.value:.4g} by {one.estimator}, from {one.n:,} rows worth "
+            f"Policy {policy} has the value {one.value:.4g} by {one.estimator}, from "
+            f"{one.n:,} rows worth "
             f"{one.effective_sample_size:,.0f} of equal weight."
         )
     return " ".join(said)
@@ -136,53 +165,94 @@ def _last_propensity(found: Propensities) -> str:
     if np.isnan(last):
         return f"The log gives no propensity of the last of {found.relative.size} ranks ({lists})."
     interval = "no interval" if np.isnan(low) else f"95 % interval {low:.2f} to {high:.2f}"
-    return f"The last of {found.relative.size} ranks is examined {last:.2f} times as often as the first ({interval}; {lists})."
+    return (
+        f"The last of {found.relative.size} ranks is examined {last:.2f} times as often as the "
+        f"first ({interval}; {lists})."
+    )
 
 
 def _sections(page: ClickLogPage) -> Iterator[dict[str, Any]]:
     found = page.propensities
     yield {
-        "name": "propensity", "heading": "Propensity",
-        "sentence": "How often each rank is examined, relative to the first; the band is its interval.",
+        "name": "propensity",
+        "heading": "Propensity",
+        "sentence": "How often each rank is examined, relative to the first; the band is its "
+        "interval.",
         "drawing": _drawing(figures.propensity_template(), figures.propensity_rows(found)),
-        "tables": _tables(propensity_parts(found), "Propensity by rank, and perplexity of the position-based model"),
-    }  # fmt: skip
+        "tables": _tables(
+            propensity_parts(found),
+            "Propensity by rank, and perplexity of the position-based model",
+        ),
+    }
     yield {
-        "name": "perplexity", "heading": "Perplexity",
-        "sentence": f"On lists that no model has seen: 1 is certainty, 2 a coin. A useful model lies below the {RATES}.",
-        "drawing": _drawing(figures.perplexity_template(list(page.perplexity)), figures.perplexity_rows(page.perplexity)),
-        "tables": [Table.of(_MODELS, [(name, _mean(values)) for name, values in page.perplexity.items()], title="Mean over the ranks")],
-    }  # fmt: skip
+        "name": "perplexity",
+        "heading": "Perplexity",
+        "sentence": f"On lists that no model has seen: 1 is certainty, 2 a coin. A useful model "
+        f"lies "
+        f"below the {RATES}.",
+        "drawing": _drawing(
+            figures.perplexity_template(list(page.perplexity)),
+            figures.perplexity_rows(page.perplexity),
+        ),
+        "tables": [
+            Table.of(
+                _MODELS,
+                [(name, _mean(values)) for name, values in page.perplexity.items()],
+                title="Mean over the ranks",
+            )
+        ],
+    }
     given = page.estimates
     if given is None:
         return
     if given.logged is not None:
         said = _overlap_said(given)
         yield {
-            "name": "overlap", "heading": "Overlap",
-            "sentence": f"Where the log has its rows, and where the policies have their weight, by the logged probability. {said}",
+            "name": "overlap",
+            "heading": "Overlap",
+            "sentence": f"Where the log has its rows, and where the policies have their weight, "
+            f"by the "
+            f"logged probability. {said}",
             "drawing": _drawing(
-                figures.overlap_template(list(given.weights)), figures.overlap_rows(given.logged, given.weights), said
+                figures.overlap_template(list(given.weights)),
+                figures.overlap_rows(given.logged, given.weights),
+                said,
             ),
             "tables": [],
-        }  # fmt: skip
+        }
     weights = _weights_said(given)
     yield {
-        "name": "weights", "heading": "Weights", "sentence": weights,
-        "drawing": _drawing(figures.weights_template(list(given.weights)), figures.weight_rows(given.weights), weights), "tables": [],
-    }  # fmt: skip
+        "name": "weights",
+        "heading": "Weights",
+        "sentence": weights,
+        "drawing": _drawing(
+            figures.weights_template(list(given.weights)),
+            figures.weight_rows(given.weights),
+            weights,
+        ),
+        "tables": [],
+    }
     every = [one for values in given.values.values() for one in values]
     rows = figures.estimate_rows(given.values)
-    said = "; ".join(f"{row['label']} {row['value']} [{row['low']}, {row['high']}]" for row in rows) + "."
+    said = (
+        "; ".join(f"{row['label']} {row['value']} [{row['low']}, {row['high']}]" for row in rows)
+        + "."
+    )
     confidence = every[0].confidence
-    tables = [table for policy, values in given.values.items() for table in _tables(estimate_parts(values), f"Estimates of {policy}")]
+    tables = [
+        table
+        for policy, values in given.values.items()
+        for table in _tables(estimate_parts(values), f"Estimates of {policy}")
+    ]
     if given.differences:
         tables += _tables(estimate_parts(every[:1], given.differences), "", "B less A")[1:]
     yield {
-        "name": "estimates", "heading": "Estimates",
+        "name": "estimates",
+        "heading": "Estimates",
         "sentence": "Worth: rows of equal weight that would carry as much (effective sample size).",
-        "drawing": _drawing(figures.estimates_template(confidence, given.logged_mean), rows, said), "tables": tables,
-    }  # fmt: skip
+        "drawing": _drawing(figures.estimates_template(confidence, given.logged_mean), rows, said),
+        "tables": tables,
+    }
 
 
 def _drawing(template: Spec, rows: list[Row], said: str = "") -> dict[str, str] | None:
@@ -198,7 +268,11 @@ def _overlap_said(given: RewardEstimates) -> str:
     said = []
     for policy, weights in given.weights.items():
         ordered = np.cumsum(np.sort(weights)[::-1])
-        half = (int(np.searchsorted(ordered, ordered[-1] / 2)) + 1) / weights.size if ordered[-1] > 0 else 0.0
+        half = (
+            (int(np.searchsorted(ordered, ordered[-1] / 2)) + 1) / weights.size
+            if ordered[-1] > 0
+            else 0.0
+        )
         said.append(f"{policy}: half of the weight stands on {half:.1%} of the rows")
     return f"{'; '.join(said)}."
 
@@ -208,7 +282,10 @@ def _weights_said(given: RewardEstimates) -> str:
     for policy, weights in given.weights.items():
         (middle, high), unused = np.quantile(weights, [0.5, 0.99]), float((weights == 0).mean())
         drawn = f"; {unused:.1%} of the rows have weight 0, and are not drawn" if unused else ""
-        said.append(f"{policy}: median {middle:.3g}, 99 of 100 rows up to {high:.3g}, largest {weights.max():.3g}{drawn}")
+        said.append(
+            f"{policy}: median {middle:.3g}, 99 of 100 rows up to {high:.3g}, largest "
+            f"{weights.max():.3g}{drawn}"
+        )
     return ". ".join(said) + "."
 
 
@@ -228,13 +305,16 @@ def _mean(values: FloatArray) -> float:
 def _method(found: Propensities, given: RewardEstimates | None) -> list[str]:
     said = [
         "propensity: position-based model, maximum likelihood; intervals by bootstrap over queries",
-        f"perplexity: models fitted to a part of the {found.n_sessions:,} lists, and asked about the rest",
+        f"perplexity: models fitted to a part of the {found.n_sessions:,} lists, and asked "
+        f"about the rest",
     ]
     if given is not None:
         said += [
             "weights: probability of the target policy divided by that of the logging policy",
-            "estimates: inverse propensity scoring (ips), self-normalised (snips), with weights cut (clipped), "
+            "estimates: inverse propensity scoring (ips), self-normalised (snips), with "
+            "weights cut (clipped), "
             "with a model of the rewards (dr), and with the model alone at large weights (switch)",
-            "effective sample size: squared sum of the weights, divided by the sum of their squares (Kish)",
+            "effective sample size: squared sum of the weights, divided by the sum of their "
+            "squares (Kish)",
         ]
     return said

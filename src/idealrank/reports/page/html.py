@@ -58,7 +58,9 @@ _EVERY_PAIR = 66  # pairs that are listed one by one
 
 # What no text of a page may hold: control characters, halves of letters, marks that turn the
 # direction of reading or end lines.
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 
 _NUMBER_CELL = re.compile(r'(<td class="number[^>]*>)([^<]*)')
 _HEAD_CELL = re.compile(r'(<th scope="col"[^>]*>)([^<]*)')
@@ -80,17 +82,23 @@ def page_html(subject: Subject) -> str:
         "licences": licences(),
     }
     lengths = _lengths(subject)
-    pages = (_rendered(template, fixed, subject, most, shorter=most != lengths[-1]) for most in lengths)
+    pages = (
+        _rendered(template, fixed, subject, most, shorter=most != lengths[-1]) for most in lengths
+    )
     return next(page for page in pages if page is not None)
 
 
-def _rendered(template: Any, fixed: Mapping[str, Any], subject: Subject, most: int | None, *, shorter: bool) -> str | None:
+def _rendered(
+    template: Any, fixed: Mapping[str, Any], subject: Subject, most: int | None, *, shorter: bool
+) -> str | None:
     """The page with ids of so many letters; None if these take too much of its room, and there are
     shorter ones.
     """
     ids = shortened(_named(subject), most)
     plain = {**fixed, **page_context(subject, ids, most)}
-    empty: str = template.render(plain | _room(subject, Payload(data="", lists="", texts=0, rankings=0, errors={})))
+    empty: str = template.render(
+        plain | _room(subject, Payload(data="", lists="", texts=0, rankings=0, errors={}))
+    )
     found = fitted(subject, ids, MOST_BYTES - len(empty.encode()), shorter=shorter)
     if found is None:
         return None
@@ -101,7 +109,11 @@ def _rendered(template: Any, fixed: Mapping[str, Any], subject: Subject, most: i
 def _named(subject: Subject) -> list[str]:
     """Queries of all evaluations, and those that a gate names besides."""
     gated = subject.gated
-    others = [] if gated is None else [*gated.closing_queries, *(kept.contract.query for kept in gated.contracts)]
+    others = (
+        []
+        if gated is None
+        else [*gated.closing_queries, *(kept.contract.query for kept in gated.contracts)]
+    )
     return list(dict.fromkeys([*queries_of(subject), *others]))
 
 
@@ -125,7 +137,9 @@ def _finalize(value: Any) -> Any:
     return type(value)(fit(value)) if isinstance(value, str) else value
 
 
-def page_context(subject: Subject, ids: Mapping[str, str] | None = None, most: int | None = None) -> dict[str, Any]:
+def page_context(
+    subject: Subject, ids: Mapping[str, str] | None = None, most: int | None = None
+) -> dict[str, Any]:
     """Return the content that templates write regardless of room: verdict, tables, cautions, method
     and origin.
     """
@@ -145,7 +159,10 @@ def page_context(subject: Subject, ids: Mapping[str, str] | None = None, most: i
         "plainly": wording.in_plain_words(subject),
         "closing": []
         if subject.gated is None
-        else [(ids[query], subject.query_texts.get(query, "")) for query in subject.gated.closing_queries],
+        else [
+            (ids[query], subject.query_texts.get(query, ""))
+            for query in subject.gated.closing_queries
+        ],
         "section": mark_of_gate(subject.gated).section if subject.gated is not None else "",
         "cautions": cautions(subject),
         "names": subject.names,
@@ -158,7 +175,9 @@ def page_context(subject: Subject, ids: Mapping[str, str] | None = None, most: i
         "shortened": sum(ids[query] != query for query in queries_of(subject)),
         "letters": most,
         "grids": _grids(subject, ids),
-        "every_pair": tables.every_pair_grid(comparison, first) if comparison is not None and 1 < len(pairs) <= _EVERY_PAIR else None,
+        "every_pair": tables.every_pair_grid(comparison, first)
+        if comparison is not None and 1 < len(pairs) <= _EVERY_PAIR
+        else None,
         "convention_title": title(convention),
         "convention": in_words(convention).split("; "),
         "method": wording.method(subject),
@@ -169,7 +188,9 @@ def page_context(subject: Subject, ids: Mapping[str, str] | None = None, most: i
         "n_queries": len(queries_of(subject)),
         "has_slices": comparison is not None and comparison.method.slices is not None,
         "has_curves": bool(subject.curves),
-        "robust_pair": None if subject.robustness is None else (subject.robustness.run_a, subject.robustness.run_b),
+        "robust_pair": None
+        if subject.robustness is None
+        else (subject.robustness.run_a, subject.robustness.run_b),
     }
 
 
@@ -183,11 +204,15 @@ def _grids(subject: Subject, ids: Mapping[str, str]) -> dict[str, Table | None]:
         "pair": None if only is None else tables.pair_grid(only),
         "more": None if only is None else tables.more_grid(only),
         "checks": tables.checks_grid(gated) if gated is not None and gated.checks else None,
-        "contracts": tables.contracts_grid(gated, subject.query_texts, ids) if gated is not None and gated.contracts else None,
+        "contracts": tables.contracts_grid(gated, subject.query_texts, ids)
+        if gated is not None and gated.contracts
+        else None,
         "slices": tables.slices_grid(pair, first) if pair is not None else None,
         "spread": tables.spread_grid(subject),
         "curves": tables.curves_grid(subject),
-        "robust": tables.robust_grid(subject.robustness) if subject.robustness is not None else None,
+        "robust": tables.robust_grid(subject.robustness)
+        if subject.robustness is not None
+        else None,
     }
 
 
@@ -206,13 +231,23 @@ def _room(subject: Subject, found: Payload) -> dict[str, Any]:
 
 def _policy(*scripts: str) -> str:
     """Scripts run by their hashes alone, and nothing is ever fetched."""
-    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in scripts)
-    return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+        for text in scripts
+    )
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: "
+        f"blob:; base-uri 'none'; form-action 'none'"
+    )
 
 
 @cache
 def _asset(name: str) -> str:
-    return resources.files("idealrank.reports.page").joinpath("assets", name).read_text(encoding="utf-8")
+    return (
+        resources.files("idealrank.reports.page")
+        .joinpath("assets", name)
+        .read_text(encoding="utf-8")
+    )
 
 
 def styles() -> str:
@@ -236,8 +271,12 @@ def templates(what: str, extra: str, *packages: str) -> Any:
 # same for all pages of a process.
 @cache
 def _environment(jinja2: Any, packages: tuple[str, ...]) -> Any:
-    loader = jinja2.ChoiceLoader([jinja2.PackageLoader(package) for package in (*packages, "idealrank.reports.page")])
-    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_finalize)
+    loader = jinja2.ChoiceLoader(
+        [jinja2.PackageLoader(package) for package in (*packages, "idealrank.reports.page")]
+    )
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_finalize
+    )
     environment.filters |= {"fragment": _fragment, "table": _table, "signed": _signed}
     return environment
 
@@ -251,7 +290,9 @@ def _table(table: Table) -> str:
     """As every report writes it, but with a minus as wide as the plus, and heads that may go on in
     a second line.
     """
-    text = _NUMBER_CELL.sub(lambda found: found[1] + _HYPHEN.sub("\u2212", found[2]), as_html(table))
+    text = _NUMBER_CELL.sub(
+        lambda found: found[1] + _HYPHEN.sub("\u2212", found[2]), as_html(table)
+    )
     return _HEAD_CELL.sub(lambda found: found[1] + found[2].replace("_", "_<wbr>"), text)
 
 

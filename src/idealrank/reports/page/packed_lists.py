@@ -68,17 +68,29 @@ class _Lists:
         self._first = True
 
     def add(self, piece: Piece) -> _State:
-        self._lists.add((b"" if self._first else b",") + as_json(piece.query) + b":" + as_json(piece.rankings))
+        self._lists.add(
+            (b"" if self._first else b",") + as_json(piece.query) + b":" + as_json(piece.rankings)
+        )
         self._documents.add(as_json([piece.documents, _snippets(self._subject, piece)]))
         self._first = False
         return self.state()
 
     def state(self) -> _State:
-        return _State(self._lists.deflate.copy(), len(self._lists.parts), self._lists.size + self._documents.size)
+        return _State(
+            self._lists.deflate.copy(),
+            len(self._lists.parts),
+            self._lists.size + self._documents.size,
+        )
 
     def closed(self, state: _State, rest: bytes) -> bytes:
         """All up to a state, with the rest of the JSON."""
-        return b"".join([*self._lists.parts[: state.parts], state.deflate.compress(b"}," + rest), state.deflate.flush()])
+        return b"".join(
+            [
+                *self._lists.parts[: state.parts],
+                state.deflate.compress(b"}," + rest),
+                state.deflate.flush(),
+            ]
+        )
 
 
 def _with_states(written: _Lists, pieces: Iterator[Piece]) -> Iterator[tuple[Piece, _State]]:
@@ -128,35 +140,56 @@ def pieces_of(subject: Subject, queries: Sequence[str]) -> Iterator[Piece]:
         if query in place:
             known = len(numbers)
             rankings = _query_lists(lists, numbers)
-            yield Piece(str(place[query]), rankings, [*islice(reversed(numbers), len(numbers) - known)][::-1], known)
+            yield Piece(
+                str(place[query]),
+                rankings,
+                [*islice(reversed(numbers), len(numbers) - known)][::-1],
+                known,
+            )
 
 
 def lists_of(subject: Subject, pieces: Sequence[Piece]) -> dict[str, Any]:
     """Rankings with the documents that are in them."""
-    return {"lists": {piece.query: piece.rankings for piece in pieces}, **_documents(subject, pieces)}
+    return {
+        "lists": {piece.query: piece.rankings for piece in pieces},
+        **_documents(subject, pieces),
+    }
 
 
 def _documents(subject: Subject, pieces: Sequence[Piece]) -> dict[str, Any]:
     texts = {number: text for piece in pieces for number, text in _snippets(subject, piece).items()}
-    return {"documents": [name for piece in pieces for name in piece.documents], "documentTexts": texts}
+    return {
+        "documents": [name for piece in pieces for name in piece.documents],
+        "documentTexts": texts,
+    }
 
 
 def _snippets(subject: Subject, piece: Piece) -> dict[str, str]:
     """Texts of its documents, by number."""
-    texts = ((number, subject.document_texts.get(name)) for number, name in enumerate(piece.documents, piece.first))
+    texts = (
+        (number, subject.document_texts.get(name))
+        for number, name in enumerate(piece.documents, piece.first)
+    )
     return {str(number): _snippet(text) for number, text in texts if text}
 
 
 def _query_lists(lists: QueryLists, numbers: dict[str, int]) -> dict[str, Any]:
     relevant = [[numbers.setdefault(name, len(numbers)), grade] for name, grade in lists.relevant]
-    named = {name for one in lists.runs if one is not None for name in one.documents} | {name for name, _ in lists.relevant}
-    return {"runs": [None if one is None else _listing(one, numbers, named) for one in lists.runs], "relevant": relevant}
+    named = {name for one in lists.runs if one is not None for name in one.documents} | {
+        name for name, _ in lists.relevant
+    }
+    return {
+        "runs": [None if one is None else _listing(one, numbers, named) for one in lists.runs],
+        "relevant": relevant,
+    }
 
 
 def _listing(one: Listing, numbers: dict[str, int], named: set[str | None]) -> dict[str, Any]:
     """List relevant documents further down, of those that the page names anyway."""
     found: dict[str, Any] = {
-        "d": [-1 if name is None else numbers.setdefault(name, len(numbers)) for name in one.documents],
+        "d": [
+            -1 if name is None else numbers.setdefault(name, len(numbers)) for name in one.documents
+        ],
         "g": list(one.grades),
         "t": [int(tied) for tied in one.tied],
         "a": [added and _added(added) for added in one.added],  # most are 0 or unknown

@@ -33,20 +33,34 @@ exact.
 """
 
 
-def coded(values: FloatArray, counted: BoolArray, *, most_distinct: int = DISTINCT) -> dict[str, Any]:
+def coded(
+    values: FloatArray, counted: BoolArray, *, most_distinct: int = DISTINCT
+) -> dict[str, Any]:
     """Values as codes of two bytes, with what turns them into numbers again."""
     kept = counted & np.isfinite(values)
     table, codes_kept = np.unique(values[kept], return_inverse=True)
     codes = np.full(values.shape, NOT_COUNTED, "<u2")
     if table.size <= min(most_distinct, NOT_COUNTED):
         codes[kept] = codes_kept.reshape(-1)
-        return {"codes": _base64(codes.tobytes()), "table": _base64(table.astype("<f8").tobytes()), "low": 0.0, "step": 0.0, "error": 0.0}
+        return {
+            "codes": _base64(codes.tobytes()),
+            "table": _base64(table.astype("<f8").tobytes()),
+            "low": 0.0,
+            "step": 0.0,
+            "error": 0.0,
+        }
     low = float(table[0])
     # halves first: the range of large numbers has no overflow
     step = float(table[-1] / STEPS - table[0] / STEPS)
     codes[kept] = np.clip(np.rint((values[kept] - low) / step), 0, STEPS).astype("<u2")
     error = float(np.abs(low + step * codes[kept].astype(np.float64) - values[kept]).max())
-    return {"codes": _base64(codes.tobytes()), "table": None, "low": low, "step": step, "error": error}
+    return {
+        "codes": _base64(codes.tobytes()),
+        "table": None,
+        "low": low,
+        "step": step,
+        "error": error,
+    }
 
 
 def decoded(found: dict[str, Any], shape: tuple[int, int]) -> FloatArray:
@@ -102,10 +116,14 @@ class Payload:
 def payload(subject: Subject) -> dict[str, Any]:
     """Everything that scripts read, whatever its size."""
     ids = shortened(queries_of(subject), None)
-    return _data(subject, ids, dict(_texts(subject))) | lists_of(subject, list(pieces_of(subject, queries_of(subject))))
+    return _data(subject, ids, dict(_texts(subject))) | lists_of(
+        subject, list(pieces_of(subject, queries_of(subject)))
+    )
 
 
-def fitted(subject: Subject, ids: Mapping[str, str], room: int, *, shorter: bool = False) -> Payload | None:
+def fitted(
+    subject: Subject, ids: Mapping[str, str], room: int, *, shorter: bool = False
+) -> Payload | None:
     """Both parts in so many letters: values always, then texts of queries, then rankings in the
     order of the subject.
     """
@@ -123,7 +141,10 @@ def fitted(subject: Subject, ids: Mapping[str, str], room: int, *, shorter: bool
     while pieces and len(lists) > room - len(data):
         pieces = pieces[: max(0, int(len(pieces) * (room - len(data)) / len(lists) * _STEP))]
         lists = packed(as_json(lists_of(subject, pieces)))
-    errors = {measure["text"]: values["error"] for measure, values in zip(found["measures"], found["values"], strict=True)}
+    errors = {
+        measure["text"]: values["error"]
+        for measure, values in zip(found["measures"], found["values"], strict=True)
+    }
     return Payload(data=data, lists=lists, texts=len(texts), rankings=len(pieces), errors=errors)
 
 
@@ -166,7 +187,9 @@ def _data(subject: Subject, ids: Mapping[str, str], texts: Mapping[str, str]) ->
         "queries": [ids[query] for query in queries],
         "shortened": [number for number, query in enumerate(queries) if ids[query] != query],
         "texts": texts,
-        "values": [coded(*values_of(subject, measure), most_distinct=most) for measure in subject.measures],
+        "values": [
+            coded(*values_of(subject, measure), most_distinct=most) for measure in subject.measures
+        ],
         "slices": _slices(subject, queries),
         "specs": templates(subject),
         "rows": static_rows(subject),
@@ -179,7 +202,13 @@ def _data(subject: Subject, ids: Mapping[str, str], texts: Mapping[str, str]) ->
 def _measure(measure: Measure) -> dict[str, Any]:
     low, high = (float(end) if np.isfinite(end) else None for end in measure.bounds)
     cutoff = measure.cutoff if isinstance(measure.cutoff, int) else None
-    return {"text": str(measure), "direction": measure.direction, "low": low, "high": high, "cutoff": cutoff}
+    return {
+        "text": str(measure),
+        "direction": measure.direction,
+        "low": low,
+        "high": high,
+        "cutoff": cutoff,
+    }
 
 
 def _slices(subject: Subject, queries: list[str]) -> dict[str, list[int]]:
@@ -192,7 +221,12 @@ def _slices(subject: Subject, queries: list[str]) -> dict[str, list[int]]:
 
 def _made(subject: Subject) -> dict[str, Any]:
     made = subject.made
-    return {"command": made.command, "commit": made.commit, "when": made.when, "version": subject.evaluations[0].provenance.version}
+    return {
+        "command": made.command,
+        "commit": made.commit,
+        "when": made.when,
+        "version": subject.evaluations[0].provenance.version,
+    }
 
 
 def _texts(subject: Subject) -> Iterator[tuple[str, str]]:

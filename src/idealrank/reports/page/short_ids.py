@@ -18,11 +18,16 @@ def shortened(ids: Iterable[str], most: int | None) -> dict[str, str]:
     >>> shortened(["a-long-id-of-letters"], 12)
     {'a-long-id-of-letters': 'a-lon…etters'}
     """
-    short = {one: one if most is None or len(one) <= most else _without_middle(one, most, "…") for one in ids}
+    short = {
+        one: one if most is None or len(one) <= most else _without_middle(one, most, "…")
+        for one in ids
+    }
     if most is None:
         return short
     often = Counter(short.values())
-    taken = {shown for shown, count in often.items() if count == 1} | {one for one, shown in short.items() if one == shown}
+    taken = {shown for shown, count in often.items() if count == 1} | {
+        one for one, shown in short.items() if one == shown
+    }
     for place, (one, shown) in enumerate(short.items()):
         if one != shown and often[shown] > 1:
             short[one] = next(found for found in _numbered(one, most, place) if found not in taken)

@@ -22,11 +22,25 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.leading_pairs import leading_pairs
 from idealrank.reports.page.payload import queries_of, values_of
 from idealrank.reports.subject import Subject
-from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell, number_cell, p_cell, share_cell
+from idealrank.reports.table.cells import (
+    Cell,
+    Column,
+    Table,
+    count_cell,
+    interval_cell,
+    number_cell,
+    p_cell,
+    share_cell,
+)
 from idealrank.reports.table.digits import USUAL, decimals
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.league import Ranked, letters_note
-from idealrank.reports.views.comparison.verdicts import VerdictMark, basis_notes, mark_of_check, mark_of_contract
+from idealrank.reports.views.comparison.verdicts import (
+    VerdictMark,
+    basis_notes,
+    mark_of_check,
+    mark_of_contract,
+)
 from idealrank.reports.views.gate.sentences import (
     ANCHORED,
     COMPANION,
@@ -43,7 +57,15 @@ from idealrank.stats.tolerance import ROUNDING
 
 _FEW = 3  # runs, and measures, up to which means stand in one line
 _LEVEL = 0.95  # of intervals where nothing was compared
-_QUANTILES = {"least": 0.0, "10 %": 0.1, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "90 %": 0.9, "most": 1.0}
+_QUANTILES = {
+    "least": 0.0,
+    "10 %": 0.1,
+    "25 %": 0.25,
+    "median": 0.5,
+    "75 %": 0.75,
+    "90 %": 0.9,
+    "most": 1.0,
+}
 
 
 def means_grid(subject: Subject) -> Table:
@@ -53,21 +75,41 @@ def means_grid(subject: Subject) -> Table:
     comparison, texts = subject.comparison, [str(measure) for measure in subject.measures]
     if len(subject.names) <= _FEW and (len(subject.names) == 1 or len(texts) > _FEW):
         return _long_means(subject)
-    ranked = {text: Ranked.of(comparison, text) for text in texts} if comparison is not None and len(subject.names) > 2 else {}
+    ranked = (
+        {text: Ranked.of(comparison, text) for text in texts}
+        if comparison is not None and len(subject.names) > 2
+        else {}
+    )
     lettered = any(one.letters for one in ranked.values())
     order = list(next(iter(ranked.values())).means) if ranked else list(subject.names)
     depth = subject.evaluations[0].coverage.unjudged_cutoff
-    covers = {run: one.coverage for run, one in zip(subject.names, subject.evaluations, strict=True)}
+    covers = {
+        run: one.coverage for run, one in zip(subject.names, subject.evaluations, strict=True)
+    }
     columns: list[Column[str]] = [Column(title="run", cell=one_line)]
     for measure, text in zip(subject.measures, texts, strict=True):
-        means = [column.of(partial(_of_run, subject, measure)) for column in _mean_columns(text, f"{text} interval")]
-        columns += [*means, *([Column(title=f"{text} group", cell=ranked[text].letters.__getitem__)] if lettered else [])]
+        means = [
+            column.of(partial(_of_run, subject, measure))
+            for column in _mean_columns(text, f"{text} interval")
+        ]
+        columns += [
+            *means,
+            *(
+                [Column(title=f"{text} group", cell=ranked[text].letters.__getitem__)]
+                if lettered
+                else []
+            ),
+        ]
     columns.append(
         Column(
-            title=f"unjudged in {depth}" if depth else "unjudged", kind="number", cell=lambda run: share_cell(covers[run].unjudged_share)
+            title=f"unjudged in {depth}" if depth else "unjudged",
+            kind="number",
+            cell=lambda run: share_cell(covers[run].unjudged_share),
         )
     )
-    columns.append(Column(title="queries", kind="number", cell=lambda run: count_cell(covers[run].scored)))
+    columns.append(
+        Column(title="queries", kind="number", cell=lambda run: count_cell(covers[run].scored))
+    )
     title = f"Means of the runs with {100 * _level_of(subject):g} % intervals"
     groups = [] if comparison is None or not lettered else [letters_note(comparison, "groups")]
     notes = [f"{note[:1].upper()}{note[1:]}." for note in groups]
@@ -84,7 +126,9 @@ def _long_means(subject: Subject) -> Table:
     columns += _mean_columns("mean", f"{100 * _level_of(subject):g} % interval")
     columns.append(Column(title="queries", kind="number", cell=lambda one: count_cell(one.queries)))
     columns.append(Column(title="unjudged", kind="number", cell=lambda one: one.unjudged))
-    rows = [_of_run(subject, measure, name) for measure in subject.measures for name in subject.names]
+    rows = [
+        _of_run(subject, measure, name) for measure in subject.measures for name in subject.names
+    ]
     return Table.of(columns, rows, title="Means of the runs")
 
 
@@ -104,7 +148,9 @@ class _Mean:
 
     @property
     def unjudged(self) -> Cell:
-        return share_cell(Judgedness.of(self.evaluation, [self.measure], self.evaluation.queries).shares[0])
+        return share_cell(
+            Judgedness.of(self.evaluation, [self.measure], self.evaluation.queries).shares[0]
+        )
 
     def mean(self) -> Cell:
         if self.found is not None:
@@ -118,7 +164,11 @@ def _of_run(subject: Subject, measure: Measure, run: str) -> _Mean:
     found = subject.means.get(str(measure), {})
     evaluation = subject.evaluations[subject.names.index(run)]
     return _Mean(
-        run=run, measure=measure, evaluation=evaluation, found=found.get(run), places=decimals(one.interval for one in found.values())
+        run=run,
+        measure=measure,
+        evaluation=evaluation,
+        found=found.get(run),
+        places=decimals(one.interval for one in found.values()),
     )
 
 
@@ -128,7 +178,9 @@ def _mean_columns(mean: str, interval: str) -> list[Column[_Mean]]:
         Column(
             title=interval,
             kind="number",
-            cell=lambda one: Cell("-") if one.found is None else interval_cell(one.found.interval, one.places),
+            cell=lambda one: (
+                Cell("-") if one.found is None else interval_cell(one.found.interval, one.places)
+            ),
         ),
     ]
 
@@ -149,7 +201,9 @@ def pair_grid(pair: Pair) -> Table:
     """One pair of runs, a row a measure: means, difference, verdict, and unjudged documents."""
     rows = list(pair.measures.values())
     a, b = one_line(pair.a), one_line(pair.b)
-    lacking = () if any(row.unjudged_a is not None for row in rows) else ("unjudged a", "unjudged b")
+    lacking = (
+        () if any(row.unjudged_a is not None for row in rows) else ("unjudged a", "unjudged b")
+    )
     columns = difference_columns("page", Shown.on_page(rows), rows[0].level, a, b, without=lacking)
     notes = basis_notes((pair, row) for row in rows)
     return Table.of([_MEASURE, *columns], map(Line.of, rows), title=f"{b} against {a}", notes=notes)
@@ -163,9 +217,15 @@ def more_grid(pair: Pair) -> Table:
 
 def every_pair_grid(comparison: Comparison, measure: str) -> Table:
     """All pairs by one measure, a row a pair, the one that is shown first in front."""
-    lines = [Line.of(pair.measures[measure], a=one_line(pair.a), b=one_line(pair.b)) for pair in leading_pairs(comparison)]
+    lines = [
+        Line.of(pair.measures[measure], a=one_line(pair.a), b=one_line(pair.b))
+        for pair in leading_pairs(comparison)
+    ]
     rows = [line.row for line in lines]
-    named: list[Column[Line]] = [Column(title="run", cell=lambda line: line.b), Column(title="against", cell=lambda line: line.a)]
+    named: list[Column[Line]] = [
+        Column(title="run", cell=lambda line: line.b),
+        Column(title="against", cell=lambda line: line.a),
+    ]
     columns = difference_columns("page: pairs", Shown.on_page(rows), comparison.method.level)
     notes = basis_notes((pair, pair.measures[measure]) for pair in comparison.pairs)
     return Table.of([*named, *columns], lines, title=f"All pairs by {measure}", notes=notes)
@@ -177,7 +237,13 @@ def slices_grid(pair: Pair, measure: str) -> Table | None:
     if row.slices is None:
         return None
     named: Column[Line] = Column(title="slice", cell=lambda line: line.name)
-    columns = difference_columns("page: slices", Shown.on_page(row.slices.rows), row.level, one_line(pair.a), one_line(pair.b))
+    columns = difference_columns(
+        "page: slices",
+        Shown.on_page(row.slices.rows),
+        row.level,
+        one_line(pair.a),
+        one_line(pair.b),
+    )
     lines = [Line(one, row.direction, one_line(one.name)) for one in row.slices]
     return Table.of([named, *columns], lines, title=f"Slices by {measure}, the worst first")
 
@@ -189,13 +255,24 @@ def spread_grid(subject: Subject) -> Table:
         Column(title="run", cell=lambda one: one_line(one.run)),
     ]
     columns += [_quantile(title, share) for title, share in _QUANTILES.items()]
-    columns.append(Column(title="at 0", kind="number", cell=lambda one: count_cell(int(np.count_nonzero(one.values == 0)))))
-    columns.append(Column(title="queries", kind="number", cell=lambda one: count_cell(one.values.size)))
+    columns.append(
+        Column(
+            title="at 0",
+            kind="number",
+            cell=lambda one: count_cell(int(np.count_nonzero(one.values == 0))),
+        )
+    )
+    columns.append(
+        Column(title="queries", kind="number", cell=lambda one: count_cell(one.values.size))
+    )
     rows = []
     for measure in subject.measures:
         values, counted = values_of(subject, measure)
         kept = counted & np.isfinite(values)
-        rows += [_Spread(str(measure), name, values[run, kept[run]]) for run, name in enumerate(subject.names)]
+        rows += [
+            _Spread(str(measure), name, values[run, kept[run]])
+            for run, name in enumerate(subject.names)
+        ]
     return Table.of(columns, rows, title="Quantiles of values of queries")
 
 
@@ -210,7 +287,11 @@ class _Spread:
 
 def _quantile(title: str, share: float) -> Column[_Spread]:
     return Column(
-        title=title, kind="number", cell=lambda one: number_cell(float(np.quantile(one.values, share)) if one.values.size else math.nan)
+        title=title,
+        kind="number",
+        cell=lambda one: number_cell(
+            float(np.quantile(one.values, share)) if one.values.size else math.nan
+        ),
     )
 
 
@@ -236,18 +317,34 @@ def curves_grid(subject: Subject) -> Table:
         Column(title="measure", cell=lambda one: one.measure),
         Column(title="run", cell=lambda one: one_line(one.run)),
         Column(title="mean", kind="number", cell=lambda one: number_cell(one.found.mean, places)),
-        Column(title="95 % interval", kind="number", cell=lambda one: interval_cell(one.found.interval, places)),
+        Column(
+            title="95 % interval",
+            kind="number",
+            cell=lambda one: interval_cell(one.found.interval, places),
+        ),
     ]
     return Table.of(columns, rows, title="Means at several cutoffs")
 
 
 def robust_grid(found: Robustness) -> Table:
     """Every way of computing the first measure that changes the numbers, and what it says."""
-    kept = [found.reference, *(one for one in found.variants if one.row is not None and one.status == "changes the numbers")]
+    kept = [
+        found.reference,
+        *(
+            one
+            for one in found.variants
+            if one.row is not None and one.status == "changes the numbers"
+        ),
+    ]
     columns: list[Column[Variant]] = [
-        Column(title="changed", cell=lambda one: "as asked" if one is found.reference else one.change),
+        Column(
+            title="changed", cell=lambda one: "as asked" if one is found.reference else one.change
+        ),
         Column(title="measure", cell=lambda one: one.measure),
-        *(column.of(_line) for column in difference_columns("page: robust", _PLAIN, found.method.level)),
+        *(
+            column.of(_line)
+            for column in difference_columns("page: robust", _PLAIN, found.method.level)
+        ),
         Column(title="turns", cell=_turned),
     ]
     title = f"{one_line(found.run_b)} against {one_line(found.run_a)}, by variant"
@@ -276,10 +373,22 @@ def checks_grid(gated: Gated) -> Table:
         Column(title="outcome", cell=lambda one: _said(mark_of_check(one, gated))),
         Column(title="measure", cell=lambda one: one.measure),
         Column(title="baseline", cell=lambda one: one_line(one.baseline)),
-        Column(title="mean before", kind="number", cell=lambda one: number_cell(one.mean_baseline, places)),
+        Column(
+            title="mean before",
+            kind="number",
+            cell=lambda one: number_cell(one.mean_baseline, places),
+        ),
         Column(title="mean now", kind="number", cell=lambda one: number_cell(one.mean_run, places)),
-        Column(title="difference", kind="number", cell=lambda one: number_cell(one.difference, places, signed=True)),
-        Column(title="bound", kind="number", cell=lambda one: number_cell(one.bound, places, signed=True)),
+        Column(
+            title="difference",
+            kind="number",
+            cell=lambda one: number_cell(one.difference, places, signed=True),
+        ),
+        Column(
+            title="bound",
+            kind="number",
+            cell=lambda one: number_cell(one.bound, places, signed=True),
+        ),
         Column(title="one-sided p", kind="number", cell=lambda one: p_cell(one.p_corrected)),
         Column(title="two-sided p", kind="number", cell=lambda one: p_cell(one.p_two_sided)),
         Column(title="detectable", kind="number", cell=lambda one: visible(one, places)),
@@ -292,7 +401,9 @@ def checks_grid(gated: Gated) -> Table:
     return Table.of(columns, rows, title="Checks", notes=notes)
 
 
-def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None, ids: Mapping[str, str] | None = None) -> Table:
+def contracts_grid(
+    gated: Gated, texts: Mapping[str, str] | None = None, ids: Mapping[str, str] | None = None
+) -> Table:
     """The contracts of a gate, broken ones first; a query by its text where there is one, with its
     id, or what stands for it, behind.
     """
@@ -323,7 +434,9 @@ class Change:
     difference: float  # b - a; the value itself of a single run
 
 
-def changes(subject: Subject, pair: tuple[int, int] | None, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
+def changes(
+    subject: Subject, pair: tuple[int, int] | None, most: int
+) -> tuple[Sequence[Change], Sequence[Change]]:
     """Queries that lost and that gained most by the first measure; of a single run the worst, and
     nothing.
     """
@@ -332,7 +445,9 @@ def changes(subject: Subject, pair: tuple[int, int] | None, most: int) -> tuple[
     direction = measure.direction or 1
     shown = list(pair) if pair is not None else [0]
     kept = np.flatnonzero((counted[shown] & np.isfinite(values[shown])).all(axis=0))
-    gain = (values[shown[-1], kept] - (values[shown[0], kept] if pair is not None else 0.0)) * direction
+    gain = (
+        values[shown[-1], kept] - (values[shown[0], kept] if pair is not None else 0.0)
+    ) * direction
     if pair is not None:
         largest = np.abs(values[shown][:, kept]).max(initial=0.0)
         # rounding is no change: a comparison counts it as equal
@@ -342,7 +457,12 @@ def changes(subject: Subject, pair: tuple[int, int] | None, most: int) -> tuple[
     def told(place: int) -> Change:
         query = queries[kept[place]]
         both = tuple(float(values[run, kept[place]]) for run in shown)
-        return Change(query=query, text=subject.query_texts.get(query, ""), values=both, difference=float(gain[place]) * direction)
+        return Change(
+            query=query,
+            text=subject.query_texts.get(query, ""),
+            values=both,
+            difference=float(gain[place]) * direction,
+        )
 
     if pair is None:
         return [told(place) for place in order[:most]], []

@@ -19,8 +19,19 @@ from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.comparison import method_text, pair_lines
 from idealrank.reports.views.comparison.league import headline as of_many
 from idealrank.reports.views.comparison.league import is_many, verdict_limits
-from idealrank.reports.views.comparison.pair_sentences import Told, judge_sentences, numbers_text, verdict_sentences, verdict_text
-from idealrank.reports.views.comparison.phrases import BOTH_RUNS, BY_COMMAND, plain_sentence, unchanged
+from idealrank.reports.views.comparison.pair_sentences import (
+    Told,
+    judge_sentences,
+    numbers_text,
+    verdict_sentences,
+    verdict_text,
+)
+from idealrank.reports.views.comparison.phrases import (
+    BOTH_RUNS,
+    BY_COMMAND,
+    plain_sentence,
+    unchanged,
+)
 from idealrank.reports.views.conventions import design_phrases, unanswered, warned
 from idealrank.reports.views.gate.gate import gate_sentences
 from idealrank.reports.views.gate.sentences import could_see, gate_places, one_line, reasons
@@ -83,8 +94,15 @@ def _of_many(comparison: Comparison, measure: str) -> str:
     if len(others) <= _NAMED or len(groups.top) == len(comparison.names):
         return of_many(comparison, measure)
     runs, limits = f"{len(comparison.names):,} runs", verdict_limits(comparison, measure)
-    first = f"By {measure}, {one_line(best)} has the best mean of {runs}; {len(others):,} others do not differ significantly from it"
-    return f"{first}. It is better than {len(groups.better_than[best]):,}: {limits}." if limits else f"{first}."
+    first = (
+        f"By {measure}, {one_line(best)} has the best mean of {runs}; {len(others):,} others do "
+        f"not differ significantly from it"
+    )
+    return (
+        f"{first}. It is better than {len(groups.better_than[best]):,}: {limits}."
+        if limits
+        else f"{first}."
+    )
 
 
 def sentences(subject: Subject) -> list[str]:
@@ -111,10 +129,14 @@ def _told(subject: Subject) -> Told:
         unknown = [comparison.reach_unknown] if comparison.reach_unknown else []
         cautions = [*unanswered(comparison.missing), *unknown]
         more = [text for text in told.more if text != plain_sentence(pair)]  # it stands by itself
-        return Told.of([*_of_leading(comparison), *cautions, *told.brief[1:]], [*more, *others, *judged])
+        return Told.of(
+            [*_of_leading(comparison), *cautions, *told.brief[1:]], [*more, *others, *judged]
+        )
     if pair.mismatch:
         question = pair.mismatch.partition("; ")[2]
-        return Told.of([f"{question[:1].upper()}{question[1:]}", *warned(comparison.mismatches)[-1:]], [])
+        return Told.of(
+            [f"{question[:1].upper()}{question[1:]}", *warned(comparison.mismatches)[-1:]], []
+        )
     first = next(iter(pair.measures.values()))
     size = f"{numbers_text(first, comparison.method, Shown.of(comparison))}."
     more = [text for text in told.more if text != plain_sentence(pair)]  # it stands by itself
@@ -135,7 +157,9 @@ def in_plain_words(subject: Subject) -> str:
     """The difference of the pair shown first as results that users get; empty where its measure
     counts none.
     """
-    return "" if subject.comparison is None else plain_sentence(leading_pairs(subject.comparison)[0])
+    return (
+        "" if subject.comparison is None else plain_sentence(leading_pairs(subject.comparison)[0])
+    )
 
 
 def _of_leading(comparison: Comparison) -> list[str]:
@@ -147,12 +171,17 @@ def _of_leading(comparison: Comparison) -> list[str]:
     # else it begins with a name
     verdict = f"t{verdict[1:]}" if verdict.startswith("These ") else verdict
     numbers = numbers_text(first, comparison.method, Shown.of(comparison))
-    return [f"Best run against {against}: {verdict}: {numbers}.", "The page shows this pair until you choose another."]
+    return [
+        f"Best run against {against}: {verdict}: {numbers}.",
+        "The page shows this pair until you choose another.",
+    ]
 
 
 def _opened(reason: str) -> str:
     """A reason as a sentence; the name of a measure stays what it is."""
-    opened = f"{reason[:1].upper()}{reason[1:]}" if reason.startswith(("query ", "run ")) else reason
+    opened = (
+        f"{reason[:1].upper()}{reason[1:]}" if reason.startswith(("query ", "run ")) else reason
+    )
     return opened if opened.endswith("?") else f"{opened}."
 
 
@@ -163,14 +192,23 @@ def _of_evaluation(subject: Subject) -> list[str]:
         return []
     (mean,) = found.values()
     ends = " to ".join(interval(mean.interval, decimals([mean.interval])).strip("[]").split(", "))
-    over = f"95% interval {ends}, over" if math.isfinite(mean.interval[1] - mean.interval[0]) else "Over"
+    over = (
+        f"95% interval {ends}, over"
+        if math.isfinite(mean.interval[1] - mean.interval[0])
+        else "Over"
+    )
     return [f"{over} {counted(mean.n, 'query', 'queries')}."]
 
 
 def pair_sentences(subject: Subject) -> list[str]:
     """A line for each of a few pairs; none for one pair, or for very many."""
     comparison = subject.comparison
-    if subject.gated is not None or comparison is None or len(comparison.pairs) == 1 or is_many(comparison):
+    if (
+        subject.gated is not None
+        or comparison is None
+        or len(comparison.pairs) == 1
+        or is_many(comparison)
+    ):
         return []
     return [f"{line}." for line in pair_lines(comparison, str(subject.measures[0]))]
 
@@ -180,13 +218,21 @@ def method(subject: Subject) -> list[str]:
     phrases = [f"the gate: {gate_method(subject.gated)}"] if subject.gated is not None else []
     if subject.comparison is not None:
         phrases += [f"differences: {method_text(subject.comparison)}"]
-        phrases += ["better / equal / worse: number of queries on which the second run is better, equal or worse"]
+        phrases += [
+            "better / equal / worse: number of queries on which the second run is better, "
+            "equal or worse"
+        ]
         phrases += ["effect d_z: the difference over its standard deviation"]
-        phrases += ["detectable with 80 % power: the smallest true difference that these queries find 80% of the time"]
+        phrases += [
+            "detectable with 80 % power: the smallest true difference that these queries find "
+            "80% of the time"
+        ]
         if subject.robustness is None:
             phrases += ["other conventions: not tested for this page; idealrank robust tests them"]
     elif subject.gated is None:
-        phrases += design_phrases(weighted=subject.weighted, clustered=subject.clustered, judgments="same")
+        phrases += design_phrases(
+            weighted=subject.weighted, clustered=subject.clustered, judgments="same"
+        )
     return [*phrases, "intervals of means: Student's, over queries like these"]
 
 
@@ -215,16 +261,19 @@ class Term:
 
 _RBO = Term(
     name="RBO",
-    text="Rank-biased overlap: similarity of two rankings, from 0 (no common document) to 1 (the same order); the top counts most.",
+    text="Rank-biased overlap: similarity of two rankings, from 0 (no common document) to 1 (the "
+    "same order); the top counts most.",
 )
 _D_Z = Term(
     name="d_z",
-    text="Effect size: the mean difference divided by the standard deviation of the differences of single queries.",
+    text="Effect size: the mean difference divided by the standard deviation of the differences of "
+    "single queries.",
 )
 
 _TIPS = Term(
     name="tips at",
-    text=f"Relevant share of the unjudged documents of the run behind at which the difference is no longer significant; {BOTH_RUNS}.",
+    text=f"Relevant share of the unjudged documents of the run behind at which the difference is "
+    f"no longer significant; {BOTH_RUNS}.",
 )
 
 

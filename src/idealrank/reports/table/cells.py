@@ -48,13 +48,20 @@ class Column(Generic[Row]):
         if isinstance(row, NamedCells):
             return row.get(self.name or self.title, Cell(""))
         if self.cell is None:
-            raise ValueError(f"found a column {self.title!r} without cells, expected rows of given ones")
+            raise ValueError(
+                f"found a column {self.title!r} without cells, expected rows of given ones"
+            )
         found = self.cell(row)
         return Cell(found) if isinstance(found, str) else found
 
     def of(self, known: "Callable[[Other], Row]") -> "Column[Other]":
         """Return the column for other rows, with a function that extracts the shown row."""
-        return Column(title=self.title, kind=self.kind, cell=lambda other: self.beside(known(other)), name=self.name)
+        return Column(
+            title=self.title,
+            kind=self.kind,
+            cell=lambda other: self.beside(known(other)),
+            name=self.name,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,27 +76,56 @@ class Table:
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row) != len(self.columns):
-                raise ValueError(f"found a row of {len(row)} cells, expected {len(self.columns)}, one for each column")
+                raise ValueError(
+                    f"found a row of {len(row)} cells, expected {len(self.columns)}, one for "
+                    f"each column"
+                )
 
     @classmethod
     def of(
-        cls, columns: "Sequence[Column[Row]]", things: "Iterable[Row | NamedCells]", *, title: str = "", notes: Sequence[str] = ()
+        cls,
+        columns: "Sequence[Column[Row]]",
+        things: "Iterable[Row | NamedCells]",
+        *,
+        title: str = "",
+        notes: Sequence[str] = (),
     ) -> "Table":
         """A row for each thing, with what each column shows of it."""
-        return cls(columns=columns, rows=[[column.beside(thing) for column in columns] for thing in things], title=title, notes=notes)
+        return cls(
+            columns=columns,
+            rows=[[column.beside(thing) for column in columns] for thing in things],
+            title=title,
+            notes=notes,
+        )
 
     def columnwise(self) -> list[list[Cell]]:
         """The cells of each column."""
-        return [list(cells) for cells in zip(*self.rows, strict=True)] if self.rows else [[] for _ in self.columns]
+        return (
+            [list(cells) for cells in zip(*self.rows, strict=True)]
+            if self.rows
+            else [[] for _ in self.columns]
+        )
 
     def cells(self) -> Iterator[Cell]:
         """Every cell, row by row."""
         return (cell for row in self.rows for cell in row)
 
 
-def number_cell(value: float | None, places: int = USUAL, *, signed: bool = False, strong: bool = False, tone: Tone = "") -> Cell:
+def number_cell(
+    value: float | None,
+    places: int = USUAL,
+    *,
+    signed: bool = False,
+    strong: bool = False,
+    tone: Tone = "",
+) -> Cell:
     """A number with so many decimals; a dash where there is none."""
-    return Cell("-" if value is None else number(value, places, signed=signed), value, strong=strong, tone=tone)
+    return Cell(
+        "-" if value is None else number(value, places, signed=signed),
+        value,
+        strong=strong,
+        tone=tone,
+    )
 
 
 def interval_cell(ends: tuple[float, float], places: int = USUAL, *, signed: bool = False) -> Cell:
@@ -117,5 +153,7 @@ def lacking(texts: Sequence[str]) -> list[str]:
     align.
     """
     found = [_NUMBER.fullmatch(text) for text in texts]
-    longest = re.sub(r"\d", "0", max((number["after"] for number in found if number), key=len, default=""))
+    longest = re.sub(
+        r"\d", "0", max((number["after"] for number in found if number), key=len, default="")
+    )
     return [longest[len(number["after"]) :] if number else "" for number in found]

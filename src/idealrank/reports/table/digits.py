@@ -17,7 +17,12 @@ _MOST = 15  # decimals of a float64 below 1 that mean something
 _ROUNDING = 1e-12
 
 
-def decimals(intervals: Iterable[tuple[float, float]], *, apart: Iterable[tuple[float, float]] = (), asked: int | None = None) -> int:
+def decimals(
+    intervals: Iterable[tuple[float, float]],
+    *,
+    apart: Iterable[tuple[float, float]] = (),
+    asked: int | None = None,
+) -> int:
     """Decimals of a column: two significant digits of the narrowest half-width, from 2 to 4, more
     where a verdict asks for them.
 
@@ -40,10 +45,18 @@ def _two_digits(half: float) -> int:
 
 
 def _told_apart(fewest: int, apart: Iterable[tuple[float, float]]) -> int:
-    pairs = [(number, limit) for number, limit in apart if math.isfinite(number) and abs(number - limit) > _ROUNDING]
+    pairs = [
+        (number, limit)
+        for number, limit in apart
+        if math.isfinite(number) and abs(number - limit) > _ROUNDING
+    ]
     if not pairs:
         return fewest
-    return next(places for places in count(fewest) if places >= _MOST or all(_is_apart(*pair, places) for pair in pairs))
+    return next(
+        places
+        for places in count(fewest)
+        if places >= _MOST or all(_is_apart(*pair, places) for pair in pairs)
+    )
 
 
 def _is_apart(number: float, limit: float, places: int) -> bool:
@@ -83,7 +96,11 @@ def interval(ends: tuple[float, float], places: int = USUAL, *, signed: bool = F
     if math.isnan(low) or math.isnan(high) or (math.isinf(low) and math.isinf(high)):
         return "-"
     start = "(open" if math.isinf(low) else f"[{number(low, places, signed=signed)}"
-    return f"{start}, open)" if math.isinf(high) else f"{start}, {number(high, places, signed=signed)}]"
+    return (
+        f"{start}, open)"
+        if math.isinf(high)
+        else f"{start}, {number(high, places, signed=signed)}]"
+    )
 
 
 def counted(n: int, one: str, many: str = "") -> str:

@@ -52,9 +52,14 @@ def formats_help(opening: str, names: Iterable[str], told: Mapping[str, str] | N
     for one in offered:
         if one.is_data:
             by_content.setdefault((told or {}).get(one.name, ""), []).append(one.title)
-    data = ", or ".join(f"{_either(titles)} {content}".rstrip() for content, titles in by_content.items())
+    data = ", or ".join(
+        f"{_either(titles)} {content}".rstrip() for content, titles in by_content.items()
+    )
     pasted = _either(one.title for one in offered if one.use == "pasting")
-    return f"{opening} {data}{',' if told else ''} for programs{f'; {pasted} to paste' if pasted else ''}."
+    return (
+        f"{opening} {data}{',' if told else ''} for "
+        f"programs{f'; {pasted} to paste' if pasted else ''}."
+    )
 
 
 def _either(titles: Iterable[str]) -> str:

@@ -39,7 +39,11 @@ def markdown_text(text: str) -> str:
     text = printable(text)
     if text == "#":  # the head of a column of letters
         return text
-    return escaped(text) if _LIVE.search(text) else markdown_number(_MARKDOWN_SPECIAL.sub(r"\\\g<0>", text))
+    return (
+        escaped(text)
+        if _LIVE.search(text)
+        else markdown_number(_MARKDOWN_SPECIAL.sub(r"\\\g<0>", text))
+    )
 
 
 def escaped(text: str) -> str:
@@ -62,10 +66,23 @@ def markdown_number(text: str) -> str:
 
 
 _LATEX_SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    "†": r"\textdagger{}", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "†": r"\textdagger{}",
+    "▲": r"$\blacktriangle$",
+    "▼": r"$\blacktriangledown$",
+}
 _SIGNED = re.compile(r"[+-]\d[\d.,]*")
 _INTERVAL = re.compile(r"\[[+-]?[\d.]+, [+-]?[\d.]+\]")
 
@@ -85,7 +102,11 @@ def latex_text(text: str) -> str:
 
 def latex_escaped(text: str) -> str:
     r"""Text for a place where no command is just before it."""
-    return "".join(_LATEX_SPECIAL.get(letter, letter) for letter in printable(text)).replace("--", "-{}-").replace("--", "-{}-")
+    return (
+        "".join(_LATEX_SPECIAL.get(letter, letter) for letter in printable(text))
+        .replace("--", "-{}-")
+        .replace("--", "-{}-")
+    )
 
 
 def latex_number(text: str, *, strong: bool = False) -> str:
@@ -98,7 +119,20 @@ def latex_number(text: str, *, strong: bool = False) -> str:
     return f"\\textbf{{{latex_text(text)}}}" if strong else latex_text(text)
 
 
-__all__ = ["Cell", "Column", "Table", "Tone", "as_html", "as_latex", "as_markdown", "as_records", "as_rows", "as_text", "html_text", "laid"]
+__all__ = [
+    "Cell",
+    "Column",
+    "Table",
+    "Tone",
+    "as_html",
+    "as_latex",
+    "as_markdown",
+    "as_records",
+    "as_rows",
+    "as_text",
+    "html_text",
+    "laid",
+]
 
 # blanks as wide as a digit and as a point
 _PADDING = str.maketrans(dict.fromkeys("0123456789", "\u2007") | {".": "\u2008"})
@@ -107,11 +141,23 @@ _PADDING = str.maketrans(dict.fromkeys("0123456789", "\u2007") | {".": "\u2008"}
 def as_markdown(table: Table) -> str:
     r"""A Markdown table whose source is aligned, too; texts stay texts, whatever they look like."""
     numbers = [column.kind == "number" for column in table.columns]
-    rows = [[_cell_markdown(cell, number=number) for cell, number in zip(row, numbers, strict=True)] for row in table.rows]
+    rows = [
+        [_cell_markdown(cell, number=number) for cell, number in zip(row, numbers, strict=True)]
+        for row in table.rows
+    ]
     head = [markdown_text(column.title) for column in table.columns]
     widths = [max(3, *map(len, cells)) for cells in zip(head, *rows, strict=True)]
-    rule = ["-" * (width - 1) + ":" if number else "-" * width for width, number in zip(widths, numbers, strict=True)]
-    padded = [[cell.rjust(w) if n else cell.ljust(w) for cell, w, n in zip(row, widths, numbers, strict=True)] for row in [head, *rows]]
+    rule = [
+        "-" * (width - 1) + ":" if number else "-" * width
+        for width, number in zip(widths, numbers, strict=True)
+    ]
+    padded = [
+        [
+            cell.rjust(w) if n else cell.ljust(w)
+            for cell, w, n in zip(row, widths, numbers, strict=True)
+        ]
+        for row in [head, *rows]
+    ]
     lines = [f"| {' | '.join(row)} |\n" for row in [padded[0], rule, *padded[1:]]]
     above = [f"**{markdown_text(table.title)}**\n\n"] if table.title else []
     return "".join([*above, *lines, *(f"\n{markdown_text(note)}\n" for note in table.notes)])
@@ -120,7 +166,11 @@ def as_markdown(table: Table) -> str:
 def parts_markdown(parts: Iterable[Part]) -> str:
     r"""All parts as Markdown: paragraphs, and tables under their titles."""
     made = (
-        as_markdown(part) if isinstance(part, Table) else "".join(f"{markdown_text(line)}\n" for line in part) for part in parts if part
+        as_markdown(part)
+        if isinstance(part, Table)
+        else "".join(f"{markdown_text(line)}\n" for line in part)
+        for part in parts
+        if part
     )
     return "\n".join(made)
 
@@ -136,12 +186,18 @@ def as_latex(table: Table) -> str:
 
     Triangles need amssymb, all else no other package.
     """
-    turned = [_column_latex(column, cells) for column, cells in zip(table.columns, table.columnwise(), strict=True)]
+    turned = [
+        _column_latex(column, cells)
+        for column, cells in zip(table.columns, table.columnwise(), strict=True)
+    ]
     letters = "".join("r" if column.kind == "number" else "l" for column in table.columns)
     head = latex_row(latex_text(column.title) for column in table.columns)
     body = [*map(latex_row, zip(*turned, strict=True))]
     packages = "booktabs,amssymb" if any("\\blacktriangle" in line for line in body) else "booktabs"
-    lines = [f"% needs \\usepackage{{{packages}}}\n", *([f"% {printable(table.title)}\n"] if table.title else [])]
+    lines = [
+        f"% needs \\usepackage{{{packages}}}\n",
+        *([f"% {printable(table.title)}\n"] if table.title else []),
+    ]
     lines += [f"\\begin{{tabular}}{{{letters}}}\n\\toprule\n", head, "\\midrule\n", *body]
     lines += ["\\bottomrule\n\\end{tabular}\n"]
     notes = [f"\\noindent {latex_text(note)}\\par\n" for note in table.notes]
@@ -155,7 +211,9 @@ def _column_latex(column: Column[Any], cells: Sequence[Cell]) -> list[str]:
     widest = max((cell.mark for cell in cells), key=len, default="")
     found = []
     for cell, blank in zip(cells, lacking([cell.text for cell in cells]), strict=True):
-        padded = latex_number(cell.text, strong=cell.strong) + (f"\\phantom{{{latex_escaped(blank)}}}" if blank else "")
+        padded = latex_number(cell.text, strong=cell.strong) + (
+            f"\\phantom{{{latex_escaped(blank)}}}" if blank else ""
+        )
         found.append(_marked_latex(cell, padded, cell.mark, widest))
     return found
 
@@ -174,14 +232,29 @@ def as_html(table: Table) -> str:
 
     Classes: ``number`` or ``text`` of a cell, ``strong``, ``better``, ``worse``, ``quiet``.
     """
-    head = "".join(f'<th scope="col" class="{column.kind}">{html_text(column.title)}</th>' for column in table.columns)
-    blanks = [[blank.translate(_PADDING) for blank in lacking([cell.text for cell in cells])] for cells in table.columnwise()]
-    lines = ['<table class="table">\n', f"<caption>{html_text(table.title)}</caption>\n" if table.title else ""]
+    head = "".join(
+        f'<th scope="col" class="{column.kind}">{html_text(column.title)}</th>'
+        for column in table.columns
+    )
+    blanks = [
+        [blank.translate(_PADDING) for blank in lacking([cell.text for cell in cells])]
+        for cells in table.columnwise()
+    ]
+    lines = [
+        '<table class="table">\n',
+        f"<caption>{html_text(table.title)}</caption>\n" if table.title else "",
+    ]
     lines += [f"<thead><tr>{head}</tr></thead>\n<tbody>\n"]
     for row, beside in zip(table.rows, zip(*blanks, strict=True), strict=True):
-        parts = [_cell_html(*one, first=not place) for place, one in enumerate(zip(row, table.columns, beside, strict=True))]
+        parts = [
+            _cell_html(*one, first=not place)
+            for place, one in enumerate(zip(row, table.columns, beside, strict=True))
+        ]
         lines.append(f"<tr>{''.join(parts)}</tr>\n")
-    lines += ["</tbody>\n</table>\n", *(f'<p class="note">{html_text(note)}</p>\n' for note in table.notes)]
+    lines += [
+        "</tbody>\n</table>\n",
+        *(f'<p class="note">{html_text(note)}</p>\n' for note in table.notes),
+    ]
     return "".join(lines)
 
 
@@ -189,7 +262,9 @@ def _cell_html(cell: Cell, column: Column[Any], blank: str, *, first: bool) -> s
     names = [column.kind, *(["strong"] if cell.strong else []), *([cell.tone] if cell.tone else [])]
     text = html_text(cell.text)
     text = f"<strong>{text}</strong>" if cell.strong else text
-    text += (blank if column.kind == "number" else "") + (f"<sup>{html_text(cell.mark)}</sup>" if cell.mark else "")
+    text += (blank if column.kind == "number" else "") + (
+        f"<sup>{html_text(cell.mark)}</sup>" if cell.mark else ""
+    )
     head, end = ('th scope="row"', "th") if first else ("td", "td")
     return f'<{head} class="{" ".join(names)}"{_data_html(cell.value)}>{text}</{end}>'
 
@@ -238,11 +313,19 @@ def as_rows(table: Table) -> list[Row]:
     for column, cells in zip(table.columns, table.columnwise(), strict=True):
         is_interval = any(isinstance(cell.value, tuple) for cell in cells)
         titles += [f"{column.title} low", f"{column.title} high"] if is_interval else [column.title]
-        parts.append((lambda found: found or [None, None]) if is_interval else (lambda found: [found]))
+        parts.append(
+            (lambda found: found or [None, None]) if is_interval else (lambda found: [found])
+        )
     rows: list[Row] = [titles]
     for row in table.rows:
         found = [_exact(cell, column) for cell, column in zip(row, table.columns, strict=True)]
-        rows.append([_csv_text(value) for part, one in zip(parts, found, strict=True) for value in part(one)])
+        rows.append(
+            [
+                _csv_text(value)
+                for part, one in zip(parts, found, strict=True)
+                for value in part(one)
+            ]
+        )
     return rows
 
 

@@ -28,7 +28,10 @@ _BREAKS = {"\n": "a line feed", "\r": "a carriage return", "\t": "a tab"}
 _BREAK = re.compile("[\n\r\t]")
 # Beginnings of formulas, in the width of East Asian letters too; not a number, and not the dash of
 # an empty cell.
-_FORMULA = re.compile(r"(?!-\Z|[+-](?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf|nan)\Z)[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]", re.IGNORECASE)
+_FORMULA = re.compile(
+    r"(?!-\Z|[+-](?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf|nan)\Z)[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]",
+    re.IGNORECASE,
+)
 
 
 def json_report(
@@ -44,14 +47,21 @@ def json_report(
     """JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for what
     is left out.
     """
-    head: dict[str, Any] = {"version": __version__, "schema": SCHEMA, "convention": convention_record(evaluations[0].convention)}
+    head: dict[str, Any] = {
+        "version": __version__,
+        "schema": SCHEMA,
+        "convention": convention_record(evaluations[0].convention),
+    }
     if weighted or clustered:
         head |= {"weighted": bool(weighted), "clustered": clustered, "warnings": list(cautions)}
     yield json.dumps(head, indent=2).removesuffix("\n}") + ',\n  "runs": ['
     for number, evaluation in enumerate(evaluations):
         yield ("," if number else "") + "\n    {"
         yield from _json_run(
-            evaluation, mean=mean_of(evaluation, number, weighted), per_query=per_query, ends=intervals[number] if intervals else {}
+            evaluation,
+            mean=mean_of(evaluation, number, weighted),
+            per_query=per_query,
+            ends=intervals[number] if intervals else {},
         )
         if slices:
             yield f',\n      "slices": {_object(slices[number].as_dict()["slices"])}'
@@ -59,16 +69,34 @@ def json_report(
     yield "\n  ]\n}\n"
 
 
-def mean_of(evaluation: Evaluation, number: int, weighted: "Sequence[Mapping[str, RunMean]]") -> Mapping[str, float]:
+def mean_of(
+    evaluation: Evaluation, number: int, weighted: "Sequence[Mapping[str, RunMean]]"
+) -> Mapping[str, float]:
     """Means of an evaluation: the weighted ones with its number if there are any, else its own."""
-    return {text: found.mean for text, found in weighted[number].items()} if weighted else evaluation.mean()
+    return (
+        {text: found.mean for text, found in weighted[number].items()}
+        if weighted
+        else evaluation.mean()
+    )
 
 
-def _json_run(evaluation: Evaluation, *, mean: Mapping[str, float], per_query: bool, ends: "Mapping[str, RunMean]") -> Iterator[str]:
-    yield f'\n      "name": {json.dumps(evaluation.name)},\n      "path": {json.dumps(evaluation.path)}'
+def _json_run(
+    evaluation: Evaluation,
+    *,
+    mean: Mapping[str, float],
+    per_query: bool,
+    ends: "Mapping[str, RunMean]",
+) -> Iterator[str]:
+    yield (
+        f'\n      "name": {json.dumps(evaluation.name)},\n      "path": '
+        f"{json.dumps(evaluation.path)}"
+    )
     yield f',\n      "mean": {_object(mean)}'
     if ends:
-        yield f',\n      "intervals": {_object({measure: one.interval for measure, one in ends.items()})}'
+        yield (
+            f',\n      "intervals": '
+            f"{_object({measure: one.interval for measure, one in ends.items()})}"
+        )
     if per_query:
         yield ',\n      "queries": {'
         # One query a line: greppable, and no second copy of everything in memory.
@@ -87,8 +115,13 @@ def _rows(evaluation: Evaluation) -> Iterator[tuple[str, dict[str, float | None]
     ids = iter(evaluation.queries)
     for top in range(0, len(evaluation.queries), _BLOCK):
         part = slice(top, top + _BLOCK)
-        for values, scored in zip(evaluation.values[part].tolist(), evaluation.scored[part].tolist(), strict=True):
-            yield next(ids), {t: v if s else None for t, v, s in zip(texts, values, scored, strict=True)}
+        for values, scored in zip(
+            evaluation.values[part].tolist(), evaluation.scored[part].tolist(), strict=True
+        ):
+            yield (
+                next(ids),
+                {t: v if s else None for t, v, s in zip(texts, values, scored, strict=True)},
+            )
 
 
 def _object(values: Any) -> str:
@@ -112,7 +145,10 @@ def conventions_record(conventions: Mapping[str, Convention]) -> str:
         }
         for name, convention in conventions.items()
     }
-    return json.dumps({"version": __version__, "schema": SCHEMA, "conventions": record}, indent=2) + "\n"
+    return (
+        json.dumps({"version": __version__, "schema": SCHEMA, "conventions": record}, indent=2)
+        + "\n"
+    )
 
 
 def evaluation_rows(
@@ -125,7 +161,14 @@ def evaluation_rows(
     """Titles and a row a value; empty where a value is left out or NaN. Intervals of means, where
     asked for, are low and high.
     """
-    yield ["run", *(["query"] if per_query else []), "measure", "value", *(["low", "high"] if intervals else []), "convention"]
+    yield [
+        "run",
+        *(["query"] if per_query else []),
+        "measure",
+        "value",
+        *(["low", "high"] if intervals else []),
+        "convention",
+    ]
     for number, evaluation in enumerate(evaluations):
         convention = str(evaluation.convention)
         if per_query:
@@ -193,11 +236,21 @@ def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -
                 for text, value in values.items():
                     # trec_eval says the number of queries, and what has a geometric mean, once,
                     # under "all".
-                    if value is not None and measures[text].name != "NumQ" and measures[text].aggregate != "geometric":
-                        yield _trec_line(measures[text].trec_name, query, _trec_value(value, measures[text].aggregate))
+                    if (
+                        value is not None
+                        and measures[text].name != "NumQ"
+                        and measures[text].aggregate != "geometric"
+                    ):
+                        yield _trec_line(
+                            measures[text].trec_name,
+                            query,
+                            _trec_value(value, measures[text].aggregate),
+                        )
         yield _trec_line("runid", "all", evaluation.name)
         for text, value in evaluation.mean().items():
-            yield _trec_line(measures[text].trec_name, "all", _trec_value(value, measures[text].aggregate))
+            yield _trec_line(
+                measures[text].trec_name, "all", _trec_value(value, measures[text].aggregate)
+            )
 
 
 def refuse_broken_lines(evaluation: Evaluation, name: str | None, *, per_query: bool) -> None:
@@ -206,11 +259,19 @@ def refuse_broken_lines(evaluation: Evaluation, name: str | None, *, per_query: 
     """
     run, next_step = evaluation.name, "--format json or csv can hold it"
     if name is not None and (found := _BREAK.search(name)):
-        raise InputError(f"run {shown(repr(name))}: found {_BREAKS[found[0]]}, expected one that fits into a line; {next_step}")
+        raise InputError(
+            f"run {shown(repr(name))}: found {_BREAKS[found[0]]}, expected one that fits into "
+            f"a line; {next_step}"
+        )
     for query in evaluation.queries if per_query else ():
         if found := _BREAK.search(query):
-            where = f"run {shown(repr(run)) if _BREAK.search(run) else run}, query {shown(repr(query))}"
-            raise InputError(f"{where}: found {_BREAKS[found[0]]}, expected one that fits into a line; {next_step}")
+            where = (
+                f"run {shown(repr(run)) if _BREAK.search(run) else run}, query {shown(repr(query))}"
+            )
+            raise InputError(
+                f"{where}: found {_BREAKS[found[0]]}, expected one that fits into a line; "
+                f"{next_step}"
+            )
 
 
 def _trec_line(name: str, query: str, value: str) -> str:

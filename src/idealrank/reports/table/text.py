@@ -17,12 +17,17 @@ from idealrank.reports.table.cells import Cell, Table, lacking
 WIDTH = 100
 
 
-def columns(rows: Sequence[Sequence[str]], *, gap: str = "  ", left: Sequence[int] = (0,)) -> list[str]:
+def columns(
+    rows: Sequence[Sequence[str]], *, gap: str = "  ", left: Sequence[int] = (0,)
+) -> list[str]:
     """Rows as lines, cells padded to the width of their column."""
     rows = [list(map(printable, row)) for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     padded = (
-        [cell.ljust(width) if column in left else cell.rjust(width) for column, (cell, width) in enumerate(zip(row, widths, strict=True))]
+        [
+            cell.ljust(width) if column in left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
         for row in rows
     )
     return [gap.join(row).rstrip() for row in padded]
@@ -35,7 +40,10 @@ def printable(text: str, *, surrogates: bool = True) -> str:
     if text.isprintable():
         return text
     return "".join(
-        letter if letter.isprintable() or (surrogates and "\udca0" <= letter <= "\udcff") else ascii(letter)[1:-1] for letter in text
+        letter
+        if letter.isprintable() or (surrogates and "\udca0" <= letter <= "\udcff")
+        else ascii(letter)[1:-1]
+        for letter in text
     )
 
 
@@ -55,11 +63,20 @@ def clipped(text: str, width: int) -> str:
     return f"{text[: width - 2 - tail]}..{text[len(text) - tail :]}"
 
 
-def filled(text: str | Sequence[str], head: str = "", indent: str | None = None, *, width: int = WIDTH) -> list[str]:
+def filled(
+    text: str | Sequence[str], head: str = "", indent: str | None = None, *, width: int = WIDTH
+) -> list[str]:
     """Text, or sentences, as the lines of one paragraph; words stay whole."""
     said = printable(text if isinstance(text, str) else " ".join(text))
     later = " " * len(head) if indent is None else indent
-    return textwrap.wrap(said, width, initial_indent=head, subsequent_indent=later, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(
+        said,
+        width,
+        initial_indent=head,
+        subsequent_indent=later,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def wrapped(text: str, *, indent: str = "  ", width: int = WIDTH) -> list[str]:
@@ -87,9 +104,15 @@ def laid(table: Table, width: int = WIDTH) -> list[list[Span]]:
     rows as columns in several blocks.
     """
     upright = _upright(table)
-    lines = next((found for gap in ("  ", " ") if _width(found := _joined(upright, gap)) <= width), None)
-    lines = lines or list(_blocks([Cell(column.title) for column in table.columns], table.rows, width))
-    notes: list[list[Span]] = [[(line, None)] for note in table.notes for line in filled(note, width=width)]
+    lines = next(
+        (found for gap in ("  ", " ") if _width(found := _joined(upright, gap)) <= width), None
+    )
+    lines = lines or list(
+        _blocks([Cell(column.title) for column in table.columns], table.rows, width)
+    )
+    notes: list[list[Span]] = [
+        [(line, None)] for note in table.notes for line in filled(note, width=width)
+    ]
     title: list[list[Span]] = [[(line, None)] for line in filled(table.title, width=width)]
     return [*title, *lines, *notes]
 
@@ -107,16 +130,29 @@ def _upright(table: Table) -> list[list[list[Span]]]:
 def _padded(cells: Sequence[Cell], kind: str, *, points: bool = True) -> list[list[Span]]:
     """A column, its head first: each cell with the blanks around it."""
     marks = max(len(cell.mark) for cell in cells)
-    after = lacking([cell.text for cell in cells[1:]]) if points and kind == "number" else [""] * (len(cells) - 1)
+    after = (
+        lacking([cell.text for cell in cells[1:]])
+        if points and kind == "number"
+        else [""] * (len(cells) - 1)
+    )
     texts = [printable(cell.text) for cell in cells]
     # the head's too
-    tails = [" " * (len(blank) + marks - len(cell.mark)) for cell, blank in zip(cells, ["", *after], strict=True)]
-    widths = [len(text + cell.mark + tail) for text, cell, tail in zip(texts, cells, tails, strict=True)]
+    tails = [
+        " " * (len(blank) + marks - len(cell.mark))
+        for cell, blank in zip(cells, ["", *after], strict=True)
+    ]
+    widths = [
+        len(text + cell.mark + tail) for text, cell, tail in zip(texts, cells, tails, strict=True)
+    ]
     column = []
     for place, (cell, text, tail, size) in enumerate(zip(cells, texts, tails, widths, strict=True)):
         blanks = " " * (max(widths) - size)
         shown: Span = (text + cell.mark, cell if place else None)
-        column.append([(blanks, None), shown, (tail, None)] if kind == "number" else [shown, (tail + blanks, None)])
+        column.append(
+            [(blanks, None), shown, (tail, None)]
+            if kind == "number"
+            else [shown, (tail + blanks, None)]
+        )
     return [[span for span in spans if span[0]] for spans in column]
 
 
@@ -132,16 +168,22 @@ def _width(lines: Sequence[Sequence[Span]]) -> int:
     return max(len("".join(text for text, _ in line).rstrip()) for line in lines)
 
 
-def _blocks(head: Sequence[Cell], rows: Sequence[Sequence[Cell]], width: int) -> Iterator[list[Span]]:
+def _blocks(
+    head: Sequence[Cell], rows: Sequence[Sequence[Cell]], width: int
+) -> Iterator[list[Span]]:
     """Rows as columns, as many side by side as fit, at least one; the titles stand before each
     block.
     """
     rest, first = list(rows), True
-    titles: list[list[Span]] = [[(text, None) for text, _ in spans] for spans in _padded(head, "text")]
+    titles: list[list[Span]] = [
+        [(text, None) for text, _ in spans] for spans in _padded(head, "text")
+    ]
     while rest:
         shown = len(rest)
         while True:
-            block = _joined([titles, *(_padded(row, "number", points=False) for row in rest[:shown])], "  ")
+            block = _joined(
+                [titles, *(_padded(row, "number", points=False) for row in rest[:shown])], "  "
+            )
             if shown == 1 or _width(block) <= width:
                 break
             shown -= 1
@@ -177,13 +219,21 @@ def in_brief(parts: Iterable[Part], more: str) -> list[Part]:
         return parts
     phrases = [phrase for place in explained for phrase in cast("MethodLines", parts[place]).brief]
     line: Part = wrapped("; ".join([*phrases, more]), indent="")
-    return [line if place == explained[-1] else part for place, part in enumerate(parts) if place not in explained[:-1]]
+    return [
+        line if place == explained[-1] else part
+        for place, part in enumerate(parts)
+        if place not in explained[:-1]
+    ]
 
 
 def parts_text(parts: Iterable[Part], width: int = WIDTH) -> str:
     r"""All parts as plain text."""
     shown = (
-        as_text(part, width) if isinstance(part, Table) else "".join(f"{printable(line)}\n" for line in part) for part in parts if part
+        as_text(part, width)
+        if isinstance(part, Table)
+        else "".join(f"{printable(line)}\n" for line in part)
+        for part in parts
+        if part
     )
     return "\n".join(shown)
 
@@ -202,8 +252,13 @@ def sparkline(values: Sequence[float], breaks: Sequence[bool] = (), *, plain: bo
     if not known:
         return ""
     low, span = min(known), max(known) - min(known)
-    pieces = [dot if not math.isfinite(value) else marks[_level(value, low, span)] for value in drawn]
-    barred = [bar if place and start + place < len(breaks) and breaks[start + place] else "" for place in range(len(drawn))]
+    pieces = [
+        dot if not math.isfinite(value) else marks[_level(value, low, span)] for value in drawn
+    ]
+    barred = [
+        bar if place and start + place < len(breaks) and breaks[start + place] else ""
+        for place in range(len(drawn))
+    ]
     return "".join(before + piece for before, piece in zip(barred, pieces, strict=True))
 
 

@@ -13,7 +13,11 @@ from idealrank.version import __version__
 
 def advice_report(advice: Advice) -> str:
     """The whole report."""
-    ranks = "rank 1 only" if advice.cutoffs == (1,) else f"the first {' and '.join(map(str, advice.cutoffs))} ranks"
+    ranks = (
+        "rank 1 only"
+        if advice.cutoffs == (1,)
+        else f"the first {' and '.join(map(str, advice.cutoffs))} ranks"
+    )
     width = max((len(fit.measure) for fit in advice.fits), default=0)
     lines = filled(f"run {advice.run}: look at {ranks}, because {advice.why}")
     lines += ["", "what fits"]
@@ -28,11 +32,20 @@ def advice_report(advice: Advice) -> str:
     lines += [
         "",
         "data",
-        *(line for label, text in _rows(advice.observed) for line in filled(text, f"  {label.ljust(_LABEL)}  ")),
+        *(
+            line
+            for label, text in _rows(advice.observed)
+            for line in filled(text, f"  {label.ljust(_LABEL)}  ")
+        ),
     ]
     measures = ",".join(fit.measure for fit in advice.fits)
     lines += ["", f"idealrank evaluate ... -m '{measures}'" if measures else ""]
-    lines += [*filled("with several runs, `idealrank choose QRELS RUN...` finds the discount and cutoff that best distinguish them")]
+    lines += [
+        *filled(
+            "with several runs, `idealrank choose QRELS RUN...` finds the discount and cutoff "
+            "that best distinguish them"
+        )
+    ]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -40,17 +53,37 @@ _LABEL = 20
 
 
 def _rows(seen: Observed) -> list[tuple[str, str]]:
-    depths = {depth: share for depth, share in seen.unjudged.items() if depth <= seen.list_lengths.greatest}
-    some = f"rank {seen.judged_depth}: nine in ten documents above it are judged" if seen.judged_depth else "not even rank 1"
+    depths = {
+        depth: share
+        for depth, share in seen.unjudged.items()
+        if depth <= seen.list_lengths.greatest
+    }
+    some = (
+        f"rank {seen.judged_depth}: nine in ten documents above it are judged"
+        if seen.judged_depth
+        else "not even rank 1"
+    )
     deep = "everything is judged" if seen.complete else some
     return [
-        ("queries", f"{seen.queries:,}; {seen.unanswered:,} not answered, {seen.no_relevant:,} without a relevant document"),
+        (
+            "queries",
+            f"{seen.queries:,}; {seen.unanswered:,} not answered, {seen.no_relevant:,} "
+            f"without a relevant document",
+        ),
         ("grades", _grades(seen)),
         ("labels", f"{seen.labels}: {MEANINGS[seen.labels]}"),
         ("judgments", f"{seen.judgments:,}; per query {_spread(seen.judgments_per_query)}"),
-        ("relevant per query", f"{_spread(seen.relevant_per_query)}; exactly one in {seen.one_relevant:.0%} of the queries that have some"),
+        (
+            "relevant per query",
+            f"{_spread(seen.relevant_per_query)}; exactly one in {seen.one_relevant:.0%} of "
+            f"the queries that have some",
+        ),
         ("list lengths", _spread(seen.list_lengths)),
-        ("unjudged", ", ".join(f"@{depth} {share:.0%}" for depth, share in depths.items()) or "nothing was returned"),
+        (
+            "unjudged",
+            ", ".join(f"@{depth} {share:.0%}" for depth, share in depths.items())
+            or "nothing was returned",
+        ),
         ("judged down to", deep),
         ("tied scores", f"in {seen.tied:.0%} of the queries, somewhere in the list"),
     ]
@@ -58,7 +91,10 @@ def _rows(seen: Observed) -> list[tuple[str, str]]:
 
 def _grades(seen: Observed) -> str:
     if not seen.grades:
-        return f"{seen.n_grades:,} different ones from {number_text(seen.lowest)} to {number_text(seen.highest)}"
+        return (
+            f"{seen.n_grades:,} different ones from {number_text(seen.lowest)} to "
+            f"{number_text(seen.highest)}"
+        )
     return ", ".join(f"{number_text(grade)} ({share:.1%})" for grade, share in seen.grades.items())
 
 

@@ -19,7 +19,10 @@ from idealrank.version import __version__
 _ID = 28  # characters of an id
 _SOME = 5
 _ROUNDING = 1e-9  # of a difference
-_CANCEL = "Gains and losses partly cancel: one part is larger than the whole difference, so no percentages are shown."
+_CANCEL = (
+    "Gains and losses partly cancel: one part is larger than the whole difference, so no "
+    "percentages are shown."
+)
 
 
 def attribution_report(found: Attribution, *, queries: int = 5, documents: int = 3) -> str:
@@ -40,14 +43,18 @@ def _head(found: Attribution) -> list[str]:
     verdict = []
     if found.comparison is not None:
         pair, row = next(found.comparison.rows())
-        said = verdict_text(replace(pair, a=found.run_a, b=found.run_b), row, found.comparison.method)
+        said = verdict_text(
+            replace(pair, a=found.run_a, b=found.run_b), row, found.comparison.method
+        )
         verdict = [said if pair.mismatch else f"{said}, p {p_text(row.p_corrected)}"]
     return [
         *warned(found.mismatches),
         *verdict,
-        f"{found.measure}: {found.run_a} {found.mean_a:.4f}, {found.run_b} {found.mean_b:.4f}, difference {_signed(found.difference)} "
+        f"{found.measure}: {found.run_a} {found.mean_a:.4f}, {found.run_b} "
+        f"{found.mean_b:.4f}, difference {_signed(found.difference)} "
         f"over {counted(found.n, 'query', 'queries')}",
-        f"{better:,} {'query' if better == 1 else 'queries'} better, {worse:,} worse, {found.n - better - worse:,} equal",
+        f"{better:,} {'query' if better == 1 else 'queries'} better, {worse:,} worse, "
+        f"{found.n - better - worse:,} equal",
     ]
 
 
@@ -60,16 +67,39 @@ def _moves(found: Attribution) -> list[str]:
     mislead.
     """
     cancel = any(abs(move.difference) > abs(found.difference) + _ROUNDING for move in found.moves)
-    rows = [["relevant documents that", "number", "queries", "difference", *([] if cancel else ["share"])]]
+    rows = [
+        [
+            "relevant documents that",
+            "number",
+            "queries",
+            "difference",
+            *([] if cancel else ["share"]),
+        ]
+    ]
     for move in found.moves:
-        name, number = ("(no document)", "") if move.move == "no document" else (move.move, f"{move.documents:,}")
+        name, number = (
+            ("(no document)", "")
+            if move.move == "no document"
+            else (move.move, f"{move.documents:,}")
+        )
         share = "-" if move.share is None else f"{round(100 * move.share)} %"
-        rows.append([name, number, f"{move.queries:,}", _signed(move.difference), *([] if cancel else [share])])
+        rows.append(
+            [
+                name,
+                number,
+                f"{move.queries:,}",
+                _signed(move.difference),
+                *([] if cancel else [share]),
+            ]
+        )
     return [*(columns(rows) if len(rows) > 1 else []), *(["", _CANCEL] if cancel else [])]
 
 
 def _query(found: Attribution, query: QueryChange, documents: int) -> list[str]:
-    lines = [f"query {query.query}: {query.value_a:.4f} -> {query.value_b:.4f} ({_signed(query.difference)})"]
+    lines = [
+        f"query {query.query}: {query.value_a:.4f} -> {query.value_b:.4f} "
+        f"({_signed(query.difference)})"
+    ]
     for name, answered in ((found.run_a, query.answered_a), (found.run_b, query.answered_b)):
         if not answered:
             lines.append(f"  {name} returned nothing")
@@ -77,7 +107,10 @@ def _query(found: Attribution, query: QueryChange, documents: int) -> list[str]:
         lines.append(f"  unjudged documents: {query.unjudged_a:,} -> {query.unjudged_b:,}")
     changed = [document for document in found.documents(query.query) if document.difference]
     if changed:
-        rows = [["document", "grade", "rank", "adds", "difference"], *(_document(one) for one in _extremes(changed, documents))]
+        rows = [
+            ["document", "grade", "rank", "adds", "difference"],
+            *(_document(one) for one in _extremes(changed, documents)),
+        ]
         lines += [f"  {line}" for line in columns(rows, left=(0, 1, 2, 3))]
     if len(changed) > documents:
         lines.append(f"  {len(changed) - documents:,} more changed")
@@ -91,7 +124,9 @@ def _extremes(changed: list[DocumentChange], limit: int) -> list[DocumentChange]
 
 
 def _document(one: DocumentChange) -> list[str]:
-    rank = " -> ".join("none" if place is None else number_text(place) for place in (one.rank_a, one.rank_b))
+    rank = " -> ".join(
+        "none" if place is None else number_text(place) for place in (one.rank_a, one.rank_b)
+    )
     adds = f"{one.added_a:.4f} -> {one.added_b:.4f}"
     return [clipped(one.document, _ID), number_text(one.grade), rank, adds, _signed(one.difference)]
 
@@ -101,7 +136,10 @@ def _notes(found: Attribution) -> list[str]:
     notes = wrapped(said, indent="") if len(said) < 96 else _folded(said)
     if found.excluded:
         some = ", ".join(found.excluded[:_SOME]) + (", ..." if len(found.excluded) > _SOME else "")
-        notes.append(f"left out of both: {counted(len(found.excluded), 'query', 'queries')} that the convention leaves out of one ({some})")
+        notes.append(
+            f"left out of both: {counted(len(found.excluded), 'query', 'queries')} that the "
+            f"convention leaves out of one ({some})"
+        )
     return notes
 
 
@@ -115,7 +153,9 @@ def _folded(text: str, width: int = 98) -> list[str]:
     return lines
 
 
-def attribution_json(found: Attribution, *, queries: int | None = None, documents: int | None = None) -> Iterator[str]:
+def attribution_json(
+    found: Attribution, *, queries: int | None = None, documents: int | None = None
+) -> Iterator[str]:
     """JSON text: moves, queries with their documents, convention; float64 in the shortest form that
     reads back.
     """

@@ -25,14 +25,18 @@ _TITLE = 62  # characters that leave room in a line for where to find the detail
 
 def design_phrases(*, weighted: bool, clustered: bool, judgments: str) -> list[str]:
     """Phrases about weights, clusters and judgments that differ between the runs."""
-    used = [word for word, is_used in (("weighted", weighted), ("in clusters", clustered)) if is_used]
+    used = [
+        word for word, is_used in (("weighted", weighted), ("in clusters", clustered)) if is_used
+    ]
     return [*([f"queries {' and '.join(used)}"] if used else []), *JUDGED[judgments]]
 
 
 def in_words(convention: Convention) -> str:
     """The whole convention as one sentence of phrases."""
     switches = convention.switches()
-    return "; ".join(phrase(name, switches[name]) for name, row in ROWS.items() if row.usual != switches[name])
+    return "; ".join(
+        phrase(name, switches[name]) for name, row in ROWS.items() if row.usual != switches[name]
+    )
 
 
 def title(convention: Convention) -> str:
@@ -43,12 +47,18 @@ def title(convention: Convention) -> str:
     return f"{convention}: {changed}{convention.tool}"
 
 
-def paragraph(convention: Convention, measures: Iterable[str] = (), *, with_tool: bool = False) -> MethodLines:
+def paragraph(
+    convention: Convention, measures: Iterable[str] = (), *, with_tool: bool = False
+) -> MethodLines:
     """A convention under a table: its title and all of it in words, as lines."""
     name, _, tool = title(convention).partition("]: ")
     line = f"convention {name}]: {tool}"
     measures = list(measures)
-    words = in_words(convention) + ("; options that a measure names win over these" if any("(" in text for text in measures) else "")
+    words = in_words(convention) + (
+        "; options that a measure names win over these"
+        if any("(" in text for text in measures)
+        else ""
+    )
     head = [line] if len(line) <= WIDTH else [f"convention {name}]:", f"  {tool}"]
     said = [caution] if (caution := not_reproduced(convention, measures)) else []
     lines = [*head, *wrapped(words), *(line for caution in said for line in wrapped(caution))]
@@ -65,14 +75,18 @@ def not_reproduced(convention: Convention, measures: Iterable[str]) -> str:
     others = [text for text in measures if re.split(r"[(@]", text)[0] not in _NDCG]
     if not others:
         return ""
-    some = ", ".join(others[:_OTHERS]) + (f" and {len(others) - _OTHERS} more" if len(others) > _OTHERS else "")
+    some = ", ".join(others[:_OTHERS]) + (
+        f" and {len(others) - _OTHERS} more" if len(others) > _OTHERS else ""
+    )
     return f"this preset reproduces its tool's NDCG only, not {some}"
 
 
 def conventions_table(conventions: Mapping[str, Convention]) -> str:
     """All conventions, one a line, with what each reproduces and how that was shown."""
     rows = [["convention", "proof", "reproduces"]]
-    rows += [[name, convention.proof, convention.reproduces] for name, convention in conventions.items()]
+    rows += [
+        [name, convention.proof, convention.reproduces] for name, convention in conventions.items()
+    ]
     lines = columns(rows, left=(0, 1, 2))
     return "\n".join([*lines, "", "idealrank conventions NAME shows the switches of one."]) + "\n"
 
@@ -84,7 +98,8 @@ def convention_card(convention: Convention) -> str:
     usual = Convention.of("standard").switches()
     rows = [["", "switch", "value", "in words"]]
     rows += [
-        ["" if value == usual[switch] else "*", switch, value, phrase(switch, value)] for switch, value in convention.switches().items()
+        ["" if value == usual[switch] else "*", switch, value, phrase(switch, value)]
+        for switch, value in convention.switches().items()
     ]
     lines = columns(rows, left=(0, 1, 2, 3))
     last = "* not as in standard; any switch can be changed: --convention NAME,SWITCH=VALUE"
@@ -92,7 +107,8 @@ def convention_card(convention: Convention) -> str:
     head = [title(convention), f"proof: {proof}"]
     if convention.unstable_from:
         head.append(
-            f"not reproduced: equal scores in lists of {convention.unstable_from} or more documents, which the tool's unstable sort "
+            f"not reproduced: equal scores in lists of {convention.unstable_from} or more "
+            f"documents, which the tool's unstable sort "
             "puts in an order of its own"
         )
     return "\n".join([*head, "", *lines, "", last]) + "\n"
@@ -117,4 +133,8 @@ def unanswered(missing: Mapping[str, int], shown: Callable[[str], str] = str) ->
     """
     found = [f"{number:,} in {shown(name)}" for name, number in missing.items() if number]
     more = [f"some in {len(found) - _UNANSWERED:,} more"] if len(found) > _UNANSWERED else []
-    return [f"Judged queries without an answer: {', '.join([*found[:_UNANSWERED], *more])}."] if found else []
+    return (
+        [f"Judged queries without an answer: {', '.join([*found[:_UNANSWERED], *more])}."]
+        if found
+        else []
+    )

@@ -32,12 +32,19 @@ class _Row(NamedTuple):
     means: "dict[str, RunMean]"
 
 
-def slice_tables(evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]", digits: int | None = None) -> list[Table]:
+def slice_tables(
+    evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]", digits: int | None = None
+) -> list[Table]:
     """A table for each run: a row for each slice, with the mean and the interval of each
     measure.
     """
     return [
-        _table(evaluation.name, {str(measure): measure.aggregate for measure in evaluation.measures}, one, digits)
+        _table(
+            evaluation.name,
+            {str(measure): measure.aggregate for measure in evaluation.measures},
+            one,
+            digits,
+        )
         for evaluation, one in zip(evaluations if found else (), found, strict=True)
     ]
 
@@ -46,7 +53,14 @@ def slice_parts(found: "SliceMeans") -> list[Part]:
     """The table of one run alone."""
     means = next(iter(found.slices.values()), {})
     # Only a measure that is averaged has an interval.
-    return [_table(found.run, {text: "" if math.isnan(one.interval[0]) else "mean" for text, one in means.items()}, found, None)]
+    return [
+        _table(
+            found.run,
+            {text: "" if math.isnan(one.interval[0]) else "mean" for text, one in means.items()},
+            found,
+            None,
+        )
+    ]
 
 
 def _table(run: str, measures: Mapping[str, str], found: "SliceMeans", digits: int | None) -> Table:
@@ -56,16 +70,40 @@ def _table(run: str, measures: Mapping[str, str], found: "SliceMeans", digits: i
         Column(title="queries", kind="number", cell=lambda row: count_cell(row.queries)),
     ]
     for text, aggregate in measures.items():
-        known = [row.means[text].interval for row in rows if math.isfinite(row.means[text].interval[0])]
-        columns += _columns(text, decimals(known, asked=digits), is_sum=aggregate == "sum", is_mean=aggregate == "mean")
+        known = [
+            row.means[text].interval for row in rows if math.isfinite(row.means[text].interval[0])
+        ]
+        columns += _columns(
+            text,
+            decimals(known, asked=digits),
+            is_sum=aggregate == "sum",
+            is_mean=aggregate == "mean",
+        )
     notes = [words] if (words := _left_out(found)) else []
-    return Table.of(columns, rows, notes=[f"{100 * found.level:g} % intervals of each mean alone (Student)", *notes])
+    return Table.of(
+        columns,
+        rows,
+        notes=[f"{100 * found.level:g} % intervals of each mean alone (Student)", *notes],
+    )
 
 
 def _columns(text: str, places: int, *, is_sum: bool, is_mean: bool) -> "list[Column[_Row]]":
-    columns: list[Column[_Row]] = [Column(title=text, kind="number", cell=lambda row: _cell(row.means[text].mean, places, is_sum=is_sum))]
+    columns: list[Column[_Row]] = [
+        Column(
+            title=text,
+            kind="number",
+            cell=lambda row: _cell(row.means[text].mean, places, is_sum=is_sum),
+        )
+    ]
     return (
-        [*columns, Column(title="interval", kind="number", cell=lambda row: interval_cell(row.means[text].interval, places))]
+        [
+            *columns,
+            Column(
+                title="interval",
+                kind="number",
+                cell=lambda row: interval_cell(row.means[text].interval, places),
+            ),
+        ]
         if is_mean
         else columns
     )
@@ -73,7 +111,9 @@ def _columns(text: str, places: int, *, is_sum: bool, is_mean: bool) -> "list[Co
 
 def _left_out(found: "SliceMeans") -> str:
     parts = [
-        f"{found.counts[key]:,} {words}" for key, words in (("in_none", "in no slice"), ("in_several", "in several")) if found.counts[key]
+        f"{found.counts[key]:,} {words}"
+        for key, words in (("in_none", "in no slice"), ("in_several", "in several"))
+        if found.counts[key]
     ]
     return f"queries {' and '.join(parts)}" if parts else ""
 
@@ -84,8 +124,18 @@ def slice_rows(evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]")
     for evaluation, one in zip(evaluations, found, strict=True):
         for name, means in one.slices.items():
             for measure, row in means.items():
-                values = ["" if not math.isfinite(value) else repr(value) for value in (row.mean, *row.interval)]
-                yield [evaluation.name, name, measure, *values, str(row.n), str(evaluation.convention)]
+                values = [
+                    "" if not math.isfinite(value) else repr(value)
+                    for value in (row.mean, *row.interval)
+                ]
+                yield [
+                    evaluation.name,
+                    name,
+                    measure,
+                    *values,
+                    str(row.n),
+                    str(evaluation.convention),
+                ]
 
 
 _SOME = 5
@@ -103,19 +153,32 @@ def report_parts(
     digits: int | None = None,
 ) -> list[Part]:
     """The whole report."""
-    parts: list[Part] = [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
+    parts: list[Part] = (
+        [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
+    )
     parts.append(means_table(evaluations, intervals, digits, weighted=weighted))
     parts += [interval_table(evaluations, intervals, digits)] if intervals else []
     parts += slice_tables(evaluations, slices, digits)
-    parts += [said] if (said := design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same")) else []
+    parts += (
+        [said]
+        if (said := design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same"))
+        else []
+    )
     parts += [filled(cautioned(cautions))] if cautions else []
-    parts.append(paragraph(evaluations[0].convention, map(str, evaluations[0].measures), with_tool=True))
+    parts.append(
+        paragraph(evaluations[0].convention, map(str, evaluations[0].measures), with_tool=True)
+    )
     parts.append(coverage_table(evaluations))
     by_measure = measure_coverage_table(evaluations)
     return [*parts, by_measure] if by_measure.rows else parts
 
 
-def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False, intervals: "Sequence[Mapping[str, RunMean]]" = ()) -> str:
+def table_report(
+    evaluations: Sequence[Evaluation],
+    *,
+    per_query: bool = False,
+    intervals: "Sequence[Mapping[str, RunMean]]" = (),
+) -> str:
     """Return the report as text."""
     return parts_text(report_parts(evaluations, per_query=per_query, intervals=intervals))
 
@@ -132,8 +195,16 @@ def means_table(
     measure strong and marked.
     """
     means = mean_columns(evaluations, intervals, digits, mark=mark, weighted=weighted)
-    table = Table.of([Column(title="run", cell=lambda run: run.name), *means.values()], evaluated_runs(evaluations, intervals, weighted))
-    return replace(table, notes=[f"{mark} the best of each measure"] if any(cell.mark for cell in table.cells()) else [])
+    table = Table.of(
+        [Column(title="run", cell=lambda run: run.name), *means.values()],
+        evaluated_runs(evaluations, intervals, weighted),
+    )
+    return replace(
+        table,
+        notes=[f"{mark} the best of each measure"]
+        if any(cell.mark for cell in table.cells())
+        else [],
+    )
 
 
 class EvaluatedRun(NamedTuple):
@@ -152,7 +223,9 @@ def evaluated_runs(
     """The rows of tables of means."""
     found = intervals or [{} for _ in evaluations]
     rows = enumerate(zip(evaluations, found, strict=True))
-    return [EvaluatedRun(one.name, mean_of(one, number, weighted), ends) for number, (one, ends) in rows]
+    return [
+        EvaluatedRun(one.name, mean_of(one, number, weighted), ends) for number, (one, ends) in rows
+    ]
 
 
 def mean_columns(
@@ -164,7 +237,10 @@ def mean_columns(
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
 ) -> dict[str, Column[EvaluatedRun]]:
     """By measure the means beside each run, the best strong and marked."""
-    places, runs = _places(evaluations, intervals, digits), evaluated_runs(evaluations, (), weighted)
+    places, runs = (
+        _places(evaluations, intervals, digits),
+        evaluated_runs(evaluations, (), weighted),
+    )
 
     def column(measure: Measure, text: str) -> Column[EvaluatedRun]:
         best = _best(measure, [run.mean[text] for run in runs])
@@ -175,36 +251,62 @@ def mean_columns(
 
         return Column(title=text, kind="number", cell=mean)
 
-    return {text: column(measure, text) for measure, text in zip(evaluations[0].measures, places, strict=True)}
+    return {
+        text: column(measure, text)
+        for measure, text in zip(evaluations[0].measures, places, strict=True)
+    }
 
 
-def interval_table(evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]", digits: int | None = None) -> Table:
+def interval_table(
+    evaluations: Sequence[Evaluation],
+    intervals: "Sequence[Mapping[str, RunMean]]",
+    digits: int | None = None,
+) -> Table:
     """Runs as rows with the interval of each mean; a dash where a measure is no mean, or has no
     finite interval.
     """
     named: Column[EvaluatedRun] = Column(title="95 % interval", cell=lambda run: run.name)
-    return Table.of([named, *interval_columns(evaluations, intervals, digits).values()], evaluated_runs(evaluations, intervals))
+    return Table.of(
+        [named, *interval_columns(evaluations, intervals, digits).values()],
+        evaluated_runs(evaluations, intervals),
+    )
 
 
 def interval_columns(
-    evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]", digits: int | None = None
+    evaluations: Sequence[Evaluation],
+    intervals: "Sequence[Mapping[str, RunMean]]",
+    digits: int | None = None,
 ) -> dict[str, Column[EvaluatedRun]]:
     """By measure the intervals beside each run."""
 
     def column(measure: str, places: int) -> Column[EvaluatedRun]:
-        return Column(title=measure, kind="number", cell=lambda run: _interval(run.intervals.get(measure), places))
+        return Column(
+            title=measure,
+            kind="number",
+            cell=lambda run: _interval(run.intervals.get(measure), places),
+        )
 
-    return {measure: column(measure, places) for measure, places in _places(evaluations, intervals, digits).items()}
+    return {
+        measure: column(measure, places)
+        for measure, places in _places(evaluations, intervals, digits).items()
+    }
 
 
 def _interval(found: "RunMean | None", places: int) -> Cell:
     return interval_cell((math.nan, math.nan) if found is None else found.interval, places)
 
 
-def _places(evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]", digits: int | None) -> dict[str, int]:
+def _places(
+    evaluations: Sequence[Evaluation],
+    intervals: "Sequence[Mapping[str, RunMean]]",
+    digits: int | None,
+) -> dict[str, int]:
     """Decimals of each measure."""
     texts = [str(measure) for measure in evaluations[0].measures]
-    return {text: decimals([means[text].interval for means in intervals if text in means], asked=digits) for text in texts}
+    return {
+        text: decimals([means[text].interval for means in intervals if text in means], asked=digits)
+        for text in texts
+    }
 
 
 def _best(measure: Measure, values: Sequence[float]) -> float | None:
@@ -226,16 +328,26 @@ def query_table(evaluation: Evaluation, digits: int | None = None) -> Table:
     places, values = decimals([], asked=digits), evaluation.per_query()
 
     def column(measure: Measure, text: str) -> Column[str]:
-        return Column(title=text, kind="number", cell=lambda query: _cell(values[query][text], places, is_sum=measure.aggregate == "sum"))
+        return Column(
+            title=text,
+            kind="number",
+            cell=lambda query: _cell(
+                values[query][text], places, is_sum=measure.aggregate == "sum"
+            ),
+        )
 
     named: Column[str] = Column(title=evaluation.name, cell=str)
-    return Table.of([named, *(column(measure, str(measure)) for measure in evaluation.measures)], values)
+    return Table.of(
+        [named, *(column(measure, str(measure)) for measure in evaluation.measures)], values
+    )
 
 
 def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     """Build the coverage table: fixed counts, and others only if they are not 0."""
     table = coverage_of([(evaluation.name, evaluation.coverage) for evaluation in evaluations])
-    notes = [note for evaluation in evaluations for note in _missing(evaluation)] + _unjudged(evaluations)
+    notes = [note for evaluation in evaluations for note in _missing(evaluation)] + _unjudged(
+        evaluations
+    )
     return replace(table, notes=[*notes, *_labels(evaluations), *_unstable_ties(evaluations)])
 
 
@@ -244,19 +356,33 @@ def _unstable_ties(evaluations: Sequence[Evaluation]) -> list[str]:
     an order of its own.
     """
     length = evaluations[0].convention.unstable_from
-    tied = [f"{one.name} {one.coverage.tied_documents:,}" for one in evaluations if one.coverage.tied_documents]
+    tied = [
+        f"{one.name} {one.coverage.tied_documents:,}"
+        for one in evaluations
+        if one.coverage.tied_documents
+    ]
     if not length or not tied:
         return []
     return [
-        f"tied docs: {', '.join(tied)}; in lists of {length} or more documents the tool puts them in an order of its own, by an unstable "
+        f"tied docs: {', '.join(tied)}; in lists of {length} or more documents the tool puts "
+        f"them in an order of its own, by an unstable "
         "sort, so that its value may differ: `idealrank reconcile --value` prints the range"
     ]
 
 
 def _labels(evaluations: Sequence[Evaluation]) -> list[str]:
     """Describe the kind of labels behind the runs, where a run returns a document without one."""
-    kinds = [one.provenance.labels for one in evaluations if one.provenance.labels is not None and one.coverage.unjudged]
-    return list(dict.fromkeys(f"labels: {labels.kind}{' found' if labels.found else ''}; {_UNLABELLED[labels.kind]}" for labels in kinds))
+    kinds = [
+        one.provenance.labels
+        for one in evaluations
+        if one.provenance.labels is not None and one.coverage.unjudged
+    ]
+    return list(
+        dict.fromkeys(
+            f"labels: {labels.kind}{' found' if labels.found else ''}; {_UNLABELLED[labels.kind]}"
+            for labels in kinds
+        )
+    )
 
 
 _UNLABELLED: dict[LabelKind, str] = {
@@ -269,14 +395,18 @@ _UNLABELLED: dict[LabelKind, str] = {
 def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
     """The counts of some coverages with their names."""
     rows = [_Covered(name, _counts(cover)) for name, cover in covers]
-    shown = [name for name in rows[0].counts if name in _ALWAYS or any(row.counts[name] for row in rows)]
+    shown = [
+        name for name in rows[0].counts if name in _ALWAYS or any(row.counts[name] for row in rows)
+    ]
     depth = covers[0][1].unjudged_cutoff
 
     def column(name: str) -> Column[_Covered]:
         title = f"unjudged@{depth}" if name == "unjudged" and depth else name
         return Column(title=title, kind="number", cell=lambda row: _count(name, row.counts[name]))
 
-    return Table.of([Column(title="coverage", cell=lambda row: row.name), *map(column, shown)], rows)
+    return Table.of(
+        [Column(title="coverage", cell=lambda row: row.name), *map(column, shown)], rows
+    )
 
 
 class _CoveredMeasure(NamedTuple):
@@ -292,12 +422,16 @@ def measure_coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     columns: list[Column[_CoveredMeasure]] = [
         Column(title="coverage by measure", cell=lambda row: row.measure),
         Column(title="scored", kind="number", cell=lambda row: count_cell(row.counts.scored)),
-        Column(title="no relevant", kind="number", cell=lambda row: count_cell(row.counts.no_relevant)),
+        Column(
+            title="no relevant", kind="number", cell=lambda row: count_cell(row.counts.no_relevant)
+        ),
     ]
     if len(evaluations) > 1:
         columns.insert(1, Column(title="run", cell=lambda row: row.run))
     measures = map(str, evaluations[0].measures)
-    return Table.of(columns, [row for measure in measures for row in _rows_of_measure(measure, evaluations)])
+    return Table.of(
+        columns, [row for measure in measures for row in _rows_of_measure(measure, evaluations)]
+    )
 
 
 def _rows_of_measure(measure: str, evaluations: Sequence[Evaluation]) -> list[_CoveredMeasure]:
@@ -350,11 +484,19 @@ def _unjudged(evaluations: Sequence[Evaluation]) -> list[str]:
 
     Of three runs or more that need one, they are one line.
     """
-    doubtful = sorted(filter(_is_doubtful, evaluations), key=lambda evaluation: evaluation.coverage.unjudged_share)
+    doubtful = sorted(
+        filter(_is_doubtful, evaluations), key=lambda evaluation: evaluation.coverage.unjudged_share
+    )
     if len(doubtful) > _SOME_RUNS:
-        ends = dict.fromkeys(_unjudged_share(evaluation) for evaluation in (doubtful[0], doubtful[-1]))
+        ends = dict.fromkeys(
+            _unjudged_share(evaluation) for evaluation in (doubtful[0], doubtful[-1])
+        )
         return [_unjudged_words(f"{len(doubtful)} runs", " to ".join(ends), doubtful[0])]
-    return [_unjudged_words(one.name, _unjudged_share(one), one) for one in evaluations if _is_doubtful(one)]
+    return [
+        _unjudged_words(one.name, _unjudged_share(one), one)
+        for one in evaluations
+        if _is_doubtful(one)
+    ]
 
 
 def _is_doubtful(evaluation: Evaluation) -> bool:
@@ -362,7 +504,11 @@ def _is_doubtful(evaluation: Evaluation) -> bool:
     if labels is not None and labels.kind == "complete":
         return False  # then unjudged documents are not relevant
     cover = evaluation.coverage
-    return cover.unjudged_share >= MANY_UNJUDGED and not cover.mismatch and evaluation.convention.alignment.unjudged != "skipped"
+    return (
+        cover.unjudged_share >= MANY_UNJUDGED
+        and not cover.mismatch
+        and evaluation.convention.alignment.unjudged != "skipped"
+    )
 
 
 def _unjudged_share(evaluation: Evaluation) -> str:
@@ -373,7 +519,10 @@ def _unjudged_share(evaluation: Evaluation) -> str:
 def _unjudged_words(runs: str, share: str, evaluation: Evaluation) -> str:
     cutoff = evaluation.coverage.unjudged_cutoff
     within = f" within rank {cutoff}" if cutoff else ""
-    return f"{runs}: {share} of the documents{within} are unjudged; values are too low if some are relevant"
+    return (
+        f"{runs}: {share} of the documents{within} are unjudged; values are too low if some are "
+        f"relevant"
+    )
 
 
 def _missing(evaluation: Evaluation) -> list[str]:
@@ -381,8 +530,13 @@ def _missing(evaluation: Evaluation) -> list[str]:
     if not len(missing):
         return []
     some = ", ".join(list(missing)[:_SOME]) + (", ..." if len(missing) > _SOME else "")
-    fate = {"zero": "each counted 0", "left-out": "left out"}.get(evaluation.convention.alignment.missing, "")
-    return [f"{evaluation.name} misses {len(missing):,} of {evaluation.coverage.queries_in_qrels:,} judged queries, {fate}: {some}"]
+    fate = {"zero": "each counted 0", "left-out": "left out"}.get(
+        evaluation.convention.alignment.missing, ""
+    )
+    return [
+        f"{evaluation.name} misses {len(missing):,} of "
+        f"{evaluation.coverage.queries_in_qrels:,} judged queries, {fate}: {some}"
+    ]
 
 
 def evaluated_markdown(
@@ -460,9 +614,14 @@ def _pasted(
         if measure in ends and any(ends[measure].beside(run).text != "-" for run in runs):
             columns.append(replace(ends[measure], title="95 % interval"))
     table = Table.of(columns, runs)
-    notes = ["Bold: the best of each measure."] if any(cell.strong for cell in table.cells()) else []
+    notes = (
+        ["Bold: the best of each measure."] if any(cell.strong for cell in table.cells()) else []
+    )
     notes += ["95 % intervals of each mean alone (Student)."] if intervals else []
-    notes += [f"{one.capitalize()}." for one in design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same")]
+    notes += [
+        f"{one.capitalize()}."
+        for one in design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same")
+    ]
     notes += cautioned(cautions)
     noted = replace(table, notes=[" ".join([*notes, f"Convention {evaluations[0].convention}."])])
     return "\n".join(map(form, [*tables, noted, *slice_tables(evaluations, slices, digits)]))

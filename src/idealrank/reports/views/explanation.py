@@ -27,7 +27,11 @@ def shown_rows(explanation: Explanation, *, everything: bool) -> tuple[RankedDoc
         return explanation.rows
     is_averaged = explanation.convention.alignment.ties == "expected"
     cutoff = explanation.cutoff
-    return tuple(row for row in explanation.rows if (row.tie[0] if row.tie and is_averaged else row.rank) <= cutoff)
+    return tuple(
+        row
+        for row in explanation.rows
+        if (row.tie[0] if row.tie and is_averaged else row.rank) <= cutoff
+    )
 
 
 def explanation_parts(explanation: Explanation, *, everything: bool = False) -> list[Part]:
@@ -47,12 +51,17 @@ def explanation_head(explanation: Explanation) -> list[str]:
     """Return the head of an explanation: value and list, one line each."""
     note = f" ({explanation.note})" if explanation.note else ""
     value = "has no value" if explanation.value is None else f"= {explanation.value:.4f}"
-    lines = [f"run {explanation.run}, query {explanation.query}: {explanation.measure} {value}{note}"]
+    lines = [
+        f"run {explanation.run}, query {explanation.query}: {explanation.measure} {value}{note}"
+    ]
     if explanation.resolved != explanation.measure:
         lines.append(f"in full {explanation.resolved}")
     if explanation.ideal_dcg is not None and explanation.value is not None:
         lines.append(f"DCG {explanation.dcg:.4f} / ideal DCG {explanation.ideal_dcg:.4f}")
-    lines.append(f"{len(explanation.rows):,} returned, {explanation.n_judged:,} judged, {explanation.n_relevant:,} of them relevant")
+    lines.append(
+        f"{len(explanation.rows):,} returned, {explanation.n_judged:,} judged, "
+        f"{explanation.n_relevant:,} of them relevant"
+    )
     return lines
 
 
@@ -86,7 +95,9 @@ _IDEAL: dict[str, Callable[[IdealDocument], str]] = {
 }
 
 
-def _list(explanation: Explanation, rows: Sequence[RankedDocument], *, everything: bool) -> list[str]:
+def _list(
+    explanation: Explanation, rows: Sequence[RankedDocument], *, everything: bool
+) -> list[str]:
     """The list, and for NDCG the ideal beside it, rank by rank; then what the ranks not shown
     add.
     """
@@ -97,24 +108,44 @@ def _list(explanation: Explanation, rows: Sequence[RankedDocument], *, everythin
         return ["the run returned no document for this query"]
     left = {name: cell for name, cell in _LIST.items() if _is_shown(name, rows)}
     # A gain that is the grade need not be said twice in a row; the ids have use for the room.
-    right = {name: cell for name, cell in _IDEAL.items() if name != "gain" or any(row.gain != row.grade for row in ideal)} if ideal else {}
+    right = (
+        {
+            name: cell
+            for name, cell in _IDEAL.items()
+            if name != "gain" or any(row.gain != row.grade for row in ideal)
+        }
+        if ideal
+        else {}
+    )
     returned, best = {row.rank: row for row in rows}, {row.rank: row for row in ideal}
     table = [["rank", *left, *(["|", *right] if right else [])]]
     for rank in range(1, last + 1):
         cells = [str(rank), *_cells(returned.get(rank), left)]
         table.append([*cells, "|", *_cells(best.get(rank), right)] if right else cells)
-    lines = columns(_fitted(table), left=tuple(i for i, name in enumerate(table[0]) if "document" in name))
-    return [*lines, *_rest("returned", explanation.rows[len(rows) :]), *_rest("in the ideal", explanation.ideal[len(ideal) :])]
+    lines = columns(
+        _fitted(table), left=tuple(i for i, name in enumerate(table[0]) if "document" in name)
+    )
+    return [
+        *lines,
+        *_rest("returned", explanation.rows[len(rows) :]),
+        *_rest("in the ideal", explanation.ideal[len(ideal) :]),
+    ]
 
 
 def ranking_table(explanation: Explanation, caption: str = "") -> Table:
     """The list down to the cutoff, a row a document."""
     rows = shown_rows(explanation, everything=False)
     rows = rows if explanation.cutoff is not None else rows[:SHOWN]
-    columns: list[Column[RankedDocument]] = [Column(title="rank", kind="number", cell=lambda row: Cell(str(row.rank), row.rank))]
+    columns: list[Column[RankedDocument]] = [
+        Column(title="rank", kind="number", cell=lambda row: Cell(str(row.rank), row.rank))
+    ]
     for name, cell in _LIST.items():
         if _is_shown(name, rows):
-            columns.append(Column(title=name, kind="text" if name in ("document", "tied") else "number", cell=cell))
+            columns.append(
+                Column(
+                    title=name, kind="text" if name in ("document", "tied") else "number", cell=cell
+                )
+            )
     return Table.of(columns, rows, title=caption)
 
 
@@ -123,7 +154,10 @@ def _rest(where: str, rows: Sequence[RankedDocument | IdealDocument]) -> list[st
     if not rows:
         return []
     judged = sum(row.grade is not None for row in rows)
-    return [f"{len(rows):,} more {where} ({judged:,} judged) add {sum(row.contribution for row in rows):.4f}; --all shows them"]
+    return [
+        f"{len(rows):,} more {where} ({judged:,} judged) add "
+        f"{sum(row.contribution for row in rows):.4f}; --all shows them"
+    ]
 
 
 def _is_shown(name: str, rows: Sequence[RankedDocument]) -> bool:
@@ -146,7 +180,13 @@ def _fitted(table: list[list[str]]) -> list[list[str]]:
         share = max(room // (len(texts) - done), 16)
         needed[column] = min(needed[column], share)
         room -= needed[column]
-    return [[clipped(cell, needed[column] - 2) if column in needed else cell for column, cell in enumerate(row)] for row in table]
+    return [
+        [
+            clipped(cell, needed[column] - 2) if column in needed else cell
+            for column, cell in enumerate(row)
+        ]
+        for row in table
+    ]
 
 
 def improvements(explanation: Explanation) -> list[str]:
@@ -160,9 +200,15 @@ def improvements(explanation: Explanation) -> list[str]:
             f"{name} (rank {rank}, {_graded(rows[rank - 1].grade)})"
             for name, rank in ((swap.upper, swap.upper_rank), (swap.lower, swap.lower_rank))
         )
-        lines = [f"best swap of two returned documents: {_change(explanation.value, swap.value)}", f"  {lower} with {upper}"]
+        lines = [
+            f"best swap of two returned documents: {_change(explanation.value, swap.value)}",
+            f"  {lower} with {upper}",
+        ]
     if missing is None:
-        return [*lines, "best judged document that was not returned: none would raise the value at the cutoff"]
+        return [
+            *lines,
+            "best judged document that was not returned: none would raise the value at the cutoff",
+        ]
     place = f"instead of {missing.instead_of}" if missing.instead_of else "below the list"
     return [
         *lines,

@@ -21,12 +21,19 @@ _RUN, _TAGS = 24, 24  # widths of names in a table
 _WIDTH = 120
 
 
-def history_table(timeline: Timeline, *, shown: int = 0, together: bool = False, plain: bool = False) -> str:
+def history_table(
+    timeline: Timeline, *, shown: int = 0, together: bool = False, plain: bool = False
+) -> str:
     """The table and the lines."""
     lines = timeline.lines(together=together)
     by_id = timeline.steps(together=together)
     points = timeline.points[-shown:]
-    parts = [[_title(timeline, len(points))], _rows(points, by_id), _drawn(lines, plain=plain), _warnings(by_id.values())]
+    parts = [
+        [_title(timeline, len(points))],
+        _rows(points, by_id),
+        _drawn(lines, plain=plain),
+        _warnings(by_id.values()),
+    ]
     return parts_text(parts)
 
 
@@ -37,7 +44,10 @@ def _title(timeline: Timeline, shown: int) -> str:
         if shown < total
         else f"{total:,} evaluation{'s' * (total != 1)}"
     )
-    return f"{timeline.measure}{f' of query {printable(timeline.query)}' if timeline.query else ''}: {count}{'; newest last' * (shown > 1)}"
+    return (
+        f"{timeline.measure}{f' of query {printable(timeline.query)}' if timeline.query else ''}: "
+        f"{count}{'; newest last' * (shown > 1)}"
+    )
 
 
 def _rows(points: Sequence[Point], by_id: Mapping[str, Step]) -> list[str]:
@@ -54,7 +64,11 @@ def _rows(points: Sequence[Point], by_id: Mapping[str, Step]) -> list[str]:
 
 
 def _change(step: Step) -> Cell:
-    return Cell(f"| {' and '.join(step.breaks)}", tone="worse") if step.breaks else number_cell(step.change, signed=True)
+    return (
+        Cell(f"| {' and '.join(step.breaks)}", tone="worse")
+        if step.breaks
+        else number_cell(step.change, signed=True)
+    )
 
 
 def minute(when: str) -> str:
@@ -73,9 +87,21 @@ def _drawn(lines: Mapping[str, Sequence[Point]], *, plain: bool) -> list[str]:
     for run, points in lines.items():
         known = [point.value for point in points if point.known]
         if len(known) > 1:
-            drawn = sparkline([point.value for point in points], [bool(step.breaks) for step in steps(points)], plain=plain)
+            drawn = sparkline(
+                [point.value for point in points],
+                [bool(step.breaks) for step in steps(points)],
+                plain=plain,
+            )
             ends = f"{number(min(known))} to {number(max(known))}"
-            rows.append([printable(clipped(run, _RUN)) or "all runs", number(known[0]), drawn, number(known[-1]), ends])
+            rows.append(
+                [
+                    printable(clipped(run, _RUN)) or "all runs",
+                    number(known[0]),
+                    drawn,
+                    number(known[-1]),
+                    ends,
+                ]
+            )
     return columns([["line", "first", "", "last", "range"], *rows], left=(0, 2, 4)) if rows else []
 
 
@@ -84,7 +110,10 @@ def _warnings(found: Iterable[Step]) -> list[str]:
     kinds = sorted({kind for step in found for kind in step.breaks})
     if not kinds:
         return []
-    bar = f"A bar marks a change of the {' or the '.join(kinds)}: values on its two sides cannot be compared."
+    bar = (
+        f"A bar marks a change of the {' or the '.join(kinds)}: values on its two sides cannot be "
+        f"compared."
+    )
     return filled([bar, "`idealrank diff ID ID` shows the other changes."])
 
 
@@ -94,14 +123,23 @@ def since_report(run: str, trace: Trace) -> str:
     words = {
         "unknown": "no value, so the state is unknown",
         "fine": f"the newest value passes (a failure is {rule})",
-        "never fine": f"every value fails (it is {rule}); evaluate an older commit to find where it began",
+        "never fine": f"every value fails (it is {rule}); evaluate an older commit to find where "
+        f"it began",
         "fails": f"fails (it is {rule})",
     }
     lines = [f"{head}: {words[found.state]}"]
     if found.last_good and found.first_bad:
-        lines[0] += "; it began between" if found.state == "fails" else "; the last time it failed began between"
+        lines[0] += (
+            "; it began between"
+            if found.state == "fails"
+            else "; the last time it failed began between"
+        )
         lines += [
-            f"  {line}" for line in columns([_side("last good", found.last_good), _side("first bad", found.first_bad)], left=(0, 1, 2, 4))
+            f"  {line}"
+            for line in columns(
+                [_side("last good", found.last_good), _side("first bad", found.first_bad)],
+                left=(0, 1, 2, 4),
+            )
         ]
     suspects = _suspects(trace.suspects, trace.subject) if trace.suspects else []
     return "\n".join([*lines, *_doubts(trace), *suspects, *_later(found)])
@@ -113,22 +151,41 @@ def _later(found: Onset) -> list[str]:
         return []
     before, after = found.later_fall
     floor = f"{(before.value + after.value) / 2:.3g}"
-    said = f"The largest fall came later, from {number(before.value)} ({before.id}) to {number(after.value)} ({after.id})."
+    said = (
+        f"The largest fall came later, from {number(before.value)} ({before.id}) to "
+        f"{number(after.value)} ({after.id})."
+    )
     return filled([f"{said} To find it, use --below {floor}."])
 
 
 def _side(title: str, point: Point) -> list[str]:
-    return [title, point.id, minute(point.when), number(point.value), f"commit {short_commit(point)}" if point.commit else ""]
+    return [
+        title,
+        point.id,
+        minute(point.when),
+        number(point.value),
+        f"commit {short_commit(point)}" if point.commit else "",
+    ]
 
 
 def _doubts(trace: Trace) -> list[str]:
     lines = []
     if trace.onset.breaks and trace.onset.state == "fails":
         what = " and the ".join(trace.onset.breaks)
-        lines += filled([f"The {what} changed between the two, too: evaluate the last good commit again, like the first bad commit."])
+        lines += filled(
+            [
+                f"The {what} changed between the two, too: evaluate the last good commit "
+                f"again, like the first bad commit."
+            ]
+        )
     if trace.left_out:
         many = f"{trace.left_out:,} evaluation{'s' if trace.left_out != 1 else ''}"
-        lines += filled([f"In the order of commits, without {many} that had uncommitted changes or no commit of this repository."])
+        lines += filled(
+            [
+                f"In the order of commits, without {many} that had uncommitted changes or no "
+                f"commit of this repository."
+            ]
+        )
     return lines
 
 
@@ -138,9 +195,16 @@ def _suspects(suspects: Suspects, subject: str) -> list[str]:
     if suspects.found:
         return [f"  {bad} is the first bad commit{f': {printable(subject)}' if subject else ''}"]
     if not suspects.next:
-        return [f"  one of {suspects.between} commits up to {bad} is the first bad one; none of the others has a value"]
+        return [
+            f"  one of {suspects.between} commits up to {bad} is the first bad one; none of "
+            f"the others has a value"
+        ]
     more = f"about {suspects.steps} evaluation{'s' * (suspects.steps != 1)} to go"
-    return [f"  {suspects.between} commits may be the first bad one, up to {bad}; evaluate next, {more}:", f"    {suspects.next}"]
+    return [
+        f"  {suspects.between} commits may be the first bad one, up to {bad}; evaluate next, "
+        f"{more}:",
+        f"    {suspects.next}",
+    ]
 
 
 def history_rows(timeline: Timeline, *, shown: int = 0, together: bool = False) -> Iterator[Row]:
@@ -163,7 +227,10 @@ def history_rows(timeline: Timeline, *, shown: int = 0, together: bool = False) 
     )
     yield names
     for record in _records(timeline, together=together)[-shown:]:
-        yield [_cell((record | {"measure": timeline.measure, "query": timeline.query})[name]) for name in names]
+        yield [
+            _cell((record | {"measure": timeline.measure, "query": timeline.query})[name])
+            for name in names
+        ]
 
 
 def _cell(value: object) -> str:
@@ -176,7 +243,13 @@ def _cell(value: object) -> str:
     return ",".join(value) if isinstance(value, tuple | list) else str(value)
 
 
-def history_json(timeline: Timeline, since: Mapping[str, Trace] | None = None, *, shown: int = 0, together: bool = False) -> Iterator[str]:
+def history_json(
+    timeline: Timeline,
+    since: Mapping[str, Trace] | None = None,
+    *,
+    shown: int = 0,
+    together: bool = False,
+) -> Iterator[str]:
     """JSON with every point, and since when each line fails where that was asked."""
     record = {
         "version": __version__,
@@ -201,7 +274,9 @@ def since_record(trace: Trace) -> dict[str, Any]:
         "last_good": None if found.last_good is None else _point(found.last_good),
         "first_bad": None if found.first_bad is None else _point(found.first_bad),
         "breaks": list(found.breaks),
-        "later_fall": None if found.later_fall is None else [_point(point) for point in found.later_fall],
+        "later_fall": None
+        if found.later_fall is None
+        else [_point(point) for point in found.later_fall],
         "order": trace.order,
         "left_out": trace.left_out,
         "commits": None if suspects is None else asdict(suspects) | {"found": suspects.found},

@@ -16,7 +16,11 @@ from idealrank.version import __version__
 ADVICE = (
     ("one right answer per query", "RR", "only the first right answer counts"),
     ("several relevant documents, binary labels", "AP", "all of them count, higher ranks more"),
-    ("graded labels, the top counts most", "nDCG@10", "better documents and higher ranks count more"),
+    (
+        "graded labels, the top counts most",
+        "nDCG@10",
+        "better documents and higher ranks count more",
+    ),
     ("candidates for a reranker", "R@100", "only documents among them can be found later"),
 )
 _TIES = {
@@ -109,10 +113,17 @@ def measure_card(facts: Facts) -> str:
 def _options(facts: Facts) -> list[str]:
     lines = ["", "options"]
     for parameter in facts.parameters:
-        words = f"{plain(parameter.meaning)} ({plain(parameter.values)})" if parameter.values else plain(parameter.meaning)
+        words = (
+            f"{plain(parameter.meaning)} ({plain(parameter.values)})"
+            if parameter.values
+            else plain(parameter.meaning)
+        )
         lines += _labelled(f"  {parameter.name}", words)
     if facts.from_convention:
-        lines += ["", f"Options taken from the convention if unset: {', '.join(facts.from_convention)}."]
+        lines += [
+            "",
+            f"Options taken from the convention if unset: {', '.join(facts.from_convention)}.",
+        ]
     return lines
 
 
@@ -127,7 +138,9 @@ def measures_record(listed: Iterable[Facts]) -> str:
     advice = [{"what": what, "choose": choose, "why": why} for what, choose, why in ADVICE]
     tables: dict[str, dict[str, Any]] = {"measures": {}, "pair_measures": {}}
     for facts in listed:
-        tables["pair_measures" if facts.kind == "pair of runs" else "measures"][facts.name] = _record(facts)
+        tables["pair_measures" if facts.kind == "pair of runs" else "measures"][facts.name] = (
+            _record(facts)
+        )
     record = {"version": __version__, "schema": SCHEMA, **tables, "advice": advice}
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 

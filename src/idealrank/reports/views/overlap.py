@@ -30,17 +30,27 @@ _NO_VALUE = "no value if fewer than two common documents can be ordered"
 
 def overlap_parts(found: Overlap, *, per_query: bool = False) -> list[Part]:
     """The whole report."""
-    return [overlap_said(found), *([_per_query(found)] if per_query else []), overlap_means(found), _notes(found)]
+    return [
+        overlap_said(found),
+        *([_per_query(found)] if per_query else []),
+        overlap_means(found),
+        _notes(found),
+    ]
 
 
 def overlap_said(found: Overlap) -> list[str]:
     """List the queries that both runs answer, and only one; one line each."""
     a, b = found.names
     n, only_a, only_b = len(found.queries), len(found.only_a), len(found.only_b)
-    lines = [f"{a} and {b}: {n:,} {_queries(n)} in both, {only_a:,} only in {a}, {only_b:,} only in {b}"]
+    lines = [
+        f"{a} and {b}: {n:,} {_queries(n)} in both, {only_a:,} only in {a}, {only_b:,} only in {b}"
+    ]
     for name, queries in ((a, found.only_a), (b, found.only_b)):
         if len(queries):
-            lines.append(f"  only in {name}: {', '.join(list(queries)[:_SOME])}{', ...' if len(queries) > _SOME else ''}")
+            lines.append(
+                f"  only in {name}: "
+                f"{', '.join(list(queries)[:_SOME])}{', ...' if len(queries) > _SOME else ''}"
+            )
     return lines
 
 
@@ -72,7 +82,9 @@ def _per_query(found: Overlap) -> Table:
     counted = zip(found.lengths.tolist(), found.common.tolist(), strict=True)
     rows = [
         _Query(query, first, second, common, of)
-        for (query, of), ((first, second), common) in zip(found.per_query().items(), counted, strict=True)
+        for (query, of), ((first, second), common) in zip(
+            found.per_query().items(), counted, strict=True
+        )
     ]
     return Table.of(columns, rows)
 
@@ -98,7 +110,11 @@ def _notes(found: Overlap) -> list[str]:
 
 def _said_below(found: Overlap) -> list[str]:
     n = len(found.queries)
-    missing = [str(measure) for measure, scored in zip(found.measures, found.scored.sum(axis=0).tolist(), strict=True) if scored < n]
+    missing = [
+        str(measure)
+        for measure, scored in zip(found.measures, found.scored.sum(axis=0).tolist(), strict=True)
+        if scored < n
+    ]
     notes = [f"{', '.join(missing)}: {_NO_VALUE}"] if missing else []
     tied = found.tied.sum(axis=0).tolist()
     if any(tied):
@@ -108,13 +124,19 @@ def _said_below(found: Overlap) -> list[str]:
             for name, documents, queries in zip(found.names, tied, where, strict=True)
             if documents
         )
-        notes.append(f"documents with tied scores {_TIES[found.ties]} (ties={found.ties}): {counts}")
+        notes.append(
+            f"documents with tied scores {_TIES[found.ties]} (ties={found.ties}): {counts}"
+        )
     return notes
 
 
 def overlap_markdown(found: Overlap, *, per_query: bool = False) -> str:
     """Markdown tables; with `per_query`, a table of the queries before the means."""
-    return _pasted(as_markdown, _tables(found, per_query=per_query), [f"{found.names[0]} and {found.names[1]}.", *_said_below(found)])
+    return _pasted(
+        as_markdown,
+        _tables(found, per_query=per_query),
+        [f"{found.names[0]} and {found.names[1]}.", *_said_below(found)],
+    )
 
 
 def overlap_latex(found: Overlap, *, per_query: bool = False) -> str:
@@ -125,8 +147,12 @@ def overlap_latex(found: Overlap, *, per_query: bool = False) -> str:
     >>> import idealrank as ir
     >>> print(overlap_latex(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2")).splitlines()[5])
     overlap@2 & 0.5000 & 1 \\
-    """
-    return _pasted(as_latex, _tables(found, per_query=per_query), [f"{found.names[0]} and {found.names[1]}.", *_said_below(found)])
+    """  # noqa: E501
+    return _pasted(
+        as_latex,
+        _tables(found, per_query=per_query),
+        [f"{found.names[0]} and {found.names[1]}.", *_said_below(found)],
+    )
 
 
 def _tables(found: Overlap, *, per_query: bool) -> list[Table]:
@@ -150,14 +176,24 @@ def overlap_json(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
         "duplicates": found.duplicates,
         "common_queries": len(found.queries),
         "mean": {text: finite(value) for text, value in found.mean().items()},
-        "queries_with_value": {str(measure): int(n) for measure, n in zip(found.measures, found.scored.sum(axis=0).tolist(), strict=True)},
+        "queries_with_value": {
+            str(measure): int(n)
+            for measure, n in zip(found.measures, found.scored.sum(axis=0).tolist(), strict=True)
+        },
     }
     yield json.dumps(record, indent=2).removesuffix("\n}")
     if per_query:
-        values = ({text: finite(value) for text, value in row.items()} for row in found.per_query().values())
+        values = (
+            {text: finite(value) for text, value in row.items()}
+            for row in found.per_query().values()
+        )
         yield from _by_query("queries", found.queries, values)
         counts = zip(found.lengths.tolist(), found.common.tolist(), strict=True)
-        yield from _by_query("documents", found.queries, ({"in_a": a, "in_b": b, "common": common} for (a, b), common in counts))
+        yield from _by_query(
+            "documents",
+            found.queries,
+            ({"in_a": a, "in_b": b, "common": common} for (a, b), common in counts),
+        )
     yield "\n}\n"
 
 
@@ -183,13 +219,17 @@ def overlap_rows(found: Overlap, *, per_query: bool = False) -> Iterator[Row]:
     """Titles, and a value a row; empty where a value is undefined."""
     if per_query:
         yield ["run_a", "run_b", "query", "measure", "value", "common", "ties"]
-        for (query, values), common in zip(found.per_query().items(), found.common.tolist(), strict=True):
+        for (query, values), common in zip(
+            found.per_query().items(), found.common.tolist(), strict=True
+        ):
             for text, value in values.items():
                 yield [*found.names, query, text, csv_cell(value), str(common), found.ties]
         return
     yield _TITLES
     counts = [str(len(queries)) for queries in (found.queries, found.only_a, found.only_b)]
-    for (text, value), n in zip(found.mean().items(), found.scored.sum(axis=0).tolist(), strict=True):
+    for (text, value), n in zip(
+        found.mean().items(), found.scored.sum(axis=0).tolist(), strict=True
+    ):
         yield [*found.names, text, csv_cell(value), str(n), *counts, found.ties]
 
 
@@ -198,7 +238,10 @@ def overlap_rows(found: Overlap, *, per_query: bool = False) -> Iterator[Row]:
 
 def matrix_parts(found: OverlapMatrix) -> list[Part]:
     """The whole report: a matrix for each measure, and what the means cover."""
-    return [*matrix_tables(found), [line for note in matrix_notes(found) for line in wrapped(note, indent="")]]
+    return [
+        *matrix_tables(found),
+        [line for note in matrix_notes(found) for line in wrapped(note, indent="")],
+    ]
 
 
 def matrix_tables(found: OverlapMatrix) -> list[Table]:
@@ -207,15 +250,21 @@ def matrix_tables(found: OverlapMatrix) -> list[Table]:
     tables = []
     for measure in found.measures:
         rows = zip(found.names, found[measure].tolist(), strict=True)
-        values = {(a, b): value for a, row in rows for b, value in zip(found.names, row, strict=True)}
+        values = {
+            (a, b): value for a, row in rows for b, value in zip(found.names, row, strict=True)
+        }
         columns: list[Column[str]] = [Column(title=str(measure), cell=str)]
-        columns += [_run_column(title, name, values) for title, name in zip(short, found.names, strict=True)]
+        columns += [
+            _run_column(title, name, values) for title, name in zip(short, found.names, strict=True)
+        ]
         tables.append(Table.of(columns, found.names))
     return tables
 
 
 def _run_column(title: str, name: str, values: Mapping[tuple[str, str], float]) -> Column[str]:
-    return Column(title=title, kind="number", cell=lambda row: number_cell(finite(values[row, name])))
+    return Column(
+        title=title, kind="number", cell=lambda row: number_cell(finite(values[row, name]))
+    )
 
 
 def matrix_notes(found: OverlapMatrix) -> list[str]:
@@ -223,15 +272,29 @@ def matrix_notes(found: OverlapMatrix) -> list[str]:
     are not symmetric, ties.
     """
     counts = [len(found.pair(a, b).queries) for a, b in product(found.names, repeat=2) if a != b]
-    several = f"{min(counts):,} to {max(counts):,}" if min(counts) < max(counts) else f"{counts[0]:,}"
+    several = (
+        f"{min(counts):,} to {max(counts):,}" if min(counts) < max(counts) else f"{counts[0]:,}"
+    )
     notes = [f"each mean covers the queries that both runs answer, {several}"]
-    lacking = [str(measure) for measure in found.measures if (found.values_with(measure) < found.common()).any()]
+    lacking = [
+        str(measure)
+        for measure in found.measures
+        if (found.values_with(measure) < found.common()).any()
+    ]
     notes += [f"{', '.join(lacking)}: {_NO_VALUE}"] if lacking else []
     turned = [str(measure) for measure in found.measures if not getattr(measure, "symmetric", True)]
-    notes += [f"{', '.join(turned)}: not symmetric; the run of the row is the first run"] if turned else []
+    notes += (
+        [f"{', '.join(turned)}: not symmetric; the run of the row is the first run"]
+        if turned
+        else []
+    )
     tied = [name for name in found.names if found.pair(name, name).tied.any()]
     ties = found.pair(found.names[0], found.names[0]).ties
-    return notes + ([f"documents with tied scores {_TIES[ties]} (ties={ties}), in {', '.join(tied)}"] if tied else [])
+    return notes + (
+        [f"documents with tied scores {_TIES[ties]} (ties={ties}), in {', '.join(tied)}"]
+        if tied
+        else []
+    )
 
 
 def matrix_markdown(found: OverlapMatrix) -> str:
@@ -250,18 +313,26 @@ def matrix_json(found: OverlapMatrix) -> str:
     record = {
         "version": own[0].version,
         "schema": SCHEMA,
-        "runs": [{"name": name, "path": one.paths[0], "queries": len(one.queries)} for name, one in zip(found.names, own, strict=True)],
+        "runs": [
+            {"name": name, "path": one.paths[0], "queries": len(one.queries)}
+            for name, one in zip(found.names, own, strict=True)
+        ],
         "ties": own[0].ties,
         "duplicates": own[0].duplicates,
         "common_queries": _by_names(found, found.common()),
         "mean": {str(measure): _by_names(found, found[measure]) for measure in found.measures},
-        "queries_with_value": {str(measure): _by_names(found, found.values_with(measure)) for measure in found.measures},
+        "queries_with_value": {
+            str(measure): _by_names(found, found.values_with(measure)) for measure in found.measures
+        },
     }
     return json.dumps(record, indent=2) + "\n"
 
 
 def _by_names(found: OverlapMatrix, values: Any) -> dict[str, dict[str, float | int | None]]:
-    return {a: dict(zip(found.names, map(finite, row), strict=True)) for a, row in zip(found.names, values.tolist(), strict=True)}
+    return {
+        a: dict(zip(found.names, map(finite, row), strict=True))
+        for a, row in zip(found.names, values.tolist(), strict=True)
+    }
 
 
 def matrix_rows(found: OverlapMatrix) -> Iterator[Row]:

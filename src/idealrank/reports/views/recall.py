@@ -16,7 +16,13 @@ _MISSED = 5  # missed documents of a query that the text lists
 def recall_parts(found: IndexRecall, *, worst: int = 10) -> list[Part]:
     """Show recall by cutoff, the loss by measure, and the queries that lose most."""
     percent = f"{100 * found.level:g} % interval"
-    parts: list[Part] = [[f"{found.approximate} against {found.exact}: {counted(len(found.queries), 'query', 'queries')}", *_lonely(found)]]
+    parts: list[Part] = [
+        [
+            f"{found.approximate} against {found.exact}: "
+            f"{counted(len(found.queries), 'query', 'queries')}",
+            *_lonely(found),
+        ]
+    ]
     rows = [["", "mean", percent, "5th percentile", "complete", percent]]
     for cutoff in found.cutoffs:
         one = found.summary(cutoff)
@@ -24,7 +30,14 @@ def recall_parts(found: IndexRecall, *, worst: int = 10) -> list[Part]:
         low, high = one.complete_interval
         count = f"{one.n_complete} of {len(found.queries)}"
         rows.append(
-            [f"recall@{cutoff}", f"{one.interval.estimate:.4f}", inside, f"{one.percentile_5:.4f}", count, f"[{low:.4f}, {high:.4f}]"]
+            [
+                f"recall@{cutoff}",
+                f"{one.interval.estimate:.4f}",
+                inside,
+                f"{one.percentile_5:.4f}",
+                count,
+                f"[{low:.4f}, {high:.4f}]",
+            ]
         )
     parts.append(columns(rows))
     if found.losses:
@@ -32,7 +45,9 @@ def recall_parts(found: IndexRecall, *, worst: int = 10) -> list[Part]:
         means = [one.mean() for one in found.evaluations]
         for text, interval in found.losses.items():
             inside = f"[{interval.low:.4f}, {interval.high:.4f}]"
-            lost.append([text, f"{interval.estimate:.4f}", inside, *(f"{mean[text]:.4f}" for mean in means)])
+            lost.append(
+                [text, f"{interval.estimate:.4f}", inside, *(f"{mean[text]:.4f}" for mean in means)]
+            )
         parts.append(columns(lost))
         parts.append(filled(f"Under convention {found.evaluations[0].convention}."))
     return [*parts, *_worst(found, worst)]
@@ -48,7 +63,9 @@ def _lonely(found: IndexRecall) -> list[str]:
 
 
 def _some(names: "list[str] | tuple[str, ...]") -> str:
-    return ", ".join(names[:_MISSED]) + (f" and {len(names) - _MISSED} more" if len(names) > _MISSED else "")
+    return ", ".join(names[:_MISSED]) + (
+        f" and {len(names) - _MISSED} more" if len(names) > _MISSED else ""
+    )
 
 
 def _worst(found: IndexRecall, number: int) -> list[Part]:
@@ -58,7 +75,14 @@ def _worst(found: IndexRecall, number: int) -> list[Part]:
     rows = [["query", *found.losses, *(f"recall@{cutoff}" for cutoff in found.cutoffs), "missed"]]
     for one in losing:
         lost = ["-" if value != value else f"{value:.4f}" for value in one.lost.values()]  # noqa: PLR0124  (NaN)
-        rows.append([one.query, *lost, *(f"{value:.4f}" for value in one.recall.values()), _some(one.missed)])
+        rows.append(
+            [
+                one.query,
+                *lost,
+                *(f"{value:.4f}" for value in one.recall.values()),
+                _some(one.missed),
+            ]
+        )
     return [["queries that lose most"], columns(rows, left=(0, len(rows[0]) - 1))]
 
 
@@ -70,9 +94,12 @@ def recall_json(found: IndexRecall, *, worst: int = 10) -> str:
     for cutoff in found.cutoffs:
         one = found.summary(cutoff)
         recall[str(cutoff)] = {
-            **_interval(one.interval, "mean"), "percentile_5": one.percentile_5, "complete": one.n_complete,
-            "complete_low": one.complete_interval[0], "complete_high": one.complete_interval[1],
-        }  # fmt: skip
+            **_interval(one.interval, "mean"),
+            "percentile_5": one.percentile_5,
+            "complete": one.n_complete,
+            "complete_low": one.complete_interval[0],
+            "complete_high": one.complete_interval[1],
+        }
     lost = found.lost_per_query()
     report = {
         "exact": found.exact,
@@ -85,8 +112,16 @@ def recall_json(found: IndexRecall, *, worst: int = 10) -> str:
         "lost": {text: _interval(interval, "mean") for text, interval in found.losses.items()},
         "convention": str(found.evaluations[0].convention) if found.evaluations else None,
         "per_query": {
-            query: {"recall": dict(zip(map(str, found.cutoffs), map(float, found.values[row]), strict=True))}
-            | ({"lost": {text: finite(float(values[row])) for text, values in lost.items()}} if lost else {})
+            query: {
+                "recall": dict(
+                    zip(map(str, found.cutoffs), map(float, found.values[row]), strict=True)
+                )
+            }
+            | (
+                {"lost": {text: finite(float(values[row])) for text, values in lost.items()}}
+                if lost
+                else {}
+            )
             for row, query in enumerate(found.queries)
         },
         "worst": [{"query": one.query, "missed": list(one.missed)} for one in found.worst(worst)],
@@ -95,13 +130,23 @@ def recall_json(found: IndexRecall, *, worst: int = 10) -> str:
 
 
 def _interval(one: Interval, name: str) -> dict[str, Any]:
-    return {name: finite(float(one.estimate)), "low": finite(float(one.low)), "high": finite(float(one.high))}
+    return {
+        name: finite(float(one.estimate)),
+        "low": finite(float(one.low)),
+        "high": finite(float(one.high)),
+    }
 
 
 def recall_rows(found: IndexRecall) -> Iterator[list[str]]:
     """Write a row for each query: recall by cutoff, and loss by measure."""
     lost = found.lost_per_query()
-    yield ["query", *(f"recall@{cutoff}" for cutoff in found.cutoffs), *(f"lost {text}" for text in lost)]
+    yield [
+        "query",
+        *(f"recall@{cutoff}" for cutoff in found.cutoffs),
+        *(f"lost {text}" for text in lost),
+    ]
     for row, query in enumerate(found.queries):
-        values = [float(one) for one in found.values[row]] + [float(values[row]) for values in lost.values()]
+        values = [float(one) for one in found.values[row]] + [
+            float(values[row]) for values in lost.values()
+        ]
         yield [query, *("" if value != value else repr(value) for value in values)]  # noqa: PLR0124  (NaN)

@@ -12,11 +12,31 @@ from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.analysis.robustness.robustness import CAUTION, Status
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
-from idealrank.reports.table.text import WIDTH, MethodLines, MoreLines, Part, clipped, filled, fits, wrapped
+from idealrank.reports.table.text import (
+    WIDTH,
+    MethodLines,
+    MoreLines,
+    Part,
+    clipped,
+    filled,
+    fits,
+    wrapped,
+)
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns, meanings
-from idealrank.reports.views.comparison.label_phrases import label_clause, labels_note, one_sided_step, one_sided_why
+from idealrank.reports.views.comparison.label_phrases import (
+    label_clause,
+    labels_note,
+    one_sided_step,
+    one_sided_why,
+)
 from idealrank.reports.views.comparison.pair_sentences import Told, numbers_text, verdict_text
-from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, labels_command, next_step, why_too_few
+from idealrank.reports.views.comparison.phrases import (
+    IN_PYTHON,
+    Asked,
+    labels_command,
+    next_step,
+    why_too_few,
+)
 from idealrank.reports.views.comparison.verdicts import TOO_FEW, is_identical
 from idealrank.reports.views.comparison.verdicts import mark as verdict_mark
 from idealrank.reports.views.conventions import cautioned, paragraph, warned
@@ -26,7 +46,11 @@ _MOVERS = 6
 _AGAIN = "run the analysis again"
 _MOST_TURNING = 15
 # By verdict, and then by who is ahead.
-_COUNTED: dict[Status, str] = {"no effect": "with no effect here", "repeats": "with the numbers of another", "refused": "refused"}
+_COUNTED: dict[Status, str] = {
+    "no effect": "with no effect here",
+    "repeats": "with the numbers of another",
+    "refused": "refused",
+}
 
 
 def robust_parts(
@@ -40,13 +64,23 @@ def robust_parts(
     Examples
     --------
     >>> import idealrank as ir
-    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
+    >>> found = ir.robust(
+    ...     {"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"]
+    ... )
     >>> robust_parts(found)[0][0][:21]
     'These queries do not '
     """
-    shown = Shown.of_rows([found.asked, *(one.row for one in found.variants if one.row is not None)], found.method.level, digits)
+    shown = Shown.of_rows(
+        [found.asked, *(one.row for one in found.variants if one.row is not None)],
+        found.method.level,
+        digits,
+    )
     told = robust_sentences(found, shown, asked)
-    parts: list[Part] = [filled(told.brief), MoreLines(filled(told.more)), [*_grid(found), *_legend(found)]]
+    parts: list[Part] = [
+        filled(told.brief),
+        MoreLines(filled(told.more)),
+        [*_grid(found), *_legend(found)],
+    ]
     note = labels_note(found.labels, [found.basis], asked)
     too_few = found.verdict == "too few judgments"
     command = labels_command(found, found.run_a, found.run_b, "compare", asked) if too_few else []
@@ -76,9 +110,14 @@ def _too_few(found: Robustness, asked: Asked) -> tuple[str, str]:
     """Say why there are too few judgments, and what to do."""
     a, b = found.run_a, found.run_b
     if found.basis is not None and found.basis.one_sided is not None:
-        return one_sided_why(found.basis.one_sided, a, b), one_sided_step(found.basis.one_sided, _AGAIN, asked)
+        return one_sided_why(found.basis.one_sided, a, b), one_sided_step(
+            found.basis.one_sided, _AGAIN, asked
+        )
     if found.tipping is None:
-        return "Unjudged documents may explain the difference.", f"Judge the unjudged documents and {_AGAIN}."
+        return (
+            "Unjudged documents may explain the difference.",
+            f"Judge the unjudged documents and {_AGAIN}.",
+        )
     return why_too_few(found.tipping, a, b), next_step(found.tipping, a, b, "compare", asked)
 
 
@@ -112,11 +151,18 @@ def mark(one: Variant) -> str:
 
 def _grid(found: Robustness) -> list[str]:
     groups = found.groups()
-    shown = {group: members for group, members in groups.items() if any(one.status != "no effect" for one in members)}
+    shown = {
+        group: members
+        for group, members in groups.items()
+        if any(one.status != "no effect" for one in members)
+    }
     lines: list[str] = []
     width = max(map(len, shown), default=0)
     for group, members in shown.items():
-        row = [f"{clipped(one.change.removeprefix(f'{one.group}='), _CHANGE)} {mark(one)}" for one in members]
+        row = [
+            f"{clipped(one.change.removeprefix(f'{one.group}='), _CHANGE)} {mark(one)}"
+            for one in members
+        ]
         lines += _wrapped_cells(group.ljust(width), row)
     if silent := [group for group in groups if group not in shown]:
         lines += filled(f"no effect on these data: {', '.join(silent)}", indent="  ")
@@ -136,9 +182,16 @@ def _legend(found: Robustness) -> list[str]:
     seen = {mark(one).rstrip("'") for one in found.variants}
     a, b = found.run_a, found.run_b
     words = {
-        "++": f"{b} better", "+": f"{b} ahead, undecided", "0": "equal", "-": f"{a} ahead, undecided", "--": f"{a} better",
-        "~": "equivalent", "?": TOO_FEW, "=": "the numbers as asked", "x": "refused",
-    }  # fmt: skip
+        "++": f"{b} better",
+        "+": f"{b} ahead, undecided",
+        "0": "equal",
+        "-": f"{a} ahead, undecided",
+        "--": f"{a} better",
+        "~": "equivalent",
+        "?": TOO_FEW,
+        "=": "the numbers as asked",
+        "x": "refused",
+    }
     said = [f"{sign} {word}" for sign, word in words.items() if sign in seen]
     if any(one.status == "repeats" for one in found.variants):
         said.append("' the numbers of a variant before it")
@@ -151,11 +204,20 @@ def movers_table(found: Robustness, shown: Shown) -> Part:
     """
     turning = [*found.turning, *found.pairs]
     effect = found.asked.effect
-    moved = {one.change: abs(one.row.effect - effect) for one in found.changing if one.row is not None and one not in turning}
-    others = sorted((one for one in found.changing if 0 < moved.get(one.change, 0) < math.inf), key=lambda one: -moved[one.change])
+    moved = {
+        one.change: abs(one.row.effect - effect)
+        for one in found.changing
+        if one.row is not None and one not in turning
+    }
+    others = sorted(
+        (one for one in found.changing if 0 < moved.get(one.change, 0) < math.inf),
+        key=lambda one: -moved[one.change],
+    )
     if not turning and not others:
         return []
-    lines: list[Line | NamedCells] = [Line.of(one.row, one.change) for one in turning[:_MOST_TURNING] if one.row is not None]
+    lines: list[Line | NamedCells] = [
+        Line.of(one.row, one.change) for one in turning[:_MOST_TURNING] if one.row is not None
+    ]
     if hidden := len(turning[_MOST_TURNING:]):
         lines.append(NamedCells(change=Cell(f"and {hidden} more")))
     if turning and others:
@@ -163,15 +225,21 @@ def movers_table(found: Robustness, shown: Shown) -> Part:
     lines += [Line.of(one.row, one.change) for one in others[:_MOVERS] if one.row is not None]
     names = (clipped(name, _NAME) for name in (found.run_a, found.run_b))
     columns = difference_columns("robust", shown, found.method.level, *names)
-    return _fitting("changes the verdict" if turning else "moves the difference most", columns, lines)
+    return _fitting(
+        "changes the verdict" if turning else "moves the difference most", columns, lines
+    )
 
 
-def _fitting(title: str, columns: Sequence[Column[Line]], lines: Sequence[Line | NamedCells]) -> Table:
+def _fitting(
+    title: str, columns: Sequence[Column[Line]], lines: Sequence[Line | NamedCells]
+) -> Table:
     """The table with as much of the changes as a page has room for."""
 
     def table(width: int | None) -> Table:
         change: Column[Line] = Column(
-            title=title, cell=lambda line: line.name if width is None else clipped(line.name, width), name="change"
+            title=title,
+            cell=lambda line: line.name if width is None else clipped(line.name, width),
+            name="change",
         )
         return Table.of([change, *columns], lines)
 
@@ -185,22 +253,41 @@ def _counts(found: Robustness) -> list[str]:
         if count := found.count(status):
             counts.append(f"{count:,} {words}")
     lines = wrapped(f"{len(found.variants):,} variants: {'; '.join(counts)}", indent="")
-    lines += [line for one in found.variants if one.status == "refused" for line in filled(f"  {one.change}: {one.reason}", indent="    ")]
+    lines += [
+        line
+        for one in found.variants
+        if one.status == "refused"
+        for line in filled(f"  {one.change}: {one.reason}", indent="    ")
+    ]
     lacking: dict[str, list[str]] = {}
     for group, reason in found.lacking.items():
         lacking.setdefault(reason, []).append(group)
     return lines + [
-        line for reason, groups in lacking.items() for line in filled(f"no variants of {', '.join(groups)}: {reason}", indent="  ")
+        line
+        for reason, groups in lacking.items()
+        for line in filled(f"no variants of {', '.join(groups)}: {reason}", indent="  ")
     ]
 
 
 def _method(found: Robustness) -> MethodLines:
     method = found.method
-    tests = {"permutation": "sign flips", "t": "Student's t", "wilcoxon": "Wilcoxon's signed ranks", "sign": "signs"}
+    tests = {
+        "permutation": "sign flips",
+        "t": "Student's t",
+        "wilcoxon": "Wilcoxon's signed ranks",
+        "sign": "signs",
+    }
     phrases = [f"{tests[method.test]}, two-sided"]
-    phrases += [f"{method.n_resamples:,} draws, seed {method.seed} everywhere"] if method.n_resamples is not None else []
+    phrases += (
+        [f"{method.n_resamples:,} draws, seed {method.seed} everywhere"]
+        if method.n_resamples is not None
+        else []
+    )
     phrases += [f"margin {method.margin:g}"] if method.margin is not None else []
-    design = [*(["queries weighted"] if method.weighted else []), *(["queries in clusters"] if method.clustered else [])]
+    design = [
+        *(["queries weighted"] if method.weighted else []),
+        *(["queries in clusters"] if method.clustered else []),
+    ]
     said = "; ".join([*phrases, *design, *meanings(["robust"]), CAUTION])
     return MethodLines(["method", *wrapped(said)], *design, CAUTION.rpartition("; ")[2])
 

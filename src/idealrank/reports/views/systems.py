@@ -31,7 +31,11 @@ _QUERIES = (1, 2, 10)
 def systems_parts(found: SystemComparison, digits: int | None = None) -> list[Part]:
     """Words and tables."""
     rows, places = list(found), system_places(found, digits)
-    parts: list[Part] = [filled(system_sentences(found, places)), systems_table(found, places, clip=_NAME), _variances(rows)]
+    parts: list[Part] = [
+        filled(system_sentences(found, places)),
+        systems_table(found, places, clip=_NAME),
+        _variances(rows),
+    ]
     parts += [_of_copies(found, rows[0], places), _more(rows[0])]
     return [*parts, _method(found), paragraph(found.convention, [row.measure for row in rows])]
 
@@ -39,9 +43,16 @@ def systems_parts(found: SystemComparison, digits: int | None = None) -> list[Pa
 def system_places(found: SystemComparison, asked: int | None = None) -> int:
     """Decimals of means and differences: one number for all measures, by their intervals."""
     rows = list(found)
-    ends = [(end, 0.0) for row in rows for end in (row.found.low, row.found.high) if row.found.low > 0 or row.found.high < 0]
+    ends = [
+        (end, 0.0)
+        for row in rows
+        for end in (row.found.low, row.found.high)
+        if row.found.low > 0 or row.found.high < 0
+    ]
     decided = [(row.mean_a, row.mean_b) for row in rows if row.verdict in ("better", "worse")]
-    return decimals([(row.found.low, row.found.high) for row in rows], apart=[*ends, *decided], asked=asked)
+    return decimals(
+        [(row.found.low, row.found.high) for row in rows], apart=[*ends, *decided], asked=asked
+    )
 
 
 def system_sentences(found: SystemComparison, places: int) -> list[str]:
@@ -55,18 +66,25 @@ def system_sentences(found: SystemComparison, places: int) -> list[str]:
     one = row.found
     copies = f"means over {len(row.copies_a)} and {len(row.copies_b)} runs and {row.n:,} queries"
     sentences = [
-        f"{said}: {row.measure} {number(row.mean_b, places)} against {number(row.mean_a, places)} ({copies}), "
-        f"{number(one.difference, places, signed=True)} ({100 * one.level:g} % interval {number(one.low, places, signed=True)} to "
-        f"{number(one.high, places, signed=True)}), p {p_text(row.p_corrected, round(1 - one.level, 12))}."
+        f"{said}: {row.measure} {number(row.mean_b, places)} against "
+        f"{number(row.mean_a, places)} ({copies}), "
+        f"{number(one.difference, places, signed=True)} ({100 * one.level:g} % interval "
+        f"{number(one.low, places, signed=True)} to "
+        f"{number(one.high, places, signed=True)}), p "
+        f"{p_text(row.p_corrected, round(1 - one.level, 12))}."
     ]
     sentences = [*warned(found.mismatches), *sentences, *cautioned(found.cautions)]
-    sentences.append(f"Training makes up {100 * row.training_share:.0f} % of the variance of this difference;")
     sentences.append(
-        f"a test of means over queries alone would report a standard error of {one.query_error:.4f} instead of {one.standard_error:.4f}."
+        f"Training makes up {100 * row.training_share:.0f} % of the variance of this difference;"
+    )
+    sentences.append(
+        f"a test of means over queries alone would report a standard error of "
+        f"{one.query_error:.4f} instead of {one.standard_error:.4f}."
     )
     if math.isfinite(row.detectable):
         sentences.append(
-            f"With these runs and queries, a true difference of {number(row.detectable, places)} in changes like these would be found "
+            f"With these runs and queries, a true difference of "
+            f"{number(row.detectable, places)} in changes like these would be found "
             "80% of the time; smaller ones may be missed."
         )
     else:
@@ -87,12 +105,22 @@ def systems_table(found: SystemComparison, places: int, *, clip: int | None = No
     alpha = round(1 - found.level, 12)
     columns: list[Column[SystemDifference]] = [
         _MEASURE,
-        Column(title=first, kind="number", cell=lambda row: number_cell(row.mean_a, places, strong=row.verdict == "worse")),
-        Column(title=second, kind="number", cell=lambda row: number_cell(row.mean_b, places, strong=row.verdict == "better")),
+        Column(
+            title=first,
+            kind="number",
+            cell=lambda row: number_cell(row.mean_a, places, strong=row.verdict == "worse"),
+        ),
+        Column(
+            title=second,
+            kind="number",
+            cell=lambda row: number_cell(row.mean_b, places, strong=row.verdict == "better"),
+        ),
         Column(
             title="difference",
             kind="number",
-            cell=lambda row: number_cell(row.found.difference, places, signed=True, tone=decided_tone(row.verdict)),
+            cell=lambda row: number_cell(
+                row.found.difference, places, signed=True, tone=decided_tone(row.verdict)
+            ),
         ),
         Column(
             title=f"{100 * found.level:g} % interval",
@@ -100,9 +128,21 @@ def systems_table(found: SystemComparison, places: int, *, clip: int | None = No
             cell=lambda row: interval_cell((row.found.low, row.found.high), places, signed=True),
         ),
         Column(title="p", kind="number", cell=lambda row: p_cell(row.p_corrected, alpha)),
-        Column(title="d.f.", kind="number", cell=lambda row: Cell(f"{row.found.df:.1f}", row.found.df, tone="quiet")),
-        Column(title="training", kind="number", cell=lambda row: Cell(f"{100 * row.training_share:.0f} %", row.training_share)),
-        Column(title="detectable", kind="number", cell=lambda row: number_cell(row.detectable, places, tone="quiet")),
+        Column(
+            title="d.f.",
+            kind="number",
+            cell=lambda row: Cell(f"{row.found.df:.1f}", row.found.df, tone="quiet"),
+        ),
+        Column(
+            title="training",
+            kind="number",
+            cell=lambda row: Cell(f"{100 * row.training_share:.0f} %", row.training_share),
+        ),
+        Column(
+            title="detectable",
+            kind="number",
+            cell=lambda row: number_cell(row.detectable, places, tone="quiet"),
+        ),
         Column(title="verdict", cell=lambda row: Cell(row.verdict, tone=decided_tone(row.verdict))),
     ]
     return Table.of(columns, found)
@@ -113,9 +153,15 @@ _MEASURE: Column[SystemDifference] = Column(title="measure", cell=lambda row: ro
 
 def _variances(rows: list[SystemDifference]) -> Table:
     """Standard deviations: of queries, of copies, of what a copy does to one query."""
-    columns = [replace(_MEASURE, title="standard deviation"), _deviation("queries", lambda row: row.found.queries)]
+    columns = [
+        replace(_MEASURE, title="standard deviation"),
+        _deviation("queries", lambda row: row.found.queries),
+    ]
     for of in rows[0].trained:
-        columns += [_deviation(f"copies of {of}", partial(_seeds, of=of)), _deviation(f"rest of {of}", partial(_residual, of=of))]
+        columns += [
+            _deviation(f"copies of {of}", partial(_seeds, of=of)),
+            _deviation(f"rest of {of}", partial(_residual, of=of)),
+        ]
     return Table.of(columns, rows)
 
 
@@ -127,13 +173,19 @@ def _residual(row: SystemDifference, of: str) -> float:
     return dict(zip(row.trained, row.found.training, strict=True))[of].residual
 
 
-def _deviation(title: str, variance: Callable[[SystemDifference], float]) -> Column[SystemDifference]:
-    return Column(title=title, kind="number", cell=lambda row: number_cell(math.sqrt(variance(row))))
+def _deviation(
+    title: str, variance: Callable[[SystemDifference], float]
+) -> Column[SystemDifference]:
+    return Column(
+        title=title, kind="number", cell=lambda row: number_cell(math.sqrt(variance(row)))
+    )
 
 
 def _of_copies(found: SystemComparison, row: SystemDifference, places: int) -> Table:
     sides = ((found.runs_a, row.copies_a), (found.runs_b, row.copies_b))
-    copies = [_Copy(run, mean) for runs, means in sides for run, mean in zip(runs, means, strict=True)]
+    copies = [
+        _Copy(run, mean) for runs, means in sides for run, mean in zip(runs, means, strict=True)
+    ]
     columns: list[Column[_Copy]] = [
         Column(title="run", cell=lambda copy: clipped(copy.run, 2 * _NAME)),
         Column(title=row.measure, kind="number", cell=lambda copy: number_cell(copy.mean, places)),
@@ -153,7 +205,11 @@ def _more(row: SystemDifference) -> Table:
 
 
 def _error(row: SystemDifference, queries: int) -> Column[str]:
-    return Column(title=f"{queries:,} queries", kind="number", cell=lambda label: number_cell(row.standard_error(queries, _MORE[label])))
+    return Column(
+        title=f"{queries:,} queries",
+        kind="number",
+        cell=lambda label: number_cell(row.standard_error(queries, _MORE[label])),
+    )
 
 
 def _method(found: SystemComparison) -> MethodLines:
@@ -163,23 +219,36 @@ def _method(found: SystemComparison) -> MethodLines:
         "d.f.: degrees of freedom of one t interval of this width",
     ]
     phrases.append(
-        "models of both systems are paired one by one" if found.pairing == "crossed" else "models of the systems are independent"
+        "models of both systems are paired one by one"
+        if found.pairing == "crossed"
+        else "models of the systems are independent"
     )
     if found.single is not None:
         phrases.append(
-            {"fixed": "a single run is not trained", "alike": "a single run's training varies as much as that of the other system"}[
-                found.single
-            ]
+            {
+                "fixed": "a single run is not trained",
+                "alike": "a single run's training varies as much as that of the other system",
+            }[found.single]
         )
     if len(found.measures) > 1:
         more = len(found.measures) - 1
         several = f"{more} tests of the other measures corrected together (Bonferroni)"
-        phrases += [f"{next(iter(found.measures))} is tested alone", several if more > 1 else "the other measure is tested alone"]
+        phrases += [
+            f"{next(iter(found.measures))} is tested alone",
+            several if more > 1 else "the other measure is tested alone",
+        ]
     phrases += JUDGED[found.judgments]
     phrases.append("training: share of the variance of the difference")
     phrases.append("rest: interaction of model and query")
-    phrases.append("detectable: the smallest true difference, in changes like the ones seen, found 80% of the time")
-    return MethodLines(["method", *wrapped("; ".join(phrases))], "t test over models and queries", *JUDGED[found.judgments])
+    phrases.append(
+        "detectable: the smallest true difference, in changes like the ones seen, found 80% "
+        "of the time"
+    )
+    return MethodLines(
+        ["method", *wrapped("; ".join(phrases))],
+        "t test over models and queries",
+        *JUDGED[found.judgments],
+    )
 
 
 def systems_json(found: SystemComparison) -> Iterator[str]:
@@ -201,7 +270,14 @@ def _record(found: SystemComparison, row: SystemDifference) -> dict[str, object]
     low, high = record.pop("interval")
     variance = record.pop("variance")
     copies_a, copies_b = (len(record.pop(name)) for name in ("copies_a", "copies_b"))
-    flat: dict[str, object] = {"a": found.a, "b": found.b, "measure": row.measure, **record, "interval_low": low, "interval_high": high}
+    flat: dict[str, object] = {
+        "a": found.a,
+        "b": found.b,
+        "measure": row.measure,
+        **record,
+        "interval_low": low,
+        "interval_high": high,
+    }
     flat |= {"copies_a": copies_a, "copies_b": copies_b, "variance_queries": variance["queries"]}
     for of in ("a", "b", "difference"):
         part = variance["training"].get(of, {})

@@ -37,7 +37,10 @@ class Ended(NamedTuple):
 
     def record(self) -> "float | dict[str, float]":
         """For JSON; twelve digits, which the theory's quadrature has on every machine."""
-        kept = {name: float(f"{number:.12g}") for name, number in zip(("value", "low", "high"), self, strict=True)}
+        kept = {
+            name: float(f"{number:.12g}")
+            for name, number in zip(("value", "low", "high"), self, strict=True)
+        }
         return kept["value"] if math.isnan(self.low) else kept
 
 
@@ -59,15 +62,22 @@ class LimitRow:
 
 def feasibility_table(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[str]:
     """Build the table of measures that can distinguish rankers, with reasons."""
-    rows = [["measure", "verdict", "theorem"], *([m, f.verdict, f.theorem or "-"] for m, f in zip(measures, found, strict=True))]
+    rows = [
+        ["measure", "verdict", "theorem"],
+        *([m, f.verdict, f.theorem or "-"] for m, f in zip(measures, found, strict=True)),
+    ]
     yield from (f"{line}\n" for line in columns(rows, left=(0, 1, 2)))
     yield from _reasons(measures, found)
 
 
 def feasibility_json(measures: Sequence[str], found: Sequence[Feasibility]) -> str:
     """Return the feasibility as JSON."""
-    rows = [{"measure": measure, **_record(each)} for measure, each in zip(measures, found, strict=True)]
-    return json.dumps({"version": __version__, "schema": SCHEMA, "feasibility": rows}, indent=2) + "\n"
+    rows = [
+        {"measure": measure, **_record(each)} for measure, each in zip(measures, found, strict=True)
+    ]
+    return (
+        json.dumps({"version": __version__, "schema": SCHEMA, "feasibility": rows}, indent=2) + "\n"
+    )
 
 
 def feasibility_rows(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[Row]:
@@ -102,14 +112,18 @@ def _labelled(text: str, label: str = "", width: int = 0) -> str:
 # --- limits ---------------------------------------------------------------------------------------
 
 
-def limits_json(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> str:
+def limits_json(
+    rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str
+) -> str:
     """Return limits for one model and means at some list lengths as JSON; the arguments match
     `limits_table`.
     """
     return json.dumps(_limits_record(rows, sizes, model, name), indent=2) + "\n"
 
 
-def limits_rows(rows: Sequence[LimitRow], sizes: Sequence[int], _model: RelevanceModel, _name: str) -> Iterator[Row]:
+def limits_rows(
+    rows: Sequence[LimitRow], sizes: Sequence[int], _model: RelevanceModel, _name: str
+) -> Iterator[Row]:
     """Return the limits as rows of cells, one row a measure.
 
     Examples
@@ -130,7 +144,14 @@ def limits_rows(rows: Sequence[LimitRow], sizes: Sequence[int], _model: Relevanc
     """
     yield ["measure", "discount", "cutoff", "limit", "low", "high", "theorem", *_size_heads(sizes)]
     for row in rows:
-        yield [row.measure, row.discount, row.cutoff, *_cells(row.limit), row.theorem, *(c for m in row.means for c in _cells(m))]
+        yield [
+            row.measure,
+            row.discount,
+            row.cutoff,
+            *_cells(row.limit),
+            row.theorem,
+            *(c for m in row.means for c in _cells(m)),
+        ]
 
 
 def _size_heads(sizes: Sequence[int]) -> list[str]:
@@ -143,18 +164,37 @@ def _cells(value: Ended | None) -> list[str]:
     return ["" if math.isnan(number) else f"{number:.12g}" for number in value]
 
 
-def _limits_record(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> dict[str, object]:
+def _limits_record(
+    rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str
+) -> dict[str, object]:
     def record(row: LimitRow) -> dict[str, object]:
         return {
-            "measure": row.measure, "discount": row.discount, "cutoff": row.cutoff or None,
-            "limit": row.limit and row.limit.record(), "theorem": row.theorem,
-            "conditions": _conditions(row), "rate": row.told.rate if row.told else None,
+            "measure": row.measure,
+            "discount": row.discount,
+            "cutoff": row.cutoff or None,
+            "limit": row.limit and row.limit.record(),
+            "theorem": row.theorem,
+            "conditions": _conditions(row),
+            "rate": row.told.rate if row.told else None,
             "why_not": row.why_not if row.limit is None else None,
-            "means": {str(size): mean and mean.record() for size, mean in zip(sizes, row.means, strict=True)},
-        }  # fmt: skip
+            "means": {
+                str(size): mean and mean.record()
+                for size, mean in zip(sizes, row.means, strict=True)
+            },
+        }
 
-    told = {"name": name, "relevant": Ended(model.share).record(), "at_top": Ended(model.at_top).record(), "gains": list(model.gains)}
-    return {"version": __version__, "schema": SCHEMA, "model": told, "limits": [record(row) for row in rows]}
+    told = {
+        "name": name,
+        "relevant": Ended(model.share).record(),
+        "at_top": Ended(model.at_top).record(),
+        "gains": list(model.gains),
+    }
+    return {
+        "version": __version__,
+        "schema": SCHEMA,
+        "model": told,
+        "limits": [record(row) for row in rows],
+    }
 
 
 def _conditions(row: LimitRow) -> list[str]:
@@ -163,19 +203,37 @@ def _conditions(row: LimitRow) -> list[str]:
     return [row.why_not] if row.limit else []
 
 
-def limits_table(rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str) -> Iterator[str]:
+def limits_table(
+    rows: Sequence[LimitRow], sizes: Sequence[int], model: RelevanceModel, name: str
+) -> Iterator[str]:
     r"""Build the table of limits for one model, with means at some list lengths."""
     expected = "chance of relevance" if model.gains == (1.0,) else "expected gain"
-    yield _labelled(f"{name}: {100 * model.share:.4g} % of the documents are relevant; {expected} at the very top {model.at_top:.4g}")
+    yield _labelled(
+        f"{name}: {100 * model.share:.4g} % of the documents are relevant; {expected} at the "
+        f"very top {model.at_top:.4g}"
+    )
     yield "\n"
     head = ["measure", "limit", "theorem", *(f"n = {size:,}" for size in sizes)]
-    body = [[row.measure, _shown(row.limit, "none"), row.theorem, *(_shown(mean, "-") for mean in row.means)] for row in rows]
+    body = [
+        [
+            row.measure,
+            _shown(row.limit, "none"),
+            row.theorem,
+            *(_shown(mean, "-") for mean in row.means),
+        ]
+        for row in rows
+    ]
     yield from (f"{line}\n" for line in columns([head, *body], left=(0, 2)))
-    yield "\nlimit: what NDCG of one query tends to as its list grows; n = ...: its mean over lists of that length\n"
+    yield (
+        "\nlimit: what NDCG of one query tends to as its list grows; n = ...: its mean over lists "
+        "of that length\n"
+    )
     why: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row.why_not:
-            why.setdefault((row.why_not, "none" if row.limit is None else "note"), []).append(row.measure)
+            why.setdefault((row.why_not, "none" if row.limit is None else "note"), []).append(
+                row.measure
+            )
     for (reason, label), measures in why.items():
         yield _labelled(f"{', '.join(measures)}: {reason}", label, 4)
     if len(rows) == 1 and rows[0].told:
@@ -192,16 +250,32 @@ _FEW = 8  # so many rows are shown of each measure
 def distinguished_json(measures: Sequence[str], found: Sequence[Distinguishability]) -> str:
     """Return the counts at every list length as JSON; the arguments match `distinguished_table`."""
     first = found[0]
-    told = {"names": list(first.names), "source": first.source, "runs": first.runs, "level": first.level, "largest": first.largest}
-    rows = [{"measure": measure, "sizes": _records(each)} for measure, each in zip(measures, found, strict=True)]
-    return json.dumps({"version": __version__, "schema": SCHEMA, **told, "measures": rows}, indent=2) + "\n"
+    told = {
+        "names": list(first.names),
+        "source": first.source,
+        "runs": first.runs,
+        "level": first.level,
+        "largest": first.largest,
+    }
+    rows = [
+        {"measure": measure, "sizes": _records(each)}
+        for measure, each in zip(measures, found, strict=True)
+    ]
+    return (
+        json.dumps({"version": __version__, "schema": SCHEMA, **told, "measures": rows}, indent=2)
+        + "\n"
+    )
 
 
-def distinguished_rows(measures: Sequence[str], found: Sequence[Distinguishability]) -> Iterator[Row]:
+def distinguished_rows(
+    measures: Sequence[str], found: Sequence[Distinguishability]
+) -> Iterator[Row]:
     """Return the counts as rows of cells, one row a measure and list length."""
     yield ["measure", *_records(found[0])[0]]
     for measure, each in zip(measures, found, strict=True):
-        yield from ([measure, *(_cell(value) for value in record.values())] for record in _records(each))
+        yield from (
+            [measure, *(_cell(value) for value in record.values())] for record in _records(each)
+        )
 
 
 def _records(found: Distinguishability) -> list[dict[str, Any]]:
@@ -209,7 +283,11 @@ def _records(found: Distinguishability) -> list[dict[str, Any]]:
     columns: dict[str, list[Any]] = {"size": found.sizes.tolist()}
     for name in get_args(Column):
         low, high = found.interval(name).round(6).T
-        columns |= {name: found.share(name).tolist(), f"{name}_low": low.tolist(), f"{name}_high": high.tolist()}
+        columns |= {
+            name: found.share(name).tolist(),
+            f"{name}_low": low.tolist(),
+            f"{name}_high": high.tolist(),
+        }
     columns["last_decade"] = found.last_decade.tolist()
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
@@ -218,7 +296,9 @@ def _cell(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def distinguished_table(_measures: Sequence[str], found: Sequence[Distinguishability], *, every_size: bool = False) -> Iterator[str]:
+def distinguished_table(
+    _measures: Sequence[str], found: Sequence[Distinguishability], *, every_size: bool = False
+) -> Iterator[str]:
     """Build one table a measure; shared notes follow once, below."""
     sizes = found[0].sizes
     shown = range(sizes.size) if every_size or sizes.size <= _FEW else _landmarks(sizes.tolist())
@@ -227,16 +307,31 @@ def distinguished_table(_measures: Sequence[str], found: Sequence[Distinguishabi
     common = [line for line in texts[0][end:] if all(line in lines[end:] for lines in texts)]
     for lines in texts:
         own = [line for line in lines[end:] if line not in common]
-        yield "".join(f"{line}\n" for line in (*lines[:2], *(lines[2 + place] for place in shown), *own)) + "\n"
+        yield (
+            "".join(
+                f"{line}\n" for line in (*lines[:2], *(lines[2 + place] for place in shown), *own)
+            )
+            + "\n"
+        )
     yield "".join(f"{line}\n" for line in common)
     if len(shown) < sizes.size:
-        yield f"{sizes.size} list lengths from {sizes[0]:,} to {sizes[-1]:,} were simulated; --format csv has all of them.\n"
+        yield (
+            f"{sizes.size} list lengths from {sizes[0]:,} to {sizes[-1]:,} were simulated; "
+            f"--format csv has all of them.\n"
+        )
 
 
 def _landmarks(sizes: Sequence[int]) -> list[int]:
     """Places of the first and the last size, and of those nearest to 1 and 3 times the powers of
     ten between.
     """
-    marks = [factor * 10**power for power in range(19) for factor in (1, 3) if sizes[0] < factor * 10**power < sizes[-1]]
+    marks = [
+        factor * 10**power
+        for power in range(19)
+        for factor in (1, 3)
+        if sizes[0] < factor * 10**power < sizes[-1]
+    ]
     logs = np.log(np.array(sizes, np.float64))
-    return sorted({0, len(sizes) - 1, *(int(np.abs(logs - np.log(mark)).argmin()) for mark in marks)})
+    return sorted(
+        {0, len(sizes) - 1, *(int(np.abs(logs - np.log(mark)).argmin()) for mark in marks)}
+    )

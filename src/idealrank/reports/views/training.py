@@ -6,7 +6,11 @@ from typing import Any
 
 from idealrank.reports.table.text import Part, columns, filled
 
-_WORDS = {"test": "the test set", "valid": "the validation set, which chose the round", "train": "the training set, which is no result"}
+_WORDS = {
+    "test": "the test set",
+    "valid": "the validation set, which chose the round",
+    "train": "the training set, which is no result",
+}
 
 
 def training_parts(report: Mapping[str, Any]) -> list[Part]:
@@ -14,9 +18,16 @@ def training_parts(report: Mapping[str, Any]) -> list[Part]:
     systems: Sequence[Mapping[str, Any]] = report["systems"]
     parts: list[Part] = []
     if report["warnings"]:
-        parts.append(["cautions", *(line for warning in report["warnings"] for line in filled(warning, "  * "))])
+        parts.append(
+            [
+                "cautions",
+                *(line for warning in report["warnings"] for line in filled(warning, "  * ")),
+            ]
+        )
     parts.append(columns(_rows(systems)))
-    parts.append(filled(f"On {_WORDS[systems[0]['part']]}, under convention {report['convention']}."))
+    parts.append(
+        filled(f"On {_WORDS[systems[0]['part']]}, under convention {report['convention']}.")
+    )
     for system in systems:
         seed = f"With seed {system['seed']}: " if len(systems) > 1 else ""
         parts += [filled(seed + sentence) for sentence in _without_relevant(system["measures"])]
@@ -27,15 +38,30 @@ def training_parts(report: Mapping[str, Any]) -> list[Part]:
 
 def _rows(systems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     several = len(systems) > 1
-    conventions = {found["own"]["convention"] for system in systems for found in system["measures"].values() if "own" in found}
-    chance = any("random_order" in found for system in systems for found in system["measures"].values())
+    conventions = {
+        found["own"]["convention"]
+        for system in systems
+        for found in system["measures"].values()
+        if "own" in found
+    }
+    chance = any(
+        "random_order" in found for system in systems for found in system["measures"].values()
+    )
     rows = [["measure", "mean", "95 % interval", "queries", "rounds"]]
     rows[0][1:1] = ["seed"] if several else []
-    rows[0] += (["random order"] if chance else []) + [f"under {name}" for name in sorted(conventions)]
+    rows[0] += (["random order"] if chance else []) + [
+        f"under {name}" for name in sorted(conventions)
+    ]
     for system in systems:
         for text, found in system["measures"].items():
             interval = f"[{found['low']:.4f}, {found['high']:.4f}]"
-            row = [text, f"{found['mean']:.4f}", interval, str(found["queries"]), str(system["rounds"])]
+            row = [
+                text,
+                f"{found['mean']:.4f}",
+                interval,
+                str(found["queries"]),
+                str(system["rounds"]),
+            ]
             row[1:1] = [str(system["seed"])] if several else []
             row += [f"{found['random_order']:.4f}"] if chance else []
             row += [f"{found['own']['mean']:.4f}"] if conventions else []
@@ -55,7 +81,8 @@ def _without_relevant(measures: Mapping[str, Mapping[str, Any]]) -> list[str]:
             continue
         sentences.append(
             f"{text} counts each of them as {found['counted_as']:g}; without them its mean is "
-            f"{found['mean_of_others']:.4f}, and that of a random order {found['random_order_of_others']:.4f}."
+            f"{found['mean_of_others']:.4f}, and that of a random order "
+            f"{found['random_order_of_others']:.4f}."
         )
     return [" ".join(sentences)]
 

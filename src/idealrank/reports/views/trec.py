@@ -46,31 +46,45 @@ def trec_eval_report(
 ) -> Iterator[str]:
     r"""The text, in pieces."""
     refuse_broken_lines(evaluation, runid, per_query=per_query)
-    table = {column.name: _values(evaluation, column, zscores, silent, made_up) for column in columns}
+    table = {
+        column.name: _values(evaluation, column, zscores, silent, made_up) for column in columns
+    }
     if per_query:
         yield from _queries(
-            evaluation, [column for column in columns if column.per_query], table, silent, made_up, scored=zscores is not None
+            evaluation,
+            [column for column in columns if column.per_query],
+            table,
+            silent,
+            made_up,
+            scored=zscores is not None,
         )
     if summary:
         yield from _summary(evaluation, columns, table, runid, scored=zscores is not None)
 
 
 def _values(
-    evaluation: Evaluation, column: TrecColumn, zscores: ZScores | None, silent: Collection[str], made_up: Collection[str]
+    evaluation: Evaluation,
+    column: TrecColumn,
+    zscores: ZScores | None,
+    silent: Collection[str],
+    made_up: Collection[str],
 ) -> FloatArray:
     values = evaluation[column.measure]
     # of an empty list it is no 0, but version 9 computes nothing and counts 0
     if silent and column.measure.name == "YAAP":
         values = np.where([query in silent for query in evaluation.queries], 0.0, values)
     if isinstance(column.made_up, float):
-        values = values + np.where([query in made_up for query in evaluation.queries], column.made_up, 0.0)
+        values = values + np.where(
+            [query in made_up for query in evaluation.queries], column.made_up, 0.0
+        )
     if zscores is None or not column.per_query or column.measure.aggregate == "text":
         return values
     moved = values.copy()
     for row, query in enumerate(evaluation.queries):
         if (query, column.name) not in zscores:
             raise InputError(
-                f"-Z: found no line for {column.name} of query {query}, expected one for every measure and query that is printed"
+                f"-Z: found no line for {column.name} of query {query}, expected one for "
+                f"every measure and query that is printed"
             )
         mean, deviation = zscores[query, column.name]
         moved[row] = (values[row] - mean) / deviation if deviation else 0.0
@@ -78,23 +92,38 @@ def _values(
 
 
 def _queries(
-    evaluation: Evaluation, columns: Sequence[TrecColumn], table: Mapping[str, FloatArray], silent: Collection[str],
-    made_up: Collection[str], *, scored: bool,
-) -> Iterator[str]:  # fmt: skip
+    evaluation: Evaluation,
+    columns: Sequence[TrecColumn],
+    table: Mapping[str, FloatArray],
+    silent: Collection[str],
+    made_up: Collection[str],
+    *,
+    scored: bool,
+) -> Iterator[str]:
     """Query after query in the order of their ids as bytes."""
     ids = list(evaluation.queries)
     cells = [_cells(evaluation, column, table[column.name], made_up) for column in columns]
-    lines = "".join(f"{_label(column, scored=scored)}\t\0\t{_form(column, scored=scored)}\n" for column in columns)
+    lines = "".join(
+        f"{_label(column, scored=scored)}\t\0\t{_form(column, scored=scored)}\n"
+        for column in columns
+    )
     for row in sorted(range(len(ids)), key=lambda row: encode_id(ids[row])):
         if ids[row] not in silent:
-            yield lines.replace("\0", ids[row].replace("%", "%%")) % tuple(cell[row] for cell in cells)
+            yield lines.replace("\0", ids[row].replace("%", "%%")) % tuple(
+                cell[row] for cell in cells
+            )
 
 
-def _cells(evaluation: Evaluation, column: TrecColumn, values: FloatArray, made_up: Collection[str]) -> Sequence[object]:
+def _cells(
+    evaluation: Evaluation, column: TrecColumn, values: FloatArray, made_up: Collection[str]
+) -> Sequence[object]:
     if column.measure.aggregate == "text":
         texts = evaluation.texts[str(column.measure)]
         if column.made_up is not None:
-            return [column.made_up if query in made_up else text for query, text in zip(evaluation.queries, texts, strict=True)]
+            return [
+                column.made_up if query in made_up else text
+                for query, text in zip(evaluation.queries, texts, strict=True)
+            ]
         return texts
     return values.tolist()  # type: ignore[no-any-return]
 
@@ -111,17 +140,26 @@ def _form(column: TrecColumn, *, scored: bool) -> str:
 
 
 def _summary(
-    evaluation: Evaluation, columns: Sequence[TrecColumn], table: Mapping[str, FloatArray], runid: str | None, *, scored: bool
+    evaluation: Evaluation,
+    columns: Sequence[TrecColumn],
+    table: Mapping[str, FloatArray],
+    runid: str | None,
+    *,
+    scored: bool,
 ) -> Iterator[str]:
     if runid is not None:
         yield f"{'runid':<22}\tall\t{runid}\n"
     for column in columns:
         if column.measure.aggregate != "text":
             value = _total(evaluation, column, table[column.name], scored=scored)
-            yield f"{_label(column, scored=scored)}\tall\t%s\n" % (_form(column, scored=scored) % value)
+            yield f"{_label(column, scored=scored)}\tall\t%s\n" % (
+                _form(column, scored=scored) % value
+            )
 
 
-def _total(evaluation: Evaluation, column: TrecColumn, values: FloatArray, *, scored: bool) -> float:
+def _total(
+    evaluation: Evaluation, column: TrecColumn, values: FloatArray, *, scored: bool
+) -> float:
     """The mean, the sum or the geometric mean; trec_eval has no z-score of a geometric mean and
     prints 0.
     """

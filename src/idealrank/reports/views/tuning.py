@@ -21,16 +21,25 @@ def choice_parts(choice: Choice) -> list[Part]:
     """The whole report."""
     parts: list[Part] = [filled([*warned(choice.mismatches), choice.recommendation])]
     if choice.warnings:
-        parts.append(["cautions", *(line for warning in choice.warnings for line in filled(warning, "  * "))])
+        parts.append(
+            ["cautions", *(line for warning in choice.warnings for line in filled(warning, "  * "))]
+        )
     parts += _tables(choice)
     parts += [theory for theory in (_theory(choice),) if theory]
     said = _method(choice)
-    return [*parts, MethodLines(["method", *wrapped(said)], said.partition("; ")[0]), paragraph(choice.convention, [choice.usual.measure])]
+    return [
+        *parts,
+        MethodLines(["method", *wrapped(said)], said.partition("; ")[0]),
+        paragraph(choice.convention, [choice.usual.measure]),
+    ]
 
 
 def _tables(choice: Choice) -> Iterator[list[str]]:
     size = choice.method.size
-    swaps = f"swap rate: how often two random sets of {size:,} queries order two runs in opposite ways (0.5 is a coin toss)"
+    swaps = (
+        f"swap rate: how often two random sets of {size:,} queries order two runs in opposite "
+        f"ways (0.5 is a coin toss)"
+    )
     yield [swaps, *_table(choice, _swap_cell, unjudged=True), *wrapped(_legend(choice))]
     pairs = choice.usual.pairs
     yield [
@@ -44,24 +53,38 @@ def _tables(choice: Choice) -> Iterator[list[str]]:
 def _table(choice: Choice, cell: Callable[[Setting], str], *, unjudged: bool = False) -> list[str]:
     """Discounts by cutoffs; cutoffs that do not fit beside each other stand below."""
     settings = {(setting.discount, setting.depth): setting for setting in choice.settings}
-    heads = {setting.depth: setting.depth if setting.considered else f"({setting.depth})" for setting in choice.settings}
+    heads = {
+        setting.depth: setting.depth if setting.considered else f"({setting.depth})"
+        for setting in choice.settings
+    }
     rows = [["", *heads.values()]]
-    rows += [[clipped(discount, _NAME), *(cell(settings[discount, depth]) for depth in heads)] for discount in choice.discounts]
+    rows += [
+        [clipped(discount, _NAME), *(cell(settings[discount, depth]) for depth in heads)]
+        for discount in choice.discounts
+    ]
     if unjudged:
-        rows.append(["unjudged", *(f"{settings[choice.discounts[0], depth].unjudged:.0%}  " for depth in heads)])
+        rows.append(
+            [
+                "unjudged",
+                *(f"{settings[choice.discounts[0], depth].unjudged:.0%}  " for depth in heads),
+            ]
+        )
     widths = [max(len(row[column]) for row in rows) + 2 for column in range(len(rows[0]))]
     lines: list[str] = []
     shown = [0]
     for column in range(1, len(widths)):
         shown.append(column)
-        if column + 1 == len(widths) or sum(widths[place] for place in [*shown, column + 1]) > WIDTH:
+        if (
+            column + 1 == len(widths)
+            or sum(widths[place] for place in [*shown, column + 1]) > WIDTH
+        ):
             lines += columns([[row[place] for place in shown] for row in rows])
             shown = [0]
     return [_INDENT + line for line in lines]
 
 
 def _swap_cell(setting: Setting) -> str:
-    return f"{setting.swap_rate:.3f}{_bar(setting.swap_rate / _WORST)}{'*' if setting.as_good else ' '}"
+    return f"{setting.swap_rate:.3f}{_bar(setting.swap_rate / _WORST)}{'*' if setting.as_good else ' '}"  # noqa: E501
 
 
 def _bar(height: float) -> str:
@@ -70,9 +93,14 @@ def _bar(height: float) -> str:
 
 
 def _legend(choice: Choice) -> str:
-    phrases = ["* not significantly different from the best", "the taller the bar, the larger the number"]
+    phrases = [
+        "* not significantly different from the best",
+        "the taller the bar, the larger the number",
+    ]
     if not all(setting.considered for setting in choice.settings):
-        phrases.append("( ) not considered, because too many of the documents shown there are unjudged")
+        phrases.append(
+            "( ) not considered, because too many of the documents shown there are unjudged"
+        )
     return "; ".join(phrases)
 
 
@@ -89,9 +117,15 @@ def _theory(choice: Choice) -> list[str]:
             words = theory.verdict + (f" ({theory.theorem})" if theory.theorem else "")
             found.setdefault(words, []).append(discount)
         every = len(found) == 1 and len(choice.discounts) > 1
-        key = tuple(("every discount" if every else ", ".join(discounts), words) for words, discounts in found.items())
+        key = tuple(
+            ("every discount" if every else ", ".join(discounts), words)
+            for words, discounts in found.items()
+        )
         said.setdefault(key, []).append("whole list" if depth == "all" else depth)
-    lines = ["theory, for a growing number of documents under one query (`idealrank theory feasible` says why)"]
+    lines = [
+        "theory, for a growing number of documents under one query (`idealrank theory "
+        "feasible` says why)"
+    ]
     for rows, depths in said.items():
         lines += [f"  {', '.join(depths)}: {discounts}: {words}" for discounts, words in rows]
     return [part for line in lines for part in filled(line, indent="    ")]
@@ -100,15 +134,25 @@ def _theory(choice: Choice) -> list[str]:
 def _method(choice: Choice) -> str:
     method = choice.method
     largest = max(setting.swap_error for setting in choice.settings)
-    drawn = f"all {method.trials:,} splits" if method.exact else f"{method.trials:,} random splits, the same for every setting"
-    error = [] if method.exact else [f"standard error of the rates from the draw of the splits {largest:.2g} or less"]
+    drawn = (
+        f"all {method.trials:,} splits"
+        if method.exact
+        else f"{method.trials:,} random splits, the same for every setting"
+    )
+    error = (
+        []
+        if method.exact
+        else [f"standard error of the rates from the draw of the splits {largest:.2g} or less"]
+    )
     return "; ".join(
         [
-            f"{len(choice.names)} runs, {choice.n:,} queries" + (f", {choice.left_out:,} left out" if choice.left_out else ""),
+            f"{len(choice.names)} runs, {choice.n:,} queries"
+            + (f", {choice.left_out:,} left out" if choice.left_out else ""),
             f"{drawn}, seed {method.seed}",
             *error,
             "a tie in one of the two sets counts half",
-            f"significance from {method.resamples:,} bootstrap samples of the queries, level {method.level:g} for all settings together",
+            f"significance from {method.resamples:,} bootstrap samples of the queries, level "
+            f"{method.level:g} for all settings together",
             f"significance by {method.test}, at {1 - method.level:.2g}",
         ]
     )
@@ -124,7 +168,11 @@ def choice_json(choice: Choice) -> str:
 def choice_rows(choice: Choice) -> Iterator[Row]:
     """Titles, a setting a row; empty where there is no number."""
     records = [flat_setting(setting) for setting in choice.settings]
-    beside = {"size": str(choice.method.size), "seed": str(choice.method.seed), "convention": str(choice.convention)}
+    beside = {
+        "size": str(choice.method.size),
+        "seed": str(choice.method.seed),
+        "convention": str(choice.convention),
+    }
     yield [*records[0], "recommended", *beside]
     for setting, record in zip(choice.settings, records, strict=True):
         cells = [csv_cell(value) for value in record.values()]

@@ -43,7 +43,11 @@ class PlacedDocuments:
     @cached_property
     def _order(self) -> IntArray | None:
         """The documents by query; None if they are."""
-        return None if (self.query[1:] >= self.query[:-1]).all() else np.argsort(self.query, kind="stable")
+        return (
+            None
+            if (self.query[1:] >= self.query[:-1]).all()
+            else np.argsort(self.query, kind="stable")
+        )
 
     def by_query(self, code: IntArray) -> tuple[IntArray, BoolArray, IntArray]:
         """Query, relevance and code of the documents, by query."""
@@ -52,7 +56,9 @@ class PlacedDocuments:
         return self.query[self._order], self.relevant[self._order], code[self._order]
 
 
-def worth(documents: PlacedDocuments, code: IntArray, weights: FloatArray | None, share: FloatArray) -> FloatArray:
+def worth(
+    documents: PlacedDocuments, code: IntArray, weights: FloatArray | None, share: FloatArray
+) -> FloatArray:
     """Return the effective number of independent documents of weighted shares: share (1 - share) /
     variance.
     """
@@ -77,7 +83,9 @@ def worth(documents: PlacedDocuments, code: IntArray, weights: FloatArray | None
     return kept
 
 
-def _between_queries(documents: PlacedDocuments, code: IntArray, weights: FloatArray | None, share: FloatArray) -> FloatArray:
+def _between_queries(
+    documents: PlacedDocuments, code: IntArray, weights: FloatArray | None, share: FloatArray
+) -> FloatArray:
     """Sum over queries of squared weighted residuals, with the usual correction for the mean."""
     cells, queries = share.size if weights is None else weights.shape[1], documents.n_queries
     step, total = max(1, _ROWS // cells), np.zeros(share.size)
@@ -106,7 +114,9 @@ def _own_residuals(share: FloatArray) -> _Residuals:
     cells = share.size
 
     def residuals(query: IntArray, relevant: BoolArray, code: IntArray, queries: int) -> FloatArray:
-        table = np.bincount(query * cells + code + relevant * (queries * cells), minlength=2 * queries * cells)
+        table = np.bincount(
+            query * cells + code + relevant * (queries * cells), minlength=2 * queries * cells
+        )
         counts, hits = table.reshape(2, queries, cells)
         counts += hits  # they were the others
         found = counts * share
@@ -126,7 +136,9 @@ def _weighted_residuals(weights: FloatArray, share: FloatArray) -> _Residuals:
     sparse = csr_array((weights.ravel()[held], held % cells, ends), weights.shape)
 
     def residuals(query: IntArray, relevant: BoolArray, code: IntArray, queries: int) -> FloatArray:
-        table = np.bincount(code * (2 * queries) + query + relevant * queries, minlength=2 * queries * cells)
+        table = np.bincount(
+            code * (2 * queries) + query + relevant * queries, minlength=2 * queries * cells
+        )
         both = table.reshape(cells, 2 * queries).astype(np.float64)
         both[:, :queries] += both[:, queries:]
         summed = sparse @ both
@@ -136,7 +148,9 @@ def _weighted_residuals(weights: FloatArray, share: FloatArray) -> _Residuals:
     return residuals
 
 
-def wilson(share: FloatArray, size: FloatArray, level: float, queries: int = 0) -> tuple[FloatArray, FloatArray]:
+def wilson(
+    share: FloatArray, size: FloatArray, level: float, queries: int = 0
+) -> tuple[FloatArray, FloatArray]:
     """Wilson's interval of a share; with the quantile of Student's t where the size comes from a
     few queries.
     """
@@ -184,7 +198,11 @@ class MonotoneCheck:
     def __str__(self) -> str:
         if math.isnan(self.p):
             return "rising ybar not tested: too few documents"
-        fall = f"; falls most between {self.falls[0]:g} and {self.falls[1]:g}" if self.falls and self.contradicted else ""
+        fall = (
+            f"; falls most between {self.falls[0]:g} and {self.falls[1]:g}"
+            if self.falls and self.contradicted
+            else ""
+        )
         word = "contradicted" if self.contradicted else "not contradicted"
         return f"rising ybar {word} (p = {self.p:.3g}, {self.blocks} blocks{fall})"
 
@@ -216,7 +234,9 @@ def _tail(distance: float, blocks: int) -> float:
     if distance <= 1e-12:
         return 1.0
     levels = level_probabilities(blocks)
-    return float(sum(levels[level - 1] * chi2.sf(distance, blocks - level) for level in range(1, blocks)))
+    return float(
+        sum(levels[level - 1] * chi2.sf(distance, blocks - level) for level in range(1, blocks))
+    )
 
 
 @cache
@@ -229,11 +249,15 @@ def level_probabilities(blocks: int) -> tuple[float, ...]:
     stirling = [1]
     for k in range(1, blocks):
         # |s(k + 1, l)| = k |s(k, l)| + |s(k, l - 1)|
-        stirling = [k * here + before for here, before in zip([*stirling, 0], [0, *stirling], strict=True)]
+        stirling = [
+            k * here + before for here, before in zip([*stirling, 0], [0, *stirling], strict=True)
+        ]
     return tuple(number / math.factorial(blocks) for number in stirling)
 
 
-def monotone_bounds(documents: PlacedDocuments, width: float, level: float) -> tuple[FloatArray, FloatArray]:
+def monotone_bounds(
+    documents: PlacedDocuments, width: float, level: float
+) -> tuple[FloatArray, FloatArray]:
     """Bounds of a rising ybar on the grid: the mean just below a score is no more than ybar there,
     that just above no less.
     """
@@ -245,7 +269,10 @@ def monotone_bounds(documents: PlacedDocuments, width: float, level: float) -> t
     loss = float(worth(documents, np.zeros(score.size, np.int64), None, share)[0]) / score.size
 
     def bound(first: FloatArray, last: FloatArray, end: int) -> FloatArray:
-        begin, stop = np.searchsorted(score, first, side="left"), np.searchsorted(score, last, side="right")
+        begin, stop = (
+            np.searchsorted(score, first, side="left"),
+            np.searchsorted(score, last, side="right"),
+        )
         count = (stop - begin).astype(np.float64)
         part = (hits[stop] - hits[begin]) / np.maximum(count, 1)
         return clopper_pearson(part, count * loss, level)[end]

@@ -20,7 +20,13 @@ from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
 from idealrank.stats.randomness import RandomLike, generator_of
 from idealrank.theory.decay import decay_of, growth_of
-from idealrank.theory.estimation.bands import MonotoneCheck, check_monotone, monotone_bounds, wilson, worth
+from idealrank.theory.estimation.bands import (
+    MonotoneCheck,
+    check_monotone,
+    monotone_bounds,
+    wilson,
+    worth,
+)
 from idealrank.theory.estimation.sample import Sample
 from idealrank.theory.estimation.smoothing import (
     GRID,
@@ -56,9 +62,15 @@ def chosen_bandwidth(sample: Sample) -> float:
     """
     cells = near(sample.cells, _CELLS)
     most = min(0.6 * sample.n**-0.25, _WIDEST)
-    found = [(_error(cells, most * share / _SHRINK), -share) for share in _SHARES if most * share >= _NARROWEST]
+    found = [
+        (_error(cells, most * share / _SHRINK), -share)
+        for share in _SHARES
+        if most * share >= _NARROWEST
+    ]
     width = max(min(-min(found)[1], 1.0) * most, _NARROWEST) if found else _NARROWEST
-    while width < 1 and not (_totals(Kernel(width).weights(cells), cells.count) > LEAST_WEIGHT).all():
+    while (
+        width < 1 and not (_totals(Kernel(width).weights(cells), cells.count) > LEAST_WEIGHT).all()
+    ):
         width = min(1.25 * width, 1.0)
     return width
 
@@ -79,7 +91,9 @@ def _error(cells: Cells, bandwidth: float) -> float:
     own, share = np.diag(weights) / total, _totals(weights, hits) / total
     if not (own < 1 - LEAST_WEIGHT).all():
         return math.inf
-    return float(((hits * (1 - share) ** 2 + (cells.count - hits) * share**2) / (1 - own) ** 2).sum())
+    return float(
+        ((hits * (1 - share) ** 2 + (cells.count - hits) * share**2) / (1 - own) ** 2).sum()
+    )
 
 
 Method: TypeAlias = Literal["binned", "kernel", "isotonic"]
@@ -100,14 +114,21 @@ class SmoothingMethod:
     width: float = 0.0
 
 
-def method_of(sample: Sample, method: str, bins: "int | Sequence[float] | None", bandwidth: float | None) -> SmoothingMethod:
+def method_of(
+    sample: Sample, method: str, bins: "int | Sequence[float] | None", bandwidth: float | None
+) -> SmoothingMethod:
     """A method with its settings."""
     if method not in {"binned", "kernel", "isotonic"}:
         raise OptionError(f"method={method!r}: expected binned, kernel or isotonic")
     if bins is not None and method != "binned":
-        raise OptionError(f"bins={bins!r}: only the binned method has bins, found method={method!r}")
+        raise OptionError(
+            f"bins={bins!r}: only the binned method has bins, found method={method!r}"
+        )
     if bandwidth is not None and method != "kernel":
-        raise OptionError(f"bandwidth={bandwidth!r}: only the kernel method has a bandwidth, found method={method!r}")
+        raise OptionError(
+            f"bandwidth={bandwidth!r}: only the kernel method has a bandwidth, found "
+            f"method={method!r}"
+        )
     if method == "binned":
         return _binned(sample, bins)
     if method == "kernel":
@@ -130,11 +151,18 @@ def _binned(sample: Sample, bins: "int | Sequence[float] | None") -> SmoothingMe
     if empty.size:
         first = int(empty[0])
         raise InputError(
-            f"bins: no document has a canonical score from {edges[first]:g} to {edges[first + 1]:g}; the shortest of the lists has "
+            f"bins: no document has a canonical score from {edges[first]:g} to "
+            f"{edges[first + 1]:g}; the shortest of the lists has "
             f"{sample.shortest} documents; take fewer or wider bins"
         )
     text = f"binned ({edges.size - 1} bins)"
-    return SmoothingMethod(smoother=Binned(tuple(edges.tolist())), text=text, score=(edges[1:] + edges[:-1]) / 2, code=code, weights=None)
+    return SmoothingMethod(
+        smoother=Binned(tuple(edges.tolist())),
+        text=text,
+        score=(edges[1:] + edges[:-1]) / 2,
+        code=code,
+        weights=None,
+    )
 
 
 def _most_bins(sample: Sample) -> FloatArray:
@@ -152,26 +180,41 @@ def _edges(bins: "int | Sequence[float]") -> FloatArray:
             raise OptionError(f"bins={bins!r}: expected a number from 1 on, or edges from 0 to 1")
         return np.linspace(0.0, 1.0, int(bins) + 1)
     edges = np.asarray(bins, np.float64)
-    if edges.ndim != 1 or edges.size < 2 or edges[0] != 0 or edges[-1] != 1 or not (np.diff(edges) > 0).all():
-        raise OptionError(f"bins={list(bins)}: expected rising edges from 0 to 1, as [0, 0.5, 0.8, 1]")
+    if (
+        edges.ndim != 1
+        or edges.size < 2
+        or edges[0] != 0
+        or edges[-1] != 1
+        or not (np.diff(edges) > 0).all()
+    ):
+        raise OptionError(
+            f"bins={list(bins)}: expected rising edges from 0 to 1, as [0, 0.5, 0.8, 1]"
+        )
     return edges
 
 
 def _kernel(sample: Sample, bandwidth: float | None) -> SmoothingMethod:
     width = chosen_bandwidth(sample) if bandwidth is None else float(bandwidth)
     if not 0 < width <= 1:
-        raise OptionError(f"bandwidth={bandwidth!r}: expected a share of the list, above 0 and at most 1")
+        raise OptionError(
+            f"bandwidth={bandwidth!r}: expected a share of the list, above 0 and at most 1"
+        )
     kernel, cells = Kernel(width), near(sample.cells)
     weights = kernel.weights(cells)
     thin = np.flatnonzero(~(_totals(weights, cells.count) > LEAST_WEIGHT))
     if thin.size:
         raise InputError(
-            f"bandwidth={width:g}: fewer than two canonical scores lie within it of {thin[0] / (GRID - 1):g}; take a wider one, or bins"
+            f"bandwidth={width:g}: fewer than two canonical scores lie within it of "
+            f"{thin[0] / (GRID - 1):g}; take a wider one, or bins"
         )
     place = place_of(sample.score)
     used = np.cumsum(np.bincount(place) > 0) - 1
     return SmoothingMethod(
-        smoother=kernel, text=f"kernel (bandwidth {width:.3g})", score=np.linspace(0.0, 1.0, GRID), code=used[place], weights=weights
+        smoother=kernel,
+        text=f"kernel (bandwidth {width:.3g})",
+        score=np.linspace(0.0, 1.0, GRID),
+        code=used[place],
+        weights=weights,
     )
 
 
@@ -200,9 +243,21 @@ class Implied:
 
     Examples
     --------
-    >>> print(Implied(value=0.97, low=0.96, high=0.98, level=0.95, n=10**6, discount="log2", cutoff="", drawn="documents", resamples=500))
+    >>> print(
+    ...     Implied(
+    ...         value=0.97,
+    ...         low=0.96,
+    ...         high=0.98,
+    ...         level=0.95,
+    ...         n=10**6,
+    ...         discount="log2",
+    ...         cutoff="",
+    ...         drawn="documents",
+    ...         resamples=500,
+    ...     )
+    ... )
     nDCG(discount=log2) of a list of 1,000,000: 0.9700 [0.9600, 0.9800] (95 %, 500 samples of documents)
-    """
+    """  # noqa: E501
 
     value: float
     low: float
@@ -277,7 +332,7 @@ class YbarEstimate:
     ...     print(implied)
     nDCG(discount=log2) of a list of 2,000: 0.9511 [0.9421, 0.9588] (95 %, 100 samples of documents)
     nDCG(discount=log2) of a list of 1,000,000: 0.9757 [0.9726, 0.9788] (95 %, 100 samples of documents)
-    """
+    """  # noqa: E501
 
     score: FloatArray
     value: FloatArray
@@ -300,9 +355,14 @@ class YbarEstimate:
         """
         places = (0.0, 0.5, 1.0)
         ends = zip(places, self(places), *self.band(places), strict=True)
-        curve = ", ".join(f"{value:.3f} [{low:.3f}, {high:.3f}] at s = {at:g}" for at, value, low, high in ends)
+        curve = ", ".join(
+            f"{value:.3f} [{low:.3f}, {high:.3f}] at s = {at:g}" for at, value, low, high in ends
+        )
         queries = f"{self.n_queries:,} quer{'y' if self.n_queries == 1 else 'ies'}"
-        return f"ybar of {self.n:,} documents of {queries}, {self.method}\n  {curve} ({100 * self.level:g} %)\n  {self.check}"
+        return (
+            f"ybar of {self.n:,} documents of {queries}, {self.method}\n  {curve} "
+            f"({100 * self.level:g} %)\n  {self.check}"
+        )
 
     def __call__(self, score: Any) -> FloatArray:
         """The estimate at canonical scores, shape of `score`; beyond 0 and 1 as at the ends."""
@@ -351,7 +411,9 @@ class YbarEstimate:
 
         Examples
         --------
-        >>> found = estimate_ybar([0, 0, 1, 0, 1, 1, 0, 1], [1, 2, 3, 4, 5, 6, 7, 8], method="binned", bins=2)
+        >>> found = estimate_ybar(
+        ...     [0, 0, 1, 0, 1, 1, 0, 1], [1, 2, 3, 4, 5, 6, 7, 8], method="binned", bins=2
+        ... )
         >>> round(found.limit("zipf(0.5)", rng=0).value, 6)
         0.853553
         """
@@ -361,7 +423,12 @@ class YbarEstimate:
 
         stated = limit(self._model(gain), discount=discount, cutoff=cutoff)
         return self._implied(
-            compute=compute, sizes=[None], options=(discount, cutoff, gain), resamples=resamples, rng=rng, theorem=stated.theorem
+            compute=compute,
+            sizes=[None],
+            options=(discount, cutoff, gain),
+            resamples=resamples,
+            rng=rng,
+            theorem=stated.theorem,
         )[0]
 
     @overload
@@ -421,7 +488,9 @@ class YbarEstimate:
 
         Examples
         --------
-        >>> found = estimate_ybar([0, 0, 1, 0, 1, 1, 0, 1], [1, 2, 3, 4, 5, 6, 7, 8], method="binned", bins=2)
+        >>> found = estimate_ybar(
+        ...     [0, 0, 1, 0, 1, 1, 0, 1], [1, 2, 3, 4, 5, 6, 7, 8], method="binned", bins=2
+        ... )
         >>> [round(each.value, 4) for each in found.pseudo_expectation([100, 10**6], rng=0)]
         [0.9072, 0.9725]
         """
@@ -446,10 +515,14 @@ class YbarEstimate:
         theorem: str = "",
     ) -> tuple[Implied, ...]:
         if isinstance(resamples, bool) or resamples < 2:
-            raise OptionError(f"resamples={resamples}: expected 2 or more; some hundreds for an interval")
+            raise OptionError(
+                f"resamples={resamples}: expected 2 or more; some hundreds for an interval"
+            )
         discount, cutoff, gain = options
         value = compute(self._model(gain))
-        low, high = interval_of(compute, self._refitted(gain, resamples, generator_of(rng)), self.level)
+        low, high = interval_of(
+            compute, self._refitted(gain, resamples, generator_of(rng)), self.level
+        )
         drawn = "queries" if self.n_queries > 1 else "documents"
         rows = zip(value.tolist(), low.tolist(), high.tolist(), sizes, strict=True)
         return tuple(
@@ -468,7 +541,9 @@ class YbarEstimate:
             for one, first, last, size in rows
         )
 
-    def _refitted(self, gain: GainLike, times: int, rng: np.random.Generator) -> Iterator[RelevanceModel]:
+    def _refitted(
+        self, gain: GainLike, times: int, rng: np.random.Generator
+    ) -> Iterator[RelevanceModel]:
         """Models of samples drawn again; a sample without relevant documents has no NDCG and is
         drawn anew.
         """
@@ -548,10 +623,11 @@ def estimate_ybar(
 
     Notes
     -----
-    The band is Wilson's interval for the effective number of documents at a score. For one query its documents are independent, and the
-    uncertainty of a rank is included where ybar is steep; several queries are clusters (linearised variance, Student's t). The band of an
-    isotonic estimate assumes only that ybar rises: the documents just below a score bound it from below, those just above from above, by
-    Clopper and Pearson's limits.
+    The band is Wilson's interval for the effective number of documents at a score. For one query
+    its documents are independent, and the uncertainty of a rank is included where ybar is steep;
+    several queries are clusters (linearised variance, Student's t). The band of an isotonic
+    estimate assumes only that ybar rises: the documents just below a score bound it from below,
+    those just above from above, by Clopper and Pearson's limits.
 
     Coverage of 95 % bands for one query, on average over canonical scores and at the worst of them,
     for n = 500 and 5000 (``experiments/ybar_bands.py``, 200 samples each; three smooth ybar, a
@@ -572,10 +648,12 @@ def estimate_ybar(
 
     Examples
     --------
-    >>> found = estimate_ybar([0, 0, 1, 0, 1, 1, 0, 1], [1, 2, 3, 4, 5, 6, 7, 8], method="binned", bins=2)
+    >>> found = estimate_ybar(
+    ...     [0, 0, 1, 0, 1, 1, 0, 1], [1, 2, 3, 4, 5, 6, 7, 8], method="binned", bins=2
+    ... )
     >>> found.score, found.value
     (array([0.25, 0.75]), array([0.25, 0.75]))
-    """
+    """  # noqa: E501
     if not 0 < level < 1:
         raise OptionError(f"level={level}: expected a share between 0 and 1, as 0.95")
     sample = Sample.of(labels, scores, rel, group=group, offsets=offsets, qid=qid)
@@ -601,7 +679,9 @@ def estimate_ybar(
     )
 
 
-def _band(sample: Sample, way: SmoothingMethod, value: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+def _band(
+    sample: Sample, way: SmoothingMethod, value: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
     documents = sample.documents
     if way.width:
         low, high = monotone_bounds(documents, way.width, level)
@@ -610,7 +690,10 @@ def _band(sample: Sample, way: SmoothingMethod, value: FloatArray, level: float)
     if not documents.clustered:
         # A canonical score is itself uncertain by s (1 - s) / n, which counts where ybar is steep.
         # Differences between queries have it.
-        spread, slope = value * (1 - value), np.gradient(value, way.score) if value.size > 1 else np.zeros(1)
+        spread, slope = (
+            value * (1 - value),
+            np.gradient(value, way.score) if value.size > 1 else np.zeros(1),
+        )
         wider = spread / size + slope**2 * way.score * (1 - way.score) / sample.n
         size = np.where(spread > 0, spread / np.where(wider > 0, wider, 1.0), size)
     return wilson(value, size, level, documents.n_queries)

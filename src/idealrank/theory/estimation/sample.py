@@ -17,7 +17,9 @@ from idealrank.theory.estimation.bands import PlacedDocuments
 from idealrank.theory.estimation.smoothing import Cells
 
 
-def canonical_scores(scores: Any, group: Any = None, *, offsets: Any = None, qid: Any = None) -> FloatArray:
+def canonical_scores(
+    scores: Any, group: Any = None, *, offsets: Any = None, qid: Any = None
+) -> FloatArray:
     """Compute for each document the share of its query's documents that it is ranked above; itself
     and ties count half.
 
@@ -43,8 +45,9 @@ def canonical_scores(scores: Any, group: Any = None, *, offsets: Any = None, qid
 
     Notes
     -----
-    Lemma 3 of the paper states that canonical scores are uniform on [0, 1] for any ranker; it requires a ranker that gives no score twice
-    with positive probability. For other rankers, mid-ranks keep the mean. A ranker with few distinct scores has no ybar of its own: it is
+    Lemma 3 of the paper states that canonical scores are uniform on [0, 1] for any ranker; it
+    requires a ranker that gives no score twice with positive probability. For other rankers,
+    mid-ranks keep the mean. A ranker with few distinct scores has no ybar of its own: it is
     averaged over each tie group.
 
     References
@@ -59,7 +62,9 @@ def canonical_scores(scores: Any, group: Any = None, *, offsets: Any = None, qid
     array([0.75, 0.25, 0.25, 0.75])
     """
     shape = np.shape(as_numbers("scores", scores))
-    lists = Lists.from_arrays(np.zeros(shape, np.int8), scores, group=group, offsets=offsets, qid=qid)
+    lists = Lists.from_arrays(
+        np.zeros(shape, np.int8), scores, group=group, offsets=offsets, qid=qid
+    )
     return placed(lists).score.reshape(shape)
 
 
@@ -87,7 +92,10 @@ def placed(lists: Lists) -> Placed:
 def refuse_nan(name: str, values: AnyArray) -> None:
     """Raise an InputError that names the first NaN."""
     if values.dtype.kind == "f" and np.isnan(values).any():
-        raise InputError(f"{name}: found NaN at item {int(np.flatnonzero(np.isnan(values))[0])}, expected a number for every item")
+        raise InputError(
+            f"{name}: found NaN at item {int(np.flatnonzero(np.isnan(values))[0])}, expected "
+            f"a number for every item"
+        )
 
 
 _MOST_CELLS = 4096
@@ -105,7 +113,9 @@ class Sample:
     n_queries: int
 
     @classmethod
-    def of(cls, labels: Any, scores: Any, rel: "float | Literal['graded']", **layout: Any) -> "Sample":
+    def of(
+        cls, labels: Any, scores: Any, rel: "float | Literal['graded']", **layout: Any
+    ) -> "Sample":
         """A sample from arrays, as `estimate_ybar` takes them."""
         lists = Lists.from_arrays(labels, scores, **layout)
         refuse_nan("labels", lists.labels)
@@ -114,9 +124,18 @@ class Sample:
         total = int(reached[-1].sum())
         if total in {0, lists.labels.size}:
             found = "no document is" if total == 0 else f"all {total} documents are"
-            raise InputError(f"labels: {found} relevant ({_wanted(rel)}); expected some of each kind, or there is nothing to estimate")
+            raise InputError(
+                f"labels: {found} relevant ({_wanted(rel)}); expected some of each kind, or "
+                f"there is nothing to estimate"
+            )
         held = np.bincount(where.query) > 0
-        return cls(score=where.score, reached=reached, grades=grades, query=(np.cumsum(held) - 1)[where.query], n_queries=int(held.sum()))
+        return cls(
+            score=where.score,
+            reached=reached,
+            grades=grades,
+            query=(np.cumsum(held) - 1)[where.query],
+            n_queries=int(held.sum()),
+        )
 
     @property
     def n(self) -> int:
@@ -131,7 +150,9 @@ class Sample:
     @property
     def documents(self) -> PlacedDocuments:
         """Mask of the relevant documents."""
-        return PlacedDocuments(score=self.score, relevant=self.reached[-1], query=self.query, n_queries=self.n_queries)
+        return PlacedDocuments(
+            score=self.score, relevant=self.reached[-1], query=self.query, n_queries=self.n_queries
+        )
 
     @cached_property
     def _places(self) -> tuple[FloatArray, IntArray]:
@@ -153,7 +174,13 @@ class Sample:
     def _gathered(self, score: FloatArray, code: IntArray, weight: FloatArray | None) -> Cells:
         count = np.bincount(code, weights=weight, minlength=score.size).astype(np.float64)
         held = [row.astype(np.float64) if weight is None else row * weight for row in self.reached]
-        return Cells(score, count, np.stack([np.bincount(code, weights=row, minlength=score.size) for row in held]).astype(np.float64))
+        return Cells(
+            score,
+            count,
+            np.stack([np.bincount(code, weights=row, minlength=score.size) for row in held]).astype(
+                np.float64
+            ),
+        )
 
     def resampled(self, rng: np.random.Generator, times: int) -> Iterator[Cells]:
         """Samples drawn with replacement: of queries where there are several, else of documents,
@@ -162,15 +189,23 @@ class Sample:
         score, code = self._places
         if self.n_queries > 1:
             for _ in range(times):
-                drawn = np.bincount(rng.integers(self.n_queries, size=self.n_queries), minlength=self.n_queries)
-                yield _without_gaps(self._gathered(score, code, drawn[self.query].astype(np.float64)))
+                drawn = np.bincount(
+                    rng.integers(self.n_queries, size=self.n_queries), minlength=self.n_queries
+                )
+                yield _without_gaps(
+                    self._gathered(score, code, drawn[self.query].astype(np.float64))
+                )
             return
         whole = self._gathered(score, code, None)
         # A document has its highest grade, or none: the table of places and grades is drawn at
         # once.
         kinds = np.diff(np.vstack([np.zeros(score.size), whole.reached, whole.count]), axis=0)
         for _ in range(times):
-            table = rng.multinomial(self.n, kinds.ravel() / self.n).reshape(kinds.shape).astype(np.float64)
+            table = (
+                rng.multinomial(self.n, kinds.ravel() / self.n)
+                .reshape(kinds.shape)
+                .astype(np.float64)
+            )
             count, reached = table.sum(axis=0), np.cumsum(table[:-1], axis=0)
             yield _without_gaps(Cells((np.cumsum(count) - count / 2) / self.n, count, reached))
 
@@ -184,7 +219,9 @@ def _wanted(rel: "float | Literal['graded']") -> str:
     return "grade above 0" if isinstance(rel, str) else f"grade >= {rel:g}"
 
 
-def _reached(labels: AnyArray, rel: "float | Literal['graded']") -> tuple[tuple[float, ...], BoolArray]:
+def _reached(
+    labels: AnyArray, rel: "float | Literal['graded']"
+) -> tuple[tuple[float, ...], BoolArray]:
     """Grades, falling, and whether each label reaches each."""
     if not np.isfinite(labels).all():
         raise InputError(f"labels: found {labels[~np.isfinite(labels)][0]}, expected finite grades")
@@ -193,9 +230,15 @@ def _reached(labels: AnyArray, rel: "float | Literal['graded']") -> tuple[tuple[
             raise OptionError(f"rel={rel!r}: expected the lowest relevant grade, or 'graded'")
         grades = np.unique(labels[labels > 0])[::-1].astype(np.float64)
         if grades.size > _MOST_GRADES:
-            raise InputError(f"labels: found {grades.size} grades above 0, expected at most {_MOST_GRADES}; round them, or pass rel=GRADE")
+            raise InputError(
+                f"labels: found {grades.size} grades above 0, expected at most "
+                f"{_MOST_GRADES}; round them, or pass rel=GRADE"
+            )
         if not grades.size:
-            raise InputError("labels: no document is relevant (grade above 0); expected some, or there is nothing to estimate")
+            raise InputError(
+                "labels: no document is relevant (grade above 0); expected some, or there is "
+                "nothing to estimate"
+            )
         return tuple(grades.tolist()), np.asarray(labels >= grades[:, None])
     if not np.isfinite(rel):
         raise OptionError(f"rel={rel}: expected the lowest relevant grade, or 'graded'")

@@ -29,7 +29,9 @@ class Cells:
         with NaN for a score.
         """
         count = np.bincount(code, weights=self.count, minlength=size).astype(np.float64)
-        reached = np.stack([np.bincount(code, weights=row, minlength=size) for row in self.reached]).astype(np.float64)
+        reached = np.stack(
+            [np.bincount(code, weights=row, minlength=size) for row in self.reached]
+        ).astype(np.float64)
         with np.errstate(invalid="ignore"):
             score = np.bincount(code, weights=self.count * self.score, minlength=size) / count
         return Cells(score, count, reached)
@@ -55,7 +57,9 @@ class Curves:
         return tuple(self.knots[1:-1].tolist())
 
 
-def along(kind: Literal["steps", "lines"], knots: FloatArray, values: FloatArray, score: FloatArray) -> FloatArray:
+def along(
+    kind: Literal["steps", "lines"], knots: FloatArray, values: FloatArray, score: FloatArray
+) -> FloatArray:
     """Values at canonical scores, constant between edges or linear between knots."""
     if kind == "lines":
         found: FloatArray = np.interp(score, knots, values)
@@ -88,7 +92,9 @@ class Binned:
         edges = np.array(self.edges)
         bins = cells.gathered(step_of(edges, cells.score), edges.size - 1)
         known, middle = bins.count > 0, (edges[1:] + edges[:-1]) / 2
-        shares = [np.interp(middle, middle[known], row[known] / bins.count[known]) for row in bins.reached]
+        shares = [
+            np.interp(middle, middle[known], row[known] / bins.count[known]) for row in bins.reached
+        ]
         return Curves("steps", edges, np.stack(shares))
 
 
@@ -114,7 +120,9 @@ class Kernel:
             total = np.full(_GRID.size, gathered.count.sum())
             held = np.repeat(gathered.reached.sum(axis=1, keepdims=True), _GRID.size, axis=1)
         known = total > LEAST_WEIGHT
-        shares = np.stack([np.interp(_GRID, _GRID[known], row[known] / total[known]) for row in held])
+        shares = np.stack(
+            [np.interp(_GRID, _GRID[known], row[known] / total[known]) for row in held]
+        )
         return Curves("lines", _GRID, np.maximum.accumulate(np.clip(shares, 0.0, 1.0), axis=0))
 
     def weights(self, cells: Cells, at: FloatArray | None = None) -> FloatArray:
@@ -134,7 +142,11 @@ class Kernel:
 
         Cells out of reach of all these places keep their zeros.
         """
-        reach = slice(*np.searchsorted(cells.score, [at.min() - 1.01 * self.bandwidth, at.max() + 1.01 * self.bandwidth]))
+        reach = slice(
+            *np.searchsorted(
+                cells.score, [at.min() - 1.01 * self.bandwidth, at.max() + 1.01 * self.bandwidth]
+            )
+        )
         away, inner = cells.score[reach] - at, weights[:, reach]
         kernel = away / self.bandwidth
         kernel *= kernel
@@ -178,7 +190,9 @@ class Isotonic:
         """A step for each stretch of equal values, with edges halfway between cells."""
         pooled = self.pooled(cells)
         score, count = pooled.score, pooled.count
-        values = np.stack([isotonic_regression(row / count, weights=count).x for row in pooled.reached])
+        values = np.stack(
+            [isotonic_regression(row / count, weights=count).x for row in pooled.reached]
+        )
         values = np.maximum.accumulate(np.clip(values, 0.0, 1.0), axis=0)
         breaks = np.flatnonzero((np.diff(values, axis=1) != 0).any(axis=0))
         # The ends of the pooled stretches are known; elsewhere an edge lies halfway between cells.

@@ -8,7 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair
-from idealrank.reports.table.cells import Cell, Column, Kind, count_cell, interval_cell, number_cell, p_cell, share_cell
+from idealrank.reports.table.cells import (
+    Cell,
+    Column,
+    Kind,
+    count_cell,
+    interval_cell,
+    number_cell,
+    p_cell,
+    share_cell,
+)
 from idealrank.reports.table.digits import decimals, interval, number, p_text
 from idealrank.reports.views.comparison.phrases import share as share_text
 from idealrank.reports.views.comparison.verdicts import caution_mark, decided_tone, mark_of, word
@@ -52,23 +61,39 @@ class Shown(NamedTuple):
         return cls.of_rows(rows, next(iter(pair.measures.values())).level)
 
     @classmethod
-    def of_rows(cls, rows: "Sequence[Difference | Slice]", level: float, asked: int | None = None) -> "Shown":
+    def of_rows(
+        cls, rows: "Sequence[Difference | Slice]", level: float, asked: int | None = None
+    ) -> "Shown":
         """Choose decimal places for rows that are shown together."""
         of_differences = [row for row in rows if row.about in _OF_DIFFERENCES]
         others = [row for row in rows if row.about not in _OF_DIFFERENCES]
-        decided = [(one, other) for row in rows if row.verdict in ("better", "worse") for one, other in _unlike(row)]
+        decided = [
+            (one, other)
+            for row in rows
+            if row.verdict in ("better", "worse")
+            for one, other in _unlike(row)
+        ]
         ends = [(end, 0.0) for row in of_differences for end in _beyond(row.interval, 0.0)]
-        places = decimals((row.interval for row in of_differences), apart=[*decided, *ends], asked=asked)
+        places = decimals(
+            (row.interval for row in of_differences), apart=[*decided, *ends], asked=asked
+        )
         shares = [(end, 0.5) for row in others for end in _beyond(row.interval, 0.5)]
         return cls(
-            places, decimals((row.interval for row in others), apart=shares, asked=asked) if others else places, round(1 - level, 12)
+            places,
+            decimals((row.interval for row in others), apart=shares, asked=asked)
+            if others
+            else places,
+            round(1 - level, 12),
         )
 
     @classmethod
     def on_page(cls, rows: "Sequence[Difference | Slice]") -> "Shown":
         """Of one table of a page: no interval may look as if it held 0 where it does not."""
         usual = [row for row in rows if row.about == "mean difference"]
-        places = decimals((row.interval for row in usual), apart=[(end, 0.0) for row in usual for end in row.interval])
+        places = decimals(
+            (row.interval for row in usual),
+            apart=[(end, 0.0) for row in usual for end in row.interval],
+        )
         return cls(places, places, None)
 
     def number(self, value: float) -> str:
@@ -119,7 +144,17 @@ class Line(NamedTuple):
 
 
 Where: TypeAlias = Literal[
-    "pair", "with slices", "slices", "baseline", "robust", "judged", "page", "page: more", "page: pairs", "page: slices", "page: robust"
+    "pair",
+    "with slices",
+    "slices",
+    "baseline",
+    "robust",
+    "judged",
+    "page",
+    "page: more",
+    "page: pairs",
+    "page: slices",
+    "page: robust",
 ]
 """The tables: for each, the function of `reports` that makes it, and the formats that print it.
 Rows of those marked * may be slices.
@@ -143,7 +178,9 @@ def of_whole(cell: Callable[[Difference, Shown], Cell]) -> Form:
     """A cell of a difference over all queries, from fields that a slice lacks: in the row of a
     slice it is a dash.
     """
-    return lambda line, shown: cell(line.row, shown) if isinstance(line.row, Difference) else Cell("-")
+    return lambda line, shown: (
+        cell(line.row, shown) if isinstance(line.row, Difference) else Cell("-")
+    )
 
 
 class Compared(NamedTuple):
@@ -163,7 +200,12 @@ class Compared(NamedTuple):
     def column(self, where: Where, shown: Shown, words: Mapping[str, str]) -> "Column[Line]":
         """The column of one table."""
         form = self.cell if not where.startswith("page") else self.on_page or self._plain
-        return Column(title=self.titles[where].format(**words), kind=self.kind, cell=lambda line: form(line, shown), name=self.name)
+        return Column(
+            title=self.titles[where].format(**words),
+            kind=self.kind,
+            cell=lambda line: form(line, shown),
+            name=self.name,
+        )
 
     def _plain(self, line: Line, shown: Shown) -> Cell:
         cell = self.cell(line, shown)
@@ -171,17 +213,35 @@ class Compared(NamedTuple):
 
 
 def difference_columns(
-    where: Where, shown: Shown, level: float, a: str = "a", b: str = "b", *, without: Collection[str] = ()
+    where: Where,
+    shown: Shown,
+    level: float,
+    a: str = "a",
+    b: str = "b",
+    *,
+    without: Collection[str] = (),
 ) -> "list[Column[Line]]":
     """The columns of one table, in their order."""
     words = {"a": a, "b": b, "level": f"{100 * level:g} %"}
-    return [one.column(where, shown, words) for one in COLUMNS if where in one.titles and one.name not in without]
+    return [
+        one.column(where, shown, words)
+        for one in COLUMNS
+        if where in one.titles and one.name not in without
+    ]
 
 
 def meanings(tables: Iterable[Where], power: float = POWER) -> list[str]:
     """Meanings of the columns of some tables, each column once."""
-    shown = [(one.titles[where], one.meaning) for where in tables for one in COLUMNS if one.meaning and where in one.titles]
-    return [f"{title}: {meaning.format(power=f'{100 * power:g} %')}" for title, meaning in dict.fromkeys(shown)]
+    shown = [
+        (one.titles[where], one.meaning)
+        for where in tables
+        for one in COLUMNS
+        if one.meaning and where in one.titles
+    ]
+    return [
+        f"{title}: {meaning.format(power=f'{100 * power:g} %')}"
+        for title, meaning in dict.fromkeys(shown)
+    ]
 
 
 # --- the cells ------------------------------------------------------------------------------------
@@ -209,7 +269,11 @@ def _outcomes(line: Line, _: Shown) -> Cell:
 
 
 def _effect(line: Line, _: Shown) -> Cell:
-    return Cell("-" if math.isnan(line.row.effect) else f"{line.row.effect:+.2f}", line.row.effect, tone="quiet")
+    return Cell(
+        "-" if math.isnan(line.row.effect) else f"{line.row.effect:+.2f}",
+        line.row.effect,
+        tone="quiet",
+    )
 
 
 def _detectable(line: Line, shown: Shown) -> Cell:
@@ -219,7 +283,9 @@ def _detectable(line: Line, shown: Shown) -> Cell:
     return number_cell(line.row.detectable, shown.places, tone="quiet")
 
 
-def _tipping(row: Difference, _: Shown, share: Literal["significance", "sign", "likely", "likely_ahead"]) -> Cell:
+def _tipping(
+    row: Difference, _: Shown, share: Literal["significance", "sign", "likely", "likely_ahead"]
+) -> Cell:
     """A share of unjudged documents at which a difference tips or turns, or the likely one; a dash
     where none does, or it is unknown.
     """
@@ -233,7 +299,9 @@ def _tipping(row: Difference, _: Shown, share: Literal["significance", "sign", "
 
 
 def _interval(line: Line, shown: Shown, *, signed: bool = False) -> Cell:
-    return interval_cell(line.row.interval, shown.ends, signed=signed or line.row.about == "mean difference")
+    return interval_cell(
+        line.row.interval, shown.ends, signed=signed or line.row.about == "mean difference"
+    )
 
 
 def _judged_plain(row: Difference, shown: Shown) -> Cell:
@@ -270,49 +338,115 @@ _PAGE: tuple[Where, ...] = ("page", "page: pairs", "page: slices")
 
 COLUMNS = (
     Compared("verdict", _in("verdict", *_PAGE), _verdict, "text", _verdict),
-    Compared("queries", _in("queries", "with slices", "slices", "page: slices", "page: more"), lambda line, _: count_cell(line.row.n)),
-    Compared("left out", _in("left out", "page: more"), of_whole(lambda row, _: count_cell(row.excluded_queries))),
-    Compared("mean a", _in("{a}", *_FULL, "slices", "robust", "page", "page: slices"), partial(_mean, side="a")),
-    Compared("mean b", _in("{b}", *_TEXT, "robust", "page", "page: slices"), partial(_mean, side="b")),
-    Compared("difference", _in("difference", *_TEXT, *_PAGE, "page: robust") | _in("b - a", "robust"), _difference),
+    Compared(
+        "queries",
+        _in("queries", "with slices", "slices", "page: slices", "page: more"),
+        lambda line, _: count_cell(line.row.n),
+    ),
+    Compared(
+        "left out",
+        _in("left out", "page: more"),
+        of_whole(lambda row, _: count_cell(row.excluded_queries)),
+    ),
+    Compared(
+        "mean a",
+        _in("{a}", *_FULL, "slices", "robust", "page", "page: slices"),
+        partial(_mean, side="a"),
+    ),
+    Compared(
+        "mean b", _in("{b}", *_TEXT, "robust", "page", "page: slices"), partial(_mean, side="b")
+    ),
+    Compared(
+        "difference",
+        _in("difference", *_TEXT, *_PAGE, "page: robust") | _in("b - a", "robust"),
+        _difference,
+    ),
     Compared("interval", _in("{level} interval", *_TEXT, "robust", *_PAGE), _interval),
     Compared("interval", _in("interval", "page: robust"), partial(_interval, signed=True)),
-    Compared("p", _in("p", *_TEXT, "robust", *_PAGE), lambda line, shown: p_cell(line.row.p_corrected, shown.alpha)),
     Compared(
-        "wins", _in("+/=/-", *_TEXT) | _in("better / equal / worse", "page", "page: pairs"), _wins, on_page=_outcomes,
+        "p",
+        _in("p", *_TEXT, "robust", *_PAGE),
+        lambda line, shown: p_cell(line.row.p_corrected, shown.alpha),
+    ),
+    Compared(
+        "wins",
+        _in("+/=/-", *_TEXT) | _in("better / equal / worse", "page", "page: pairs"),
+        _wins,
+        on_page=_outcomes,
         meaning="queries on which the second run is better, equal, worse",
     ),
     Compared(
-        "d_z", _in("d_z", *_FULL, "robust") | _in("effect d_z", "page: more"), _effect,
+        "d_z",
+        _in("d_z", *_FULL, "robust") | _in("effect d_z", "page: more"),
+        _effect,
         meaning="difference over its standard deviation",
     ),
     Compared(
-        "detectable", _in("detectable", *_TEXT) | _in("detectable with 80 % power", "page: more"), _detectable,
+        "detectable",
+        _in("detectable", *_TEXT) | _in("detectable with 80 % power", "page: more"),
+        _detectable,
         meaning="the smallest true difference that these queries detect with {power} power",
     ),
-    Compared("queries needed", _in("queries needed", "page: more"), of_whole(lambda row, _: count_cell(row.queries_needed))),
-    Compared("p alone", _in("p of this row alone", "page: more") | _in("p", "page: robust"), lambda line, _: p_cell(line.row.p)),
-    Compared("unjudged a", _in("{a}", "judged") | _in("unjudged {a}", "page"), of_whole(lambda row, _: share_cell(row.unjudged_a))),
-    Compared("unjudged b", _in("{b}", "judged") | _in("unjudged {b}", "page"), of_whole(lambda row, _: share_cell(row.unjudged_b))),
     Compared(
-        "tips at", _in("tips at", "judged"), of_whole(partial(_tipping, share="significance")),
-        meaning="relevant share of the unjudged documents of the run behind at which significance is lost (paired t)",
+        "queries needed",
+        _in("queries needed", "page: more"),
+        of_whole(lambda row, _: count_cell(row.queries_needed)),
     ),
     Compared(
-        "turns at", _in("turns at", "judged"), of_whole(partial(_tipping, share="sign")), meaning="the share at which the sign changes",
+        "p alone",
+        _in("p of this row alone", "page: more") | _in("p", "page: robust"),
+        lambda line, _: p_cell(line.row.p),
     ),
     Compared(
-        "likely behind", _in("likely behind", "judged"), of_whole(partial(_tipping, share="likely")),
-        meaning="upper limit of the relevant share in the run behind, from judged documents at these ranks",
+        "unjudged a",
+        _in("{a}", "judged") | _in("unjudged {a}", "page"),
+        of_whole(lambda row, _: share_cell(row.unjudged_a)),
     ),
     Compared(
-        "likely ahead", _in("likely ahead", "judged"), of_whole(partial(_tipping, share="likely_ahead")),
+        "unjudged b",
+        _in("{b}", "judged") | _in("unjudged {b}", "page"),
+        of_whole(lambda row, _: share_cell(row.unjudged_b)),
+    ),
+    Compared(
+        "tips at",
+        _in("tips at", "judged"),
+        of_whole(partial(_tipping, share="significance")),
+        meaning="relevant share of the unjudged documents of the run behind at which significance "
+        "is "
+        "lost (paired t)",
+    ),
+    Compared(
+        "turns at",
+        _in("turns at", "judged"),
+        of_whole(partial(_tipping, share="sign")),
+        meaning="the share at which the sign changes",
+    ),
+    Compared(
+        "likely behind",
+        _in("likely behind", "judged"),
+        of_whole(partial(_tipping, share="likely")),
+        meaning="upper limit of the relevant share in the run behind, from judged documents at "
+        "these "
+        "ranks",
+    ),
+    Compared(
+        "likely ahead",
+        _in("likely ahead", "judged"),
+        of_whole(partial(_tipping, share="likely_ahead")),
         meaning="lower limit of the relevant share in the run ahead, likewise",
     ),
     Compared(
-        "judged", _in("difference on judged documents", "judged") | _in("on judged documents", "page: more"), of_whole(_judged),
+        "judged",
+        _in("difference on judged documents", "judged") | _in("on judged documents", "page: more"),
+        of_whole(_judged),
         on_page=of_whole(_judged_plain),
     ),
-    Compared("verdict", _in("verdict", *_TEXT, "robust", "page: robust"), _short_verdict, "text", _verdict),
-)  # fmt: skip
+    Compared(
+        "verdict",
+        _in("verdict", *_TEXT, "robust", "page: robust"),
+        _short_verdict,
+        "text",
+        _verdict,
+    ),
+)
 """All of them. A new column is one more value here: its titles say which tables have it."""

@@ -32,7 +32,10 @@ def label_clause(basis: LabelBasis | None) -> str:
 
 def counts_sentence(run: str, row: "Difference | Check", clause: str = "") -> str:
     """State on how many queries a run is better, equal and worse, with a clause on the labels."""
-    counts = f"{run} is better on {row.wins:,}, equal on {row.ties:,} and worse on {row.losses:,} of {counted(row.n, 'query', 'queries')}"
+    counts = (
+        f"{run} is better on {row.wins:,}, equal on {row.ties:,} and worse on {row.losses:,} of "
+        f"{counted(row.n, 'query', 'queries')}"
+    )
     return f"{counts}; {clause}." if clause else f"{counts}."
 
 
@@ -40,8 +43,14 @@ def one_sided_why(one_sided: OneSided, a: str, b: str) -> str:
     """Say which run the labels come from, or seem to come from."""
     source, other = (a, b) if one_sided.run == "a" else (b, a)
     if one_sided.share is None or one_sided.other_share is None:
-        return f"The labels come from the results of {source}, as declared, so they hardly cover what only {other} returns."
-    return f"{_shares(one_sided, a, b)}: the labels seem to come from {source} alone, unless it really finds all of them."
+        return (
+            f"The labels come from the results of {source}, as declared, so they hardly cover "
+            f"what only {other} returns."
+        )
+    return (
+        f"{_shares(one_sided, a, b)}: the labels seem to come from {source} alone, unless it "
+        f"really finds all of them."
+    )
 
 
 def suspected_sentence(basis: LabelBasis | None, a: str, b: str, difference: float) -> str:
@@ -52,7 +61,10 @@ def suspected_sentence(basis: LabelBasis | None, a: str, b: str, difference: flo
     ahead = "b" if difference > 0 else "a"
     if not difference or suspected.run != ahead:
         return ""  # labels that favour the run behind do not explain the difference
-    return f"{_shares(suspected, a, b)}: labels from {b if ahead == 'b' else a}, or from a system like it, would favour it."
+    return (
+        f"{_shares(suspected, a, b)}: labels from {b if ahead == 'b' else a}, or from a system "
+        f"like it, would favour it."
+    )
 
 
 def _shares(one_sided: OneSided, a: str, b: str) -> str:
@@ -60,7 +72,10 @@ def _shares(one_sided: OneSided, a: str, b: str) -> str:
     source, other = (a, b) if one_sided.run == "a" else (b, a)
     where = "" if one_sided.depth is None else f" in its first {counted(one_sided.depth, 'result')}"
     share_of_other = share(one_sided.other_share or 0.0)
-    return f"{source} returns {share(one_sided.share or 0.0)} of the labelled relevant documents{where}, and {other} {share_of_other}"
+    return (
+        f"{source} returns {share(one_sided.share or 0.0)} of the labelled relevant "
+        f"documents{where}, and {other} {share_of_other}"
+    )
 
 
 def one_sided_step(one_sided: OneSided, again: str, asked: Asked = IN_PYTHON) -> str:
@@ -68,14 +83,21 @@ def one_sided_step(one_sided: OneSided, again: str, asked: Asked = IN_PYTHON) ->
     if one_sided.declared:
         return f"Label documents of both runs and {again}."
     complete = asked.declares("complete")
-    return f"Label documents of both runs and {again}, or declare {complete} if a document without a label is never relevant."
+    return (
+        f"Label documents of both runs and {again}, or declare {complete} if a document without a "
+        f"label is never relevant."
+    )
 
 
 def sensitivity_sentence(basis: LabelBasis | None, a: str, b: str, difference: float) -> str:
     """Say how many unlabelled documents would have to be relevant to undo a difference; empty if
     that is not known.
     """
-    row = None if basis is None else next((one for one in basis.sensitivity if one.share == _SHARE), None)
+    row = (
+        None
+        if basis is None
+        else next((one for one in basis.sensitivity if one.share == _SHARE), None)
+    )
     if basis is None or row is None or not difference:
         return ""
     sides = _Sides.of(basis, a, b, difference)
@@ -83,14 +105,28 @@ def sensitivity_sentence(basis: LabelBasis | None, a: str, b: str, difference: f
         return ""
     if not sides.n_ahead:
         return _undone_alone(row, sides.behind)
-    start = f"If {100 * row.share:g}% of the unlabelled documents that only {sides.ahead} returns were relevant"
+    start = (
+        f"If {100 * row.share:g}% of the unlabelled documents that only {sides.ahead} returns "
+        f"were relevant"
+    )
     if row.turning_share is None:
-        return f"{start}, not even all of those that only {sides.behind} returns would undo the difference."
-    documents = f"those that only {sides.behind} returns ({counted(row.turning_documents or 0, 'document')})"
-    return f"{start}, {share(row.turning_share)} of {documents} would also have to be relevant to undo the difference."
+        return (
+            f"{start}, not even all of those that only {sides.behind} returns would undo the "
+            f"difference."
+        )
+    documents = (
+        f"those that only {sides.behind} returns "
+        f"({counted(row.turning_documents or 0, 'document')})"
+    )
+    return (
+        f"{start}, {share(row.turning_share)} of {documents} would also have to be relevant to "
+        f"undo the difference."
+    )
 
 
-def sensitivity_in_full(basis: LabelBasis | None, a: str, b: str, difference: float, number: str) -> str:
+def sensitivity_in_full(
+    basis: LabelBasis | None, a: str, b: str, difference: float, number: str
+) -> str:
     """Say how the difference stands at each share of a sensitivity, and what would undo it; empty
     if that is not known.
     """
@@ -102,10 +138,20 @@ def sensitivity_in_full(basis: LabelBasis | None, a: str, b: str, difference: fl
     rows = basis.sensitivity
     shares = _listed(f"{100 * row.share:g}%" for row in rows)
     moved = _listed(format(row.difference, number) for row in rows)
-    undone = _listed("more than all" if row.turning_share is None else share(row.turning_share) for row in rows)
-    counts = _listed("all" if row.turning_documents is None else f"{row.turning_documents:,}" for row in rows)
-    said = f"If {shares} of the unlabelled documents that only {sides.ahead} returns were relevant, the difference would be {moved}"
-    return f"{said}; {undone} of those that only {sides.behind} returns ({counts} documents) would then undo it."
+    undone = _listed(
+        "more than all" if row.turning_share is None else share(row.turning_share) for row in rows
+    )
+    counts = _listed(
+        "all" if row.turning_documents is None else f"{row.turning_documents:,}" for row in rows
+    )
+    said = (
+        f"If {shares} of the unlabelled documents that only {sides.ahead} returns were relevant, "
+        f"the difference would be {moved}"
+    )
+    return (
+        f"{said}; {undone} of those that only {sides.behind} returns ({counts} documents) would "
+        f"then undo it."
+    )
 
 
 class _Sides(NamedTuple):
@@ -133,10 +179,15 @@ def _undone_alone(row: Sensitivity, behind: str) -> str:
     documents = f"the unlabelled documents that only {behind} returns"
     if row.turning_share is None:
         return f"Even if all of {documents} were relevant, the difference would not be undone."
-    return f"If {share(row.turning_share)} of {documents} were relevant, the difference would be undone."
+    return (
+        f"If {share(row.turning_share)} of {documents} were relevant, the difference would be "
+        f"undone."
+    )
 
 
-def labels_note(labels: Labels | None, bases: Iterable[LabelBasis | None], asked: Asked = IN_PYTHON) -> list[str]:
+def labels_note(
+    labels: Labels | None, bases: Iterable[LabelBasis | None], asked: Asked = IN_PYTHON
+) -> list[str]:
     """A line with the kind of labels that was found and how to change it; none where it was
     declared or does not matter.
     """
@@ -145,7 +196,9 @@ def labels_note(labels: Labels | None, bases: Iterable[LabelBasis | None], asked
     return [note] if matters and note else []
 
 
-def one_sided_sentences(basis: LabelBasis, a: str, b: str, again: str, asked: Asked = IN_PYTHON) -> list[str]:
+def one_sided_sentences(
+    basis: LabelBasis, a: str, b: str, again: str, asked: Asked = IN_PYTHON
+) -> list[str]:
     """Two sentences on labels that come from one run, why and what to do; none if they do not.
 
     Examples

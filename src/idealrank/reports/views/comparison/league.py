@@ -14,7 +14,15 @@ import numpy as np
 
 from idealrank.analysis.comparison import Comparison, Difference, RunMean
 from idealrank.data.types import BoolArray
-from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, interval_cell, number_cell
+from idealrank.reports.table.cells import (
+    Cell,
+    Column,
+    NamedCells,
+    Table,
+    count_cell,
+    interval_cell,
+    number_cell,
+)
 from idealrank.reports.table.digits import counted, decimals
 from idealrank.reports.table.text import Part, clipped, filled, fits
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
@@ -41,8 +49,13 @@ def pair_map(comparison: Comparison, measure: str) -> list[str]:
     return _of_blocks(measure, order, rows)
 
 
-def _of_each(measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], Difference], alpha: float) -> list[str]:
-    signs = [[_sign(rows, better, run, alpha) for better in order[:place]] for place, run in enumerate(order)]
+def _of_each(
+    measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], Difference], alpha: float
+) -> list[str]:
+    signs = [
+        [_sign(rows, better, run, alpha) for better in order[:place]]
+        for place, run in enumerate(order)
+    ]
     names = [f"{place:>3} {clipped(run, _NAME)}" for place, run in enumerate(order, 1)]
     lines = _framed(names, ["".join(line) + _SELF for line in signs], len(order))
     used = {sign for line in signs for sign in line}
@@ -69,13 +82,20 @@ def _framed(names: Sequence[str], lines: Sequence[str], count: int) -> list[str]
     these change.
     """
     width = max(map(len, names))
-    tens = "".join(str(place // 10 % 10) if place % 10 == 0 else " " for place in range(1, count + 1)).rstrip()
+    tens = "".join(
+        str(place // 10 % 10) if place % 10 == 0 else " " for place in range(1, count + 1)
+    ).rstrip()
     ones = "".join(str(place % 10) for place in range(1, count + 1))
     heads = [" " * (width + 3) + text for text in (tens, ones) if text]
-    return [*heads, *(f"  {name.ljust(width)} {line}" for name, line in zip(names, lines, strict=True))]
+    return [
+        *heads,
+        *(f"  {name.ljust(width)} {line}" for name, line in zip(names, lines, strict=True)),
+    ]
 
 
-def _of_blocks(measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], Difference]) -> list[str]:
+def _of_blocks(
+    measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], Difference]
+) -> list[str]:
     """Neighbours in one cell: the share of its pairs with a better run."""
     place = {run: number for number, run in enumerate(order)}
     differs = np.zeros((len(order), len(order)), np.bool_)
@@ -83,11 +103,20 @@ def _of_blocks(measure: str, order: Sequence[str], rows: Mapping[tuple[str, str]
         differs[place[a], place[b]] = differs[place[b], place[a]] = not mark_of(row).symbol
     size = -(-len(order) // _CELLS)
     blocks = [range(first, min(first + size, len(order))) for first in range(0, len(order), size)]
-    lines = ["".join(_share(differs, line, column) for column in blocks[: number + 1]) for number, line in enumerate(blocks)]
-    places = [f"{block[0] + 1:>3}" + (f"-{block[-1] + 1}" if len(block) > 1 else "") for block in blocks]
-    names = [f"{place:<7} {clipped(order[block[0]], _NAME - 4)}" for place, block in zip(places, blocks, strict=True)]
+    lines = [
+        "".join(_share(differs, line, column) for column in blocks[: number + 1])
+        for number, line in enumerate(blocks)
+    ]
+    places = [
+        f"{block[0] + 1:>3}" + (f"-{block[-1] + 1}" if len(block) > 1 else "") for block in blocks
+    ]
+    names = [
+        f"{place:<7} {clipped(order[block[0]], _NAME - 4)}"
+        for place, block in zip(places, blocks, strict=True)
+    ]
     said = (
-        f"Each line and column stands for {size} runs with neighbouring means. Signs show the share of "
+        f"Each line and column stands for {size} runs with neighbouring means. Signs show the "
+        f"share of "
         "pairs of a cell with a better run: . none, 1 to 9 tenths, # all."
     )
     return [f"pairs by {measure}", *_framed(names, lines, len(blocks)), *filled([said])]
@@ -152,7 +181,10 @@ def letters_note(comparison: Comparison, letters: Letters) -> str:
     """
     alpha = f"{1 - comparison.method.level:g}"
     if letters == "groups":
-        return f"letters count p alone: runs that share one do not differ significantly (corrected p above {alpha})"
+        return (
+            f"letters count p alone: runs that share one do not differ significantly (corrected p "
+            f"above {alpha})"
+        )
     named = f"letters count verdicts: the worse runs, corrected p at most {alpha}"
     withheld = sum(row.verdict == TOO_FEW for _, row in comparison.rows())
     if not withheld:
@@ -184,23 +216,42 @@ class Ranked(NamedTuple):
     # than
     about: Letters = "groups"
 
-    def columns(self, places: int, *, level: float | None = None, letters: Literal["column", "mark"] = "column") -> list[Column[str]]:
+    def columns(
+        self,
+        places: int,
+        *,
+        level: float | None = None,
+        letters: Literal["column", "mark"] = "column",
+    ) -> list[Column[str]]:
         """Beside each run its mean, the best strong; intervals where their level is given; letters
         in a column, or as marks.
         """
-        best, marks = next(iter(self.means.values())).mean, self.letters if letters == "mark" else {}
+        best, marks = (
+            next(iter(self.means.values())).mean,
+            self.letters if letters == "mark" else {},
+        )
 
         def mean(run: str) -> Cell:
-            return number_cell(self.means[run].mean, places, strong=self.means[run].mean == best)._replace(mark=marks.get(run, ""))
+            return number_cell(
+                self.means[run].mean, places, strong=self.means[run].mean == best
+            )._replace(mark=marks.get(run, ""))
 
         columns = [Column(title=self.measure, kind="number", cell=mean)]
         if level:
             columns.append(
-                Column(title=f"{100 * level:g} % interval", kind="number", cell=lambda run: interval_cell(self.means[run].interval, places))
+                Column(
+                    title=f"{100 * level:g} % interval",
+                    kind="number",
+                    cell=lambda run: interval_cell(self.means[run].interval, places),
+                )
             )
         return [
             *columns,
-            *([Column(title=_TITLES[self.about], cell=lambda run: fitting(self.letters[run]))] if letters == "column" else []),
+            *(
+                [Column(title=_TITLES[self.about], cell=lambda run: fitting(self.letters[run]))]
+                if letters == "column"
+                else []
+            ),
         ]
 
     @classmethod
@@ -209,9 +260,15 @@ class Ranked(NamedTuple):
         means = comparison.means[measure]
         if comparison.method.baseline is not None:
             direction = comparison.pairs[0].measures[measure].direction
-            return cls(measure, dict(sorted(means.items(), key=lambda one: -one[1].mean * direction)), {})
+            return cls(
+                measure, dict(sorted(means.items(), key=lambda one: -one[1].mean * direction)), {}
+            )
         groups = comparison.groups(measure)
-        return cls(measure, {run: means[run] for run in groups.letters}, {run: shortened(text) for run, text in groups.letters.items()})
+        return cls(
+            measure,
+            {run: means[run] for run in groups.letters},
+            {run: shortened(text) for run, text in groups.letters.items()},
+        )
 
 
 def ranked_by_all(comparison: Comparison, letters: Letters) -> list[Ranked]:
@@ -220,18 +277,28 @@ def ranked_by_all(comparison: Comparison, letters: Letters) -> list[Ranked]:
     if letters == "groups" or comparison.method.baseline is not None:
         return found
     order = list(found[0].means)
-    return [one._replace(letters=better_letters(comparison, one.measure, order), about="better") for one in found]
+    return [
+        one._replace(letters=better_letters(comparison, one.measure, order), about="better")
+        for one in found
+    ]
 
 
-def run_columns(order: Sequence[str], letters: Letters, clip: int | None = None) -> list[Column[str]]:
+def run_columns(
+    order: Sequence[str], letters: Letters, clip: int | None = None
+) -> list[Column[str]]:
     """The first columns of a league table: the place of each run, or its letter, and its name of at
     most `clip` letters.
     """
     places = {run: place for place, run in enumerate(order)}
-    named: Column[str] = Column(title="run", cell=lambda run: run if clip is None else clipped(run, clip))
+    named: Column[str] = Column(
+        title="run", cell=lambda run: run if clip is None else clipped(run, clip)
+    )
     if letters == "better":
         return [Column(title="#", cell=lambda run: letter_of(places[run])), named]
-    return [Column(title="#", kind="number", cell=lambda run: count_cell(places[run] + 1, "quiet")), named]
+    return [
+        Column(title="#", kind="number", cell=lambda run: count_cell(places[run] + 1, "quiet")),
+        named,
+    ]
 
 
 def shortened(letters: str) -> str:
@@ -243,7 +310,11 @@ def shortened(letters: str) -> str:
     for sign in signs:
         follows = rows and ord(sign) == ord(rows[-1][-1]) + 1
         rows = [*rows[:-1], rows[-1] + sign] if follows else [*rows, sign]
-    text = "".join(row if len(row) < _LONG_ROW else f"{row[0]}-{row[-1]}" for row in rows) + bracket + numbers
+    text = (
+        "".join(row if len(row) < _LONG_ROW else f"{row[0]}-{row[-1]}" for row in rows)
+        + bracket
+        + numbers
+    )
     return fitting(text)
 
 
@@ -252,16 +323,24 @@ def fitting(text: str) -> str:
     return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 2]}.."
 
 
-def opening(comparison: Comparison, shown: Shown, digits: int | None = None, letters: Letters = "better") -> list[Part]:
+def opening(
+    comparison: Comparison, shown: Shown, digits: int | None = None, letters: Letters = "better"
+) -> list[Part]:
     """Build the opening of a report: top group, league table and map of all pairs, or each run
     against the baseline.
     """
     measures = list(comparison.means)
     if comparison.method.baseline is not None:
-        return [part for measure in measures for part in _against_baseline(comparison, measure, shown)]
+        return [
+            part for measure in measures for part in _against_baseline(comparison, measure, shown)
+        ]
     mapped = measures if len(measures) <= _MAPS else measures[:1]
     sentences = [headline(comparison, measure) for measure in measures]
-    return [filled(sentences), *league_tables(comparison, digits, letters), *(pair_map(comparison, measure) for measure in mapped)]
+    return [
+        filled(sentences),
+        *league_tables(comparison, digits, letters),
+        *(pair_map(comparison, measure) for measure in mapped),
+    ]
 
 
 def headline(comparison: Comparison, measure: str) -> str:
@@ -276,13 +355,31 @@ def headline(comparison: Comparison, measure: str) -> str:
     if not others and not limits:
         return f"By {groups.measure}, {best} is better than all {runs - 1:,} others."
     if not others:
-        first = f"By {groups.measure}, {best} has the best mean of {runs:,} runs and differs significantly from all others"
-        return f"{first}, but is better than {f'only {better:,} of them' if better else 'none of them'}: {limits}."
-    shown = ", ".join(others[:_SOME]) + (f" and {len(others) - _SOME:,} more" if len(others) > _SOME else "")
+        first = (
+            f"By {groups.measure}, {best} has the best mean of {runs:,} runs and differs "
+            f"significantly from all others"
+        )
+        return (
+            f"{first}, but is better than "
+            f"{f'only {better:,} of them' if better else 'none of them'}: {limits}."
+        )
+    shown = ", ".join(others[:_SOME]) + (
+        f" and {len(others) - _SOME:,} more" if len(others) > _SOME else ""
+    )
     if len(groups.top) == runs:
-        return f"By {groups.measure}, none of {runs:,} runs differs significantly from the best, {best}."
-    first = f"By {groups.measure}, {best} has the best mean of {runs:,} runs, and does not differ significantly from {shown}"
-    return f"{first}. Of the others, {best} is better than {better:,}: {limits}." if limits else f"{first}."
+        return (
+            f"By {groups.measure}, none of {runs:,} runs differs significantly from the best, "
+            f"{best}."
+        )
+    first = (
+        f"By {groups.measure}, {best} has the best mean of {runs:,} runs, and does not differ "
+        f"significantly from {shown}"
+    )
+    return (
+        f"{first}. Of the others, {best} is better than {better:,}: {limits}."
+        if limits
+        else f"{first}."
+    )
 
 
 def verdict_limits(comparison: Comparison, measure: str) -> str:
@@ -291,7 +388,11 @@ def verdict_limits(comparison: Comparison, measure: str) -> str:
     """
     groups = comparison.groups(measure)
     settled = {*groups.top, *groups.better_than[groups.top[0]]}
-    pairs = ((pair, pair.measures[groups.measure]) for pair in comparison.pairs if groups.top[0] in (pair.a, pair.b))
+    pairs = (
+        (pair, pair.measures[groups.measure])
+        for pair in comparison.pairs
+        if groups.top[0] in (pair.a, pair.b)
+    )
     found = Counter(row.verdict for pair, row in pairs if not {pair.a, pair.b} <= settled)
     equal, rest = found.pop("equivalent", 0), sum(found.values()) - found["too few judgments"]
     unreached = found["too few judgments"]
@@ -306,11 +407,16 @@ def verdict_limits(comparison: Comparison, measure: str) -> str:
 def _against(comparison: Comparison, measure: str) -> str:
     found = [pair.measures[measure].verdict for pair in comparison.pairs]
     better, worse = (found.count(verdict) for verdict in ("better", "worse"))
-    counts = f"{better:,} better than {comparison.method.baseline}, {worse:,} worse, {len(found) - better - worse:,} neither"
+    counts = (
+        f"{better:,} better than {comparison.method.baseline}, {worse:,} worse, "
+        f"{len(found) - better - worse:,} neither"
+    )
     return f"Of {len(found):,} runs, by {measure}: {counts}."
 
 
-def league_tables(comparison: Comparison, digits: int | None = None, letters: Letters = "better") -> list[Table]:
+def league_tables(
+    comparison: Comparison, digits: int | None = None, letters: Letters = "better"
+) -> list[Table]:
     r"""Runs with means and letters, the best by the first measure first; as many measures side by
     side as fit on a page.
     """
@@ -318,7 +424,10 @@ def league_tables(comparison: Comparison, digits: int | None = None, letters: Le
     order = list(ranked[0].means)
     first, *others = ranked
     names = run_columns(order, letters, _NAME)
-    columns = [*names, *first.columns(league_places(comparison, first, digits), level=comparison.method.level)]
+    columns = [
+        *names,
+        *first.columns(league_places(comparison, first, digits), level=comparison.method.level),
+    ]
     tables = [Table.of(columns, order)]
     for one in others:
         more = one.columns(league_places(comparison, one, digits))
@@ -344,14 +453,34 @@ def _against_baseline(comparison: Comparison, measure: str, shown: Shown) -> lis
     """Every run beside the baseline, the best first."""
     ranked = Ranked.of(comparison, measure)
     found = {pair.b: pair.measures[measure] for pair in comparison.pairs}
-    named: list[Column[Line]] = [column.of(lambda line: line.name) for column in run_columns(list(ranked.means), "groups", _NAME)]
-    columns = [*named, *difference_columns("baseline", shown, next(iter(found.values())).level, b=measure)]
-    return [filled([headline(comparison, measure)]), Table.of(columns, [_of_run(run, ranked, found, shown) for run in ranked.means])]
+    named: list[Column[Line]] = [
+        column.of(lambda line: line.name)
+        for column in run_columns(list(ranked.means), "groups", _NAME)
+    ]
+    columns = [
+        *named,
+        *difference_columns("baseline", shown, next(iter(found.values())).level, b=measure),
+    ]
+    return [
+        filled([headline(comparison, measure)]),
+        Table.of(columns, [_of_run(run, ranked, found, shown) for run in ranked.means]),
+    ]
 
 
-def _of_run(run: str, ranked: Ranked, found: Mapping[str, Difference], shown: Shown) -> Line | NamedCells:
+def _of_run(
+    run: str, ranked: Ranked, found: Mapping[str, Difference], shown: Shown
+) -> Line | NamedCells:
     """Its difference; of the baseline itself place, name and mean."""
     if run in found:
         return Line.of(found[run], run)
-    named = {column.title: column.beside(run) for column in run_columns(list(ranked.means), "groups", _NAME)}
-    return NamedCells(named | {"mean b": number_cell(ranked.means[run].mean, shown.places), "verdict": Cell("baseline", tone="quiet")})
+    named = {
+        column.title: column.beside(run)
+        for column in run_columns(list(ranked.means), "groups", _NAME)
+    }
+    return NamedCells(
+        named
+        | {
+            "mean b": number_cell(ranked.means[run].mean, shown.places),
+            "verdict": Cell("baseline", tone="quiet"),
+        }
+    )

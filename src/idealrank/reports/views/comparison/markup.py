@@ -15,8 +15,20 @@ from idealrank.reports.table.cells import Cell, Column, Table, number_cell
 from idealrank.reports.table.forms import as_latex, as_markdown, as_text, markdown_text
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.comparison import mark_note, method_text
-from idealrank.reports.views.comparison.league import Letters, Ranked, is_many, league_places, letters_note, ranked_by_all, run_columns
-from idealrank.reports.views.comparison.pair_sentences import judge_sentences, needed_text, verdict_text
+from idealrank.reports.views.comparison.league import (
+    Letters,
+    Ranked,
+    is_many,
+    league_places,
+    letters_note,
+    ranked_by_all,
+    run_columns,
+)
+from idealrank.reports.views.comparison.pair_sentences import (
+    judge_sentences,
+    needed_text,
+    verdict_text,
+)
 from idealrank.reports.views.comparison.phrases import plain_sentence
 from idealrank.reports.views.comparison.verdicts import (
     STAR_WORDS,
@@ -29,7 +41,13 @@ from idealrank.reports.views.comparison.verdicts import (
 from idealrank.reports.views.conventions import cautioned, warned
 
 
-def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better") -> str:
+def comparison_markdown(
+    comparison: Comparison,
+    *,
+    every_pair: bool = False,
+    digits: int | None = None,
+    letters: Letters = "better",
+) -> str:
     """A Markdown table, and below it what marks mean and how it was found out: of many runs a row a
     run, with letters.
     """
@@ -41,7 +59,9 @@ def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, dig
     table = comparison_cells(comparison, digits)
     said = _said(comparison) if len(comparison.pairs) == 1 else []
     judged = judge_sentences(comparison.rows(), Shown.of(comparison, digits))
-    return above + as_markdown(replace(table, notes=[*said, *judged, *table.notes, _below(comparison)]))
+    return above + as_markdown(
+        replace(table, notes=[*said, *judged, *table.notes, _below(comparison)])
+    )
 
 
 def _said(comparison: Comparison) -> list[str]:
@@ -52,11 +72,19 @@ def _said(comparison: Comparison) -> list[str]:
     first = next(iter(pair.measures.values()))
     same = verdict_text(pair, first, comparison.method) if is_identical(first) else ""
     return [
-        said if said.endswith(".") else f"{said}." for said in (same, plain_sentence(pair), needed_text(first, comparison.method)) if said
+        said if said.endswith(".") else f"{said}."
+        for said in (same, plain_sentence(pair), needed_text(first, comparison.method))
+        if said
     ]
 
 
-def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better") -> str:
+def comparison_latex(
+    comparison: Comparison,
+    *,
+    every_pair: bool = False,
+    digits: int | None = None,
+    letters: Letters = "better",
+) -> str:
     r"""A LaTeX table with the rules of booktabs: the better mean is bold, decided differences are
     marked, and a note says by what.
     """
@@ -67,23 +95,35 @@ def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits
 
 def _as_league(comparison: Comparison, *, every_pair: bool) -> bool:
     method = comparison.method
-    return is_many(comparison) and not every_pair and method.baseline is None and method.slices is None
+    return (
+        is_many(comparison) and not every_pair and method.baseline is None and method.slices is None
+    )
 
 
 def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table:
     """Every pair and measure a row, and below it its slices; names of runs as heads of columns
     where there is one pair.
     """
-    shown, method, several = Shown.of(comparison, digits)._replace(marked=True), comparison.method, len(comparison.pairs) > 1
+    shown, method, several = (
+        Shown.of(comparison, digits)._replace(marked=True),
+        comparison.method,
+        len(comparison.pairs) > 1,
+    )
     first, sliced = comparison.pairs[0], method.slices is not None
     columns: list[Column[Line]] = [Column(title="measure", cell=lambda line: line.measure)]
     if several:
-        columns = [Column(title="a", cell=lambda line: line.a), Column(title="b", cell=lambda line: line.b), *columns]
+        columns = [
+            Column(title="a", cell=lambda line: line.a),
+            Column(title="b", cell=lambda line: line.b),
+            *columns,
+        ]
     if sliced:
         columns.append(Column(title="slice", cell=lambda line: line.name))
     names = ("mean a", "mean b") if several else (first.a, first.b)
     columns += difference_columns("with slices" if sliced else "pair", shown, method.level, *names)
-    table = Table.of(columns, (line for pair, row in comparison.rows() for line in _lines(pair, row)))
+    table = Table.of(
+        columns, (line for pair, row in comparison.rows() for line in _lines(pair, row))
+    )
     return replace(table, notes=star_notes(comparison, [table]))
 
 
@@ -98,42 +138,71 @@ def star_notes(comparison: Comparison, tables: Iterable[Table]) -> list[str]:
 def _lines(pair: Pair, row: Difference) -> Iterator[Line]:
     """A difference over all queries, and below it the differences of its slices."""
     yield Line.of(row, "all", pair.a, pair.b)
-    yield from (Line(row=one, direction=row.direction, name=one.name, a=pair.a, b=pair.b, measure=row.measure) for one in row.slices or ())
+    yield from (
+        Line(
+            row=one, direction=row.direction, name=one.name, a=pair.a, b=pair.b, measure=row.measure
+        )
+        for one in row.slices or ()
+    )
 
 
-def _league(comparison: Comparison, digits: int | None, letters: Letters, *, intervals: bool) -> Table:
+def _league(
+    comparison: Comparison, digits: int | None, letters: Letters, *, intervals: bool
+) -> Table:
     """A row a run, the best by the first measure first; letters in columns of their own, or as
     marks where there are no intervals.
     """
     ranked, level = ranked_by_all(comparison, letters), comparison.method.level
     order = list(ranked[0].means)
-    columns: list[Column[str]] = run_columns(order, letters) if letters == "better" else [Column(title="run", cell=str)]
+    columns: list[Column[str]] = (
+        run_columns(order, letters) if letters == "better" else [Column(title="run", cell=str)]
+    )
     for one in ranked:
         places = league_places(comparison, one, digits)
-        columns += one.columns(places, level=level) if intervals else one.columns(places, letters="mark")
+        columns += (
+            one.columns(places, level=level) if intervals else one.columns(places, letters="mark")
+        )
     said = f" {100 * level:g} % intervals of each mean alone (Student)." if intervals else ""
     meaning = letters_note(comparison, letters)
-    note = f"{meaning[0].upper()}{meaning[1:]}.{said} Method: {method_text(comparison)}. Convention {comparison.convention}."
+    note = (
+        f"{meaning[0].upper()}{meaning[1:]}.{said} Method: {method_text(comparison)}. Convention "
+        f"{comparison.convention}."
+    )
     return Table.of(columns, order, notes=[note, *basis_notes(comparison.rows(), marked=False)])
 
 
 def _below(comparison: Comparison) -> str:
     level = f"{100 * comparison.method.level:g} % intervals"
-    return f"Differences are b - a. {level}; {method_text(comparison)}. Convention {comparison.convention}."
+    return (
+        f"Differences are b - a. {level}; {method_text(comparison)}. Convention "
+        f"{comparison.convention}."
+    )
 
 
 def paper_table(
-    comparison: Comparison, *, order: str = "", labels: Mapping[str, str] | None = None, digits: int | None = None, star: str = ""
+    comparison: Comparison,
+    *,
+    order: str = "",
+    labels: Mapping[str, str] | None = None,
+    digits: int | None = None,
+    star: str = "",
 ) -> Table:
     """Build the table of a comparison with a baseline."""
-    names, ranked = labels or {}, {measure: Ranked.of(comparison, measure) for measure in comparison.means}
+    names, ranked = (
+        labels or {},
+        {measure: Ranked.of(comparison, measure) for measure in comparison.means},
+    )
     runs = list(ranked[order].means) if order else list(comparison.names)
     columns: list[Column[str]] = [Column(title="run", cell=lambda run: names.get(run, run))]
     for text, one in ranked.items():
         means = _column(comparison, one, league_places(comparison, one, digits), star)
         columns.append(replace(means, title=names.get(text, text)))
     table = Table.of(columns, runs)
-    notes = [f"{star or 'Bold:'} the best mean of each measure."] if any(cell.strong for cell in table.cells()) else []
+    notes = (
+        [f"{star or 'Bold:'} the best mean of each measure."]
+        if any(cell.strong for cell in table.cells())
+        else []
+    )
     notes += [*_paper_notes(comparison, names), *basis_notes(comparison.rows(), marked=False)]
     return replace(table, notes=[" ".join([*notes, f"Convention {comparison.convention}."])])
 
@@ -145,7 +214,9 @@ def _paper_notes(comparison: Comparison, names: Mapping[str, str]) -> list[str]:
         return []
     baseline = comparison.method.baseline or ""
     signs = ", ".join(f"{mark(state).paper} {state}" for state in ("better", "worse"))
-    notes = [f"Against {names.get(baseline, baseline)}: {mark_note(comparison, f'{signs},', names)}"]
+    notes = [
+        f"Against {names.get(baseline, baseline)}: {mark_note(comparison, f'{signs},', names)}"
+    ]
     if mark(TOO_FEW).paper in marks:
         notes.append(f"{mark(TOO_FEW).paper} {STAR_WORDS['?']}.")
     return notes
@@ -169,20 +240,31 @@ def _column(comparison: Comparison, ranked: Ranked, places: int, star: str) -> C
 def _written(form: Callable[[Table], str], star: str = "") -> Callable[..., str]:
     """The writer of one format."""
 
-    def write(comparison: Comparison, *, order: str = "", labels: Mapping[str, str] | None = None, digits: int | None = None) -> str:
+    def write(
+        comparison: Comparison,
+        *,
+        order: str = "",
+        labels: Mapping[str, str] | None = None,
+        digits: int | None = None,
+    ) -> str:
         return form(paper_table(comparison, order=order, labels=labels, digits=digits, star=star))
 
     return write
 
 
-def known_labels(labels: Mapping[str, str], names: Sequence[str], measures: Collection[str], where: str) -> dict[str, str]:
+def known_labels(
+    labels: Mapping[str, str], names: Sequence[str], measures: Collection[str], where: str
+) -> dict[str, str]:
     """Labels by name of the run or text of the measure, from any spelling of the measure."""
     found = {}
     for name, text in labels.items():
         known = name if name in names else _measure_text(name)
         if known not in names and known not in measures:
             expected = ", ".join([*names, *measures])
-            raise OptionError(f"{where}{shown(name)}: found no run or measure of that name, expected one of {expected}")
+            raise OptionError(
+                f"{where}{shown(name)}: found no run or measure of that name, expected one of "
+                f"{expected}"
+            )
         found[known] = text
     return found
 
@@ -204,13 +286,21 @@ def paper_text(
 ) -> str:
     """The table in a format; the function of `Comparison.paper_table`."""
     if form not in PAPER_FORMATS:
-        raise OptionError(f"form {shown(repr(form))}: expected one of {', '.join(map(repr, PAPER_FORMATS))}")
+        raise OptionError(
+            f"form {shown(repr(form))}: expected one of {', '.join(map(repr, PAPER_FORMATS))}"
+        )
     if comparison.method.baseline is None:
         found = "found a comparison of every two runs, expected one against a baseline"
-        raise OptionError(found, hint="name it, as in compare(..., baseline=NAME)", command_hint="name it with --baseline")
+        raise OptionError(
+            found,
+            hint="name it, as in compare(..., baseline=NAME)",
+            command_hint="name it with --baseline",
+        )
     first = "" if order is None else str(parse_measure(order))
     if first and first not in comparison.means:
-        raise OptionError(f"order {shown(first)}: not compared, expected one of {', '.join(comparison.means)}")
+        raise OptionError(
+            f"order {shown(first)}: not compared, expected one of {', '.join(comparison.means)}"
+        )
     known = known_labels(labels or {}, comparison.names, comparison.means, "label ")
     return PAPER_FORMATS[form](comparison, order=first, labels=known, digits=digits)
 

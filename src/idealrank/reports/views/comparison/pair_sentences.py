@@ -53,7 +53,9 @@ class Told(NamedTuple):
         return cls(said, besides)
 
 
-def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None, asked: Asked = IN_PYTHON) -> list[str]:
+def sentences(
+    comparison: Comparison, pair: Pair, shown: Shown | None = None, asked: Asked = IN_PYTHON
+) -> list[str]:
     """Return at most four sentences on a pair by the first measure: the verdict with its size, its
     basis, and the next step.
 
@@ -68,7 +70,9 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None, as
     return verdict_sentences(comparison, pair, shown, asked).brief
 
 
-def verdict_sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None, asked: Asked = IN_PYTHON) -> Told:
+def verdict_sentences(
+    comparison: Comparison, pair: Pair, shown: Shown | None = None, asked: Asked = IN_PYTHON
+) -> Told:
     """Return all sentences on a pair: the verdict by the first measure in at most four, then
     everything else.
     """
@@ -82,15 +86,27 @@ def verdict_sentences(comparison: Comparison, pair: Pair, shown: Shown | None = 
         brief += _too_few(pair, first, asked)
     else:
         brief += [_basis(pair, first), *_next_steps(comparison, pair, first, shown)]
-    more = [plain_sentence(pair), first.margin_scale, *_basis_in_full(pair, first, shown), *bounds_sentences(first)]
+    more = [
+        plain_sentence(pair),
+        first.margin_scale,
+        *_basis_in_full(pair, first, shown),
+        *bounds_sentences(first),
+    ]
     more += judge_sentences(((pair, row) for row in pair.measures.values()), shown)
-    more += [*unchanged(pair.rankings)[:1], _needed(first, method), power_text(comparison, first, shown), *_others(others)]
+    more += [
+        *unchanged(pair.rankings)[:1],
+        _needed(first, method),
+        power_text(comparison, first, shown),
+        *_others(others),
+    ]
     return Told.of(brief, more)
 
 
 def _cautions(comparison: Comparison, pair: Pair, row: Difference, shown: Shown) -> list[str]:
     """Sentences that change how a reader must take the verdict."""
-    missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
+    missing = {
+        name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)
+    }
     contradicted = row.judge is not None and row.judge.contradicts
     against = judge_sentences([(pair, row)], shown) if contradicted else []
     suspected = suspected_sentence(row.basis, pair.a, pair.b, row.difference)
@@ -129,7 +145,10 @@ def _too_few(pair: Pair, row: Difference, asked: Asked) -> list[str]:
         return [_basis(pair, row)]
     if about_equivalence(row):
         return _equivalence_sentences(row.tipping)
-    return [why_too_few(row.tipping, pair.a, pair.b), next_step(row.tipping, pair.a, pair.b, "compare", asked)]
+    return [
+        why_too_few(row.tipping, pair.a, pair.b),
+        next_step(row.tipping, pair.a, pair.b, "compare", asked),
+    ]
 
 
 def _next_steps(comparison: Comparison, pair: Pair, row: Difference, shown: Shown) -> list[str]:
@@ -139,7 +158,10 @@ def _next_steps(comparison: Comparison, pair: Pair, row: Difference, shown: Show
     if row.judge is not None and row.judge.contradicts:
         return [JUDGE_STEP]
     if row.verdict == "undecided":
-        return [power_text(comparison, row, shown), _needed(row, comparison.method) or _more_queries(comparison.method, row)]
+        return [
+            power_text(comparison, row, shown),
+            _needed(row, comparison.method) or _more_queries(comparison.method, row),
+        ]
     if row.verdict == "equivalent":
         return ["Choose between the runs by something else, such as cost or speed."]
     ahead, behind = (pair.b, row.losses) if row.verdict == "better" else (pair.a, row.wins)
@@ -150,7 +172,10 @@ def _next_steps(comparison: Comparison, pair: Pair, row: Difference, shown: Show
     return [_sensitivity(pair, row), step]
 
 
-JUDGE_STEP = "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is."
+JUDGE_STEP = (
+    "Let people grade again what they and the judge grade differently; 'idealrank judge check' "
+    "says where that is."
+)
 """Next step where a judge contradicts people."""
 
 
@@ -161,7 +186,10 @@ def _needed(row: Difference, method: Method) -> str:
 
 def _more_queries(method: Method, row: Difference) -> str:
     if method.effect is None and row.detectable_reason is None:
-        return "State the smallest difference worth finding (--effect, or effect= in Python) to learn how many queries find it."
+        return (
+            "State the smallest difference worth finding (--effect, or effect= in Python) to "
+            "learn how many queries find it."
+        )
     return "Add queries to find a smaller difference."
 
 
@@ -173,7 +201,8 @@ def power_text(comparison: Comparison, row: Difference, shown: Shown) -> str:
         return ""
     size, power = shown.number(row.detectable), f"{100 * comparison.method.power:g}%"
     return (
-        f"With these {row.n:,} queries, a true difference of {size} in changes like these would be found {power} of the time; smaller "
+        f"With these {row.n:,} queries, a true difference of {size} in changes like these "
+        f"would be found {power} of the time; smaller "
         "ones may be missed."
     )
 
@@ -185,7 +214,11 @@ def label_sentences(comparison: Comparison, asked: Asked, but: Pair | None = Non
     rows = [(pair, next(iter(pair.measures.values()))) for pair in comparison.pairs]
     clauses = [sentence(label_clause(row.basis)) for _, row in rows if row.basis is not None]
     said = [clause for clause in dict.fromkeys(clauses) if clause]
-    withheld = [(pair, row) for pair, row in rows if _is_one_sided(row) and (but is None or {pair.a, pair.b} != {but.a, but.b})]
+    withheld = [
+        (pair, row)
+        for pair, row in rows
+        if _is_one_sided(row) and (but is None or {pair.a, pair.b} != {but.a, but.b})
+    ]
     for pair, row in withheld[:1]:
         if row.basis is not None:
             said += one_sided_sentences(row.basis, pair.a, pair.b, _AGAIN, asked)
@@ -195,19 +228,30 @@ def label_sentences(comparison: Comparison, asked: Asked, but: Pair | None = Non
 
 
 def _is_one_sided(row: Difference) -> bool:
-    return row.verdict == "too few judgments" and row.basis is not None and row.basis.one_sided is not None
+    return (
+        row.verdict == "too few judgments"
+        and row.basis is not None
+        and row.basis.one_sided is not None
+    )
 
 
 def undetectable(comparison: Comparison, row: Difference) -> str:
     """Describe why no detectable difference is given, and what to do; empty if nothing differs."""
     if math.isnan(row.detectable):
-        return f"No power is stated, since {row.detectable_reason}." if row.wins or row.losses else ""
+        return (
+            f"No power is stated, since {row.detectable_reason}." if row.wins or row.losses else ""
+        )
     if comparison.method.weighted:
         return "The queries count as too few of equal weight to give a detectable difference."
     if row.wins + row.losses >= FEWEST_CHANGED:
         power = f"{100 * comparison.method.power:g}%"
-        return f"Changes like these are found less than {power} of the time, however large their mean."
-    return f"{counted(row.n, 'query is', 'queries are')} too few to show any difference by this test, however large."
+        return (
+            f"Changes like these are found less than {power} of the time, however large their mean."
+        )
+    return (
+        f"{counted(row.n, 'query is', 'queries are')} too few to show any difference by this "
+        f"test, however large."
+    )
 
 
 def _unknown(comparison: Comparison) -> list[str]:
@@ -220,8 +264,12 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
         return f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch.partition(';')[0]}"
     if is_identical(row):
         every = all(map(is_identical, pair.measures.values()))
-        return f"{pair.b} and {pair.a} are identical in every value" + ("" if every else f" of {row.measure}")
-    equivalent = f"{pair.b} and {pair.a} are equivalent, within {method.margin or 0:g} of each other"
+        return f"{pair.b} and {pair.a} are identical in every value" + (
+            "" if every else f" of {row.measure}"
+        )
+    equivalent = (
+        f"{pair.b} and {pair.a} are equivalent, within {method.margin or 0:g} of each other"
+    )
     doubted = equivalent if about_equivalence(row) else f"{pair.b} is better than {pair.a}"
     return {
         "better": f"{pair.b} is better than {pair.a}",
@@ -243,13 +291,18 @@ def judge_sentences(rows: Iterable[tuple[Pair, Difference]], shown: Shown) -> li
     """
     held = [(pair, row, row.judge) for pair, row in rows if row.judge is not None]
     against = [
-        f"{pair.b} against {pair.a} by {row.measure} is undecided: people find {shown.signed(row.difference)} and the judge "
-        f"{shown.signed(judge.difference)} ({counted(judge.n, 'query', 'queries')}), which disagree on the sign."
+        f"{pair.b} against {pair.a} by {row.measure} is undecided: people find "
+        f"{shown.signed(row.difference)} and the judge "
+        f"{shown.signed(judge.difference)} ({counted(judge.n, 'query', 'queries')}), which "
+        f"disagree on the sign."
         for pair, row, judge in held
         if judge.contradicts
     ]
     if len(against) > _CONTRADICTED:
-        against[_CONTRADICTED:] = [f"People and the judge disagree on the sign of {len(against) - _CONTRADICTED:,} more differences."]
+        against[_CONTRADICTED:] = [
+            f"People and the judge disagree on the sign of {len(against) - _CONTRADICTED:,} "
+            f"more differences."
+        ]
     return against or ([_agreed([judge.n for _, _, judge in held])] if held else [])
 
 
@@ -257,7 +310,10 @@ def _agreed(queries: Sequence[int]) -> str:
     """Say that a judge contradicts no sign, and on how many queries it was heard."""
     fewest, most = min(queries), counted(max(queries), "query", "queries")
     contradicted = "contradicts no sign" if len(queries) > 1 else "does not contradict the sign"
-    return f"The judge {contradicted} on {most if fewest == max(queries) else f'{fewest:,} to {most}'}."
+    return (
+        f"The judge {contradicted} on "
+        f"{most if fewest == max(queries) else f'{fewest:,} to {most}'}."
+    )
 
 
 def reach_sentences(pair: Pair, row: Difference) -> list[str]:
@@ -268,7 +324,9 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
     """
     if is_identical(row):
         return []
-    if row.tipping is not None and (row.verdict in ("undecided", "equivalent") or about_equivalence(row)):
+    if row.tipping is not None and (
+        row.verdict in ("undecided", "equivalent") or about_equivalence(row)
+    ):
         return []  # a tipping point, of a difference, says nothing of these
     unjudged = bool(row.unjudged_a or row.unjudged_b)
     clause = reach_text(row.tipping, row.tipping_reason if unjudged else None, pair.a, pair.b)
@@ -280,14 +338,23 @@ def bounds_sentences(row: Difference) -> list[str]:
     found = row.bounds
     if found is None or is_identical(row):
         return []
-    grades = f"If unjudged documents down to rank {found.depth} may have any grade from 0 to {found.max_grade:g}"
-    either = f", and either run may be ahead on {found.either:,} of {row.n:,} queries" if found.either else ""
+    grades = (
+        f"If unjudged documents down to rank {found.depth} may have any grade from 0 to "
+        f"{found.max_grade:g}"
+    )
+    either = (
+        f", and either run may be ahead on {found.either:,} of {row.n:,} queries"
+        if found.either
+        else ""
+    )
     return [f"{grades}, the difference is between {found.low:+.3f} and {found.high:+.3f}{either}."]
 
 
 def _equivalence_sentences(tipping: Tipping) -> list[str]:
     count = tipping.unjudged_a + tipping.unjudged_b + tipping.unjudged_both
-    documents = f"the {count:,} unjudged {'document' if count == 1 else 'documents'} within the cutoff"
+    documents = (
+        f"the {count:,} unjudged {'document' if count == 1 else 'documents'} within the cutoff"
+    )
     return [
         f"At the likely relevant share of {documents}, the runs would no longer be equivalent.",
         "Judge them, the highest ranks first, and compare again.",
@@ -305,7 +372,10 @@ def numbers_text(row: Difference, method: Method, shown: Shown | None = None) ->
         p = f"p {shown.p(row.p_equivalence or 0.0)} of a difference of the margin or more"
     means = f"{row.measure} is {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
     if math.isnan(row.interval[0]):  # the reason is long, and p is not a part of it
-        beside = f"{p}{corrected}; no interval: the {row.about} has none if a difference is 0 or two are equal in size"
+        beside = (
+            f"{p}{corrected}; no interval: the {row.about} has none if a difference is 0 or two "
+            f"are equal in size"
+        )
     else:
         beside = f"{_interval(row, shown)}, {p}{corrected}"
     return f"{means}, a difference of {shown.signed(row.difference)} ({beside})"
@@ -322,7 +392,11 @@ def _interval(row: Difference, shown: Shown) -> str:
         ends = f"from {start} up"
     elif math.isinf(low):
         ends = f"from {end} down"
-    return f"{level} interval {ends}" if row.about == "mean difference" else f"{level} interval of the {row.about} {ends}"
+    return (
+        f"{level} interval {ends}"
+        if row.about == "mean difference"
+        else f"{level} interval of the {row.about} {ends}"
+    )
 
 
 def _others(rows: Sequence[Difference]) -> list[str]:

@@ -24,8 +24,10 @@ from idealrank.measures.parse import parse_measure
 from idealrank.reports.table.digits import counted
 
 BOTH_RUNS = (
-    "for tips at, the unjudged documents of the run ahead count as not relevant; the verdict is checked twice, with relevant shares for "
-    "both runs: first likely behind and likely ahead, then the larger of the two upper limits for both; both times, the difference must "
+    "for tips at, the unjudged documents of the run ahead count as not relevant; the verdict "
+    "is checked twice, with relevant shares for "
+    "both runs: first likely behind and likely ahead, then the larger of the two upper limits "
+    "for both; both times, the difference must "
     "stay significant and keep its sign"
 )
 """The rule of the verdict in a phrase: why a difference may stand though its tipping point is
@@ -42,7 +44,9 @@ class Asked:
     paths: Mapping[str, str] = field(default_factory=dict)  # Path of each run by its name, if known
     options: tuple[str, ...] = ()  # Words of the command that say how files are read and measured
 
-    def judge_next(self, a: str, b: str, until: Literal["compare", "gate"], labels_from: str | None = None) -> str:
+    def judge_next(
+        self, a: str, b: str, until: Literal["compare", "gate"], labels_from: str | None = None
+    ) -> str:
         """Return the command that writes a sheet of the documents to judge next, until a command
         has a verdict.
         """
@@ -100,16 +104,39 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT
     if not count:
         if tipping.reaches or not tipping.unjudged_both or not tipping.significance_both:
             return ""
-        shown = f"{tipping.unjudged_both:,} unjudged {'document' if tipping.unjudged_both == 1 else 'documents'}"
-        return f"{answer.goes} if {share(tipping.significance_both)} of the {shown} that both return were relevant"
-    documents = f"the {count:,} unjudged {'document' if count == 1 else 'documents'} that only {name} returns"
+        shown = (
+            f"{tipping.unjudged_both:,} unjudged "
+            f"{'document' if tipping.unjudged_both == 1 else 'documents'}"
+        )
+        return (
+            f"{answer.goes} if {share(tipping.significance_both)} of the {shown} that both return "
+            f"were relevant"
+        )
+    documents = (
+        f"the {count:,} unjudged {'document' if count == 1 else 'documents'} that only {name} "
+        f"returns"
+    )
     other = b if tipping.side == "a" else a
-    stands = tipping.reaches and tipping.significance is not None and 0 < tipping.significance <= tipping.likely
-    ahead = f". The verdict holds if documents that only {other} returns are relevant as often as its judged ones" if stands else ""
-    return f"{_share_text(tipping, documents, answer)}. {_rate_text(tipping, name)}{ahead}{_conclusion(tipping)}"
+    stands = (
+        tipping.reaches
+        and tipping.significance is not None
+        and 0 < tipping.significance <= tipping.likely
+    )
+    ahead = (
+        f". The verdict holds if documents that only {other} returns are relevant as often as "
+        f"its judged ones"
+        if stands
+        else ""
+    )
+    return (
+        f"{_share_text(tipping, documents, answer)}. "
+        f"{_rate_text(tipping, name)}{ahead}{_conclusion(tipping)}"
+    )
 
 
-def why_too_few(tipping: Tipping, a: str, b: str, lost: str = "the difference could be chance") -> str:
+def why_too_few(
+    tipping: Tipping, a: str, b: str, lost: str = "the difference could be chance"
+) -> str:
     """Say in one sentence why there are too few judgments."""
     if not tipping.own_behind:
         if not tipping.unjudged_both or not tipping.significance_both:
@@ -121,13 +148,23 @@ def why_too_few(tipping: Tipping, a: str, b: str, lost: str = "the difference co
     name = a if tipping.side == "a" else b
     documents = f"the {counted(tipping.own_behind, 'unjudged document')} that only {name} returns"
     if not tipping.significance:
-        return f"Another test, the paired t test, does not show the difference, and {documents} may be relevant."
-    return f"If {share(tipping.significance)} of {documents} were relevant, {lost}; {_seen_there(tipping, name)}."
+        return (
+            f"Another test, the paired t test, does not show the difference, and {documents} may "
+            f"be relevant."
+        )
+    return (
+        f"If {share(tipping.significance)} of {documents} were relevant, {lost}; "
+        f"{_seen_there(tipping, name)}."
+    )
 
 
 def _seen_there(tipping: Tipping, name: str) -> str:
     """Describe the judged documents that the share is held against, in a clause."""
-    judged, exclusive, wanted = tipping.rate_judged, tipping.rate_exclusive, tipping.significance or 0.0
+    judged, exclusive, wanted = (
+        tipping.rate_judged,
+        tipping.rate_exclusive,
+        tipping.significance or 0.0,
+    )
     if judged is not None and judged >= wanted:
         return f"of the judged documents at these ranks, {share(judged)} are relevant"
     if exclusive is not None and exclusive >= wanted:
@@ -137,17 +174,28 @@ def _seen_there(tipping: Tipping, name: str) -> str:
     return f"by the judged documents at these ranks, up to {share(tipping.likely)} may be"
 
 
-def next_step(tipping: Tipping, a: str, b: str, until: Literal["compare", "gate"], asked: Asked = IN_PYTHON) -> str:
+def next_step(
+    tipping: Tipping, a: str, b: str, until: Literal["compare", "gate"], asked: Asked = IN_PYTHON
+) -> str:
     """Say which documents to judge, with the number of labels if it is known.
 
     Examples
     --------
-    >>> common = dict(side="b", significance_both=0.2, sign_both=0.3, unjudged_a=9, unjudged_b=58, unjudged_both=3)
-    >>> common |= dict(rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5)
+    >>> common = dict(
+    ...     side="b",
+    ...     significance_both=0.2,
+    ...     sign_both=0.3,
+    ...     unjudged_a=9,
+    ...     unjudged_b=58,
+    ...     unjudged_both=3,
+    ... )
+    >>> common |= dict(
+    ...     rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5
+    ... )
     >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
     >>> next_step(Tipping(**common, significance=0.12, sign=0.34), "old", "new", "compare")
     'Judge the unjudged documents that only new returns, the highest ranks first, and compare again.'
-    """
+    """  # noqa: E501
     if tipping.labels_needed is not None:
         said = f"About {counted(tipping.labels_needed, 'label')} will decide"
         if asked.paths:  # `labels_command` prints the command on a line of its own
@@ -159,7 +207,9 @@ def next_step(tipping: Tipping, a: str, b: str, until: Literal["compare", "gate"
     return f"Judge the unjudged documents{which}, the highest ranks first, and {again}."
 
 
-def labels_command(result: "Withheld", a: str, b: str, until: Literal["compare", "gate"], asked: Asked) -> list[str]:
+def labels_command(
+    result: "Withheld", a: str, b: str, until: Literal["compare", "gate"], asked: Asked
+) -> list[str]:
     """Return the lines with the command that chooses the labels for a withheld verdict; none if no
     number is known, or no files.
     """
@@ -180,7 +230,10 @@ def _share_text(tipping: Tipping, documents: str, answer: Phrases) -> str:
     if tipping.significance == 0:
         said = f"{answer.weak} as judged"
         if answer.turns and tipping.sign is not None:
-            return f"{said}. It would {answer.turns} if {share(tipping.sign)} of {documents} were relevant"
+            return (
+                f"{said}. It would {answer.turns} if {share(tipping.sign)} of {documents} were "
+                f"relevant"
+            )
         return said
     said = f"{answer.goes} if {share(tipping.significance)} of {documents} were relevant"
     if not answer.turns:
@@ -194,10 +247,21 @@ def _rate_text(tipping: Tipping, name: str) -> str:
     """Describe the shares to compare with."""
     if tipping.rate_judged is None:
         return "No document at the ranks of these documents is judged"
-    said = f"At the ranks of these documents, {share(tipping.rate_judged)} of the judged documents are relevant"
+    said = (
+        f"At the ranks of these documents, {share(tipping.rate_judged)} of the judged documents "
+        f"are relevant"
+    )
     if tipping.rate_exclusive is not None:
-        said += f", and {share(tipping.rate_exclusive)} of the judged documents that only {name} returns are relevant"
-    if not tipping.reaches and max(tipping.rate_judged, tipping.rate_exclusive or 0.0) < (tipping.significance or 0.0) <= tipping.likely:
+        said += (
+            f", and {share(tipping.rate_exclusive)} of the judged documents that only {name} "
+            f"returns are relevant"
+        )
+    if (
+        not tipping.reaches
+        and max(tipping.rate_judged, tipping.rate_exclusive or 0.0)
+        < (tipping.significance or 0.0)
+        <= tipping.likely
+    ):
         said += f". With so few judged documents, up to {share(tipping.likely)} is likely"
     return said
 
@@ -207,13 +271,19 @@ def _conclusion(tipping: Tipping) -> str:
     if tipping.reaches or tipping.significance == 0:  # what is not significant needs no explanation
         return ""
     if tipping.significance is None or tipping.significance > tipping.likely:
-        return ". But if unjudged documents of both runs are equally likely to be relevant, they may explain the difference"
+        return (
+            ". But if unjudged documents of both runs are equally likely to be relevant, they may "
+            "explain the difference"
+        )
     rates = [rate for rate in (tipping.rate_judged, tipping.rate_exclusive) if rate is not None]
     least = min(rates, default=0.0)
     if tipping.significance < least:
         far = "far " if tipping.significance <= least / 2 else ""
         those = "That is" if len(rates) == 1 else "Both shares are"
-        return f". {those} {far}more than {share(tipping.significance)}, so unjudged documents may explain the difference"
+        return (
+            f". {those} {far}more than {share(tipping.significance)}, so unjudged documents may "
+            f"explain the difference"
+        )
     return ", so unjudged documents may explain the difference"
 
 
@@ -227,7 +297,9 @@ def unknown_text(reason: str | None) -> str:
     return reason if reason.startswith(unknown) else f"{unknown} is unknown: {reason}"
 
 
-def reach_text(tipping: Tipping | None, reason: str | None, a: str, b: str, answer: Phrases = SIGNIFICANT) -> str:
+def reach_text(
+    tipping: Tipping | None, reason: str | None, a: str, b: str, answer: Phrases = SIGNIFICANT
+) -> str:
     """Either of `tipping_text` and `unknown_text`, whichever there is."""
     return unknown_text(reason) if tipping is None else tipping_text(tipping, a, b, answer)
 
@@ -256,16 +328,26 @@ def unchanged(found: Rankings | None) -> list[str]:
         return []
     if not found.queries:
         return ["The runs answer no query of these in common."]
-    rbo = [f" (RBO {mean:.2f})" for text, mean in found.mean.items() if text.startswith("RBO") and math.isfinite(mean)][:1]
+    rbo = [
+        f" (RBO {mean:.2f})"
+        for text, mean in found.mean.items()
+        if text.startswith("RBO") and math.isfinite(mean)
+    ][:1]
     depths = [text.removeprefix("Same@") for text in found.mean if text.startswith("Same@")]
-    depths = [depth for depth in depths if found.mean.keys() >= {f"Same(order=any)@{depth}", f"overlap@{depth}"}]
+    depths = [
+        depth
+        for depth in depths
+        if found.mean.keys() >= {f"Same(order=any)@{depth}", f"overlap@{depth}"}
+    ]
     # two cutoffs beyond short lists look at the same ranks
     said = list(dict.fromkeys(_at(depth, found) for depth in depths))
     return [one + (rbo[0] if rbo and not number else "") + "." for number, one in enumerate(said)]
 
 
 def _at(depth: str, found: Rankings) -> str:
-    same, in_any_order = (round(found.queries * found.mean[f"{text}@{depth}"]) for text in ("Same", "Same(order=any)"))
+    same, in_any_order = (
+        round(found.queries * found.mean[f"{text}@{depth}"]) for text in ("Same", "Same(order=any)")
+    )
     shared = found.mean[f"overlap@{depth}"]
     what, ranks = _looked_at(depth, found)
     if same == found.queries:
@@ -299,7 +381,11 @@ def _looked_at(depth: str, found: Rankings) -> tuple[str, int | None]:
     return ("The first result is" if most == 1 else f"The first {most:,} results are"), most
 
 
-_NUMBERS = dict(enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=1))
+_NUMBERS = dict(
+    enumerate(
+        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=1
+    )
+)
 # with too few judgments, a difference is not put into plain words
 _SAID = ("better", "worse", "equivalent", "undecided")
 _SMALL = 0.05  # counts below it round to 0.0 and get two digits
@@ -333,7 +419,10 @@ def plain_effect(row: Difference) -> str:
     if row.about != "mean difference" or not math.isfinite(high - low):
         return "" if row.verdict == "undecided" else text  # nothing then says that it may be chance
     near, far = sorted((low, high), key=abs)
-    crossing, same = f"{_count(low, digits)} fewer to {_count(high, digits)} more", f"{_count(near, digits)} to {_count(far, digits)}"
+    crossing, same = (
+        f"{_count(low, digits)} fewer to {_count(high, digits)} more",
+        f"{_count(near, digits)} to {_count(far, digits)}",
+    )
     between = crossing if low < 0 < high else f"{same} {_word(far)}"
     return f"{text} ({100 * row.level:g}% interval: {between})"
 
@@ -343,21 +432,42 @@ def _counts(row: Difference) -> tuple[float, str, int] | None:
     nothing.
     """
     measure = _measure(row)
-    if measure is None or not measure.counts or measure.judged_only or not isinstance(measure.cutoff, int):
+    if (
+        measure is None
+        or not measure.counts
+        or measure.judged_only
+        or not isinstance(measure.cutoff, int)
+    ):
         return None
-    k, grade = measure.cutoff, "" if (rel := _rel(measure)) is None else f" of grade {number_text(rel)} or more"
+    k, grade = (
+        measure.cutoff,
+        "" if (rel := _rel(measure)) is None else f" of grade {number_text(rel)} or more",
+    )
     first = "as the first result" if k == 1 else f"in the first {_number(k)}"
-    one, several = (f"result{ending}{grade}" if grade else f"relevant result{ending}" for ending in ("", "s"))
+    one, several = (
+        f"result{ending}{grade}" if grade else f"relevant result{ending}" for ending in ("", "s")
+    )
     if measure.counts == "documents":
         documents = f"documents{grade}" if grade else "relevant documents"
         return 100.0, f"of every 100 {documents} {first}", 0
     if measure.counts == "queries" or k == 1:
-        return 100.0, f"queries in 100 with a {one} {first}" if k > 1 else f"queries in 100 whose first result is {_is(grade)}", 0
+        return (
+            100.0,
+            f"queries in 100 with a {one} {first}"
+            if k > 1
+            else f"queries in 100 whose first result is {_is(grade)}",
+            0,
+        )
     return float(k), f"{several} in {_number(k)}", 1
 
 
 def _is_precision_at(cutoff: Cutoff | None, measure: Measure | None) -> bool:
-    return measure is not None and measure.counts == "results" and measure.cutoff == cutoff and _rel(measure) is None
+    return (
+        measure is not None
+        and measure.counts == "results"
+        and measure.cutoff == cutoff
+        and _rel(measure) is None
+    )
 
 
 def _rel(measure: Measure) -> float | None:
@@ -386,4 +496,6 @@ def _word(value: float) -> str:
 def _count(value: float, digits: int) -> str:
     """Without its sign; two digits where so few decimals would be 0."""
     size = abs(value)
-    return f"{size:.{digits}f}" if not size or size >= _SMALL * 10 ** (1 - digits) else f"{size:.1g}"
+    return (
+        f"{size:.{digits}f}" if not size or size >= _SMALL * 10 ** (1 - digits) else f"{size:.1g}"
+    )

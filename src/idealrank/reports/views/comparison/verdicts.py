@@ -54,48 +54,88 @@ class VerdictMark:
     section: Literal["passed", "closed", "unreached"] = "unreached"
 
 
-_UNDECIDED = VerdictMark(word="undecided", caption="without a significant difference (p above {level})")
+_UNDECIDED = VerdictMark(
+    word="undecided", caption="without a significant difference (p above {level})"
+)
 
 # A new state needs one value here; without it, it looks as undecided does, in its own word.
 MARKS: Mapping[str, VerdictMark] = {
     "better": VerdictMark(
-        word="better", symbol="", paper="▲", star="*", variant="++", tone="better", side="better",
-        decided=True, shape="", caption="with a better run",
+        word="better",
+        symbol="",
+        paper="▲",
+        star="*",
+        variant="++",
+        tone="better",
+        side="better",
+        decided=True,
+        shape="",
+        caption="with a better run",
     ),
     "worse": VerdictMark(
-        word="worse", symbol="", paper="▼", star="*", variant="--", tone="worse", side="worse",
-        decided=True, shape="", caption="with a better run",
+        word="worse",
+        symbol="",
+        paper="▼",
+        star="*",
+        variant="--",
+        tone="worse",
+        side="worse",
+        decided=True,
+        shape="",
+        caption="with a better run",
     ),
     "equivalent": VerdictMark(
-        word="equivalent", symbol="~", variant="~", tone="", decided=True,
+        word="equivalent",
+        symbol="~",
+        variant="~",
+        tone="",
+        decided=True,
         caption="that are equivalent (within {margin})",
     ),
     "undecided": _UNDECIDED,
     CONTRADICTED: VerdictMark(
-        word="undecided", caption="on whose sign people and the judge disagree (p {p})",
-        case="skipped", annotation="warning", tracker=TOO_FEW,
+        word="undecided",
+        caption="on whose sign people and the judge disagree (p {p})",
+        case="skipped",
+        annotation="warning",
+        tracker=TOO_FEW,
     ),
     IDENTICAL: VerdictMark(word=IDENTICAL, symbol="=", caption="with equal values on every query"),
     TOO_FEW: VerdictMark(
-        word=TOO_FEW, symbol="?", paper="?", star="?", variant="?", side="withheld", shape="cross",
+        word=TOO_FEW,
+        symbol="?",
+        paper="?",
+        star="?",
+        variant="?",
+        side="withheld",
+        shape="cross",
         caption="with too few judgments to decide (p {p})",
-        case="skipped", annotation="warning", tracker=TOO_FEW,
+        case="skipped",
+        annotation="warning",
+        tracker=TOO_FEW,
     ),
     "passed": VerdictMark(word="passed", tone="", decided=True, tracker="open", section="passed"),
     "failed": VerdictMark(
-        word="failed", tone="worse", decided=True, case="failure", annotation="error",
-        tracker="closed", section="closed",
+        word="failed",
+        tone="worse",
+        decided=True,
+        case="failure",
+        annotation="error",
+        tracker="closed",
+        section="closed",
     ),
     # A person accepted the run of a closed gate.
     "accepted": VerdictMark(word="accepted", decided=True, tracker="accepted"),
     "kept": VerdictMark(word="kept", tone="", decided=True),
-    "broken": VerdictMark(word="broken", tone="worse", decided=True, case="failure", annotation="error"),
+    "broken": VerdictMark(
+        word="broken", tone="worse", decided=True, case="failure", annotation="error"
+    ),
     # Companions close no gate, whatever they show.
     "companion": VerdictMark(word="companion"),
     "companion, would fail": VerdictMark(word="companion, would fail"),
     f"companion, {TOO_FEW}": VerdictMark(word=f"companion, {TOO_FEW}"),
     "companion, undecided": VerdictMark(word="companion, undecided"),
-}  # fmt: skip
+}
 
 
 def mark(state: str) -> VerdictMark:
@@ -250,9 +290,15 @@ def counts_unlabelled(row: Difference) -> bool:
 def basis_notes(rows: Iterable[tuple[Pair, Difference]], *, marked: bool = True) -> list[str]:
     """List notes on what the verdicts of a table rest on where documents are unjudged."""
     held = [(pair, row) for pair, row in rows if not pair.mismatch]
-    notes = [f"{UNLABELLED.capitalize()}."] if any(counts_unlabelled(row) for _, row in held) else []
+    notes = (
+        [f"{UNLABELLED.capitalize()}."] if any(counts_unlabelled(row) for _, row in held) else []
+    )
     if any(not row.error_rate_known for _, row in held):
-        notes.append(f"{CAUTION} {RATE_UNKNOWN}." if marked else "Too few queries to know the error rate of every verdict.")
+        notes.append(
+            f"{CAUTION} {RATE_UNKNOWN}."
+            if marked
+            else "Too few queries to know the error rate of every verdict."
+        )
     doubtful = [(pair, row) for pair, row in held if many_unjudged(row)]
     if not doubtful:
         return notes

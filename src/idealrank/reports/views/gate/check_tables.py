@@ -4,7 +4,12 @@ from idealrank.analysis.gate import Check, Gated
 from idealrank.analysis.gate.outcome import QueryDrop
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell
 from idealrank.reports.table.text import clipped
-from idealrank.reports.views.comparison.verdicts import IDENTICAL, caution_mark_of_check, is_identical, mark_of_check
+from idealrank.reports.views.comparison.verdicts import (
+    IDENTICAL,
+    caution_mark_of_check,
+    is_identical,
+    mark_of_check,
+)
 from idealrank.reports.views.gate.sentences import COMPANION, RATE_MARKED
 
 _NAME = 24
@@ -16,19 +21,36 @@ def checks_table(gated: Gated, places: int, *, clip: int | None = _NAME) -> Tabl
     """A row a check; names of baselines of at most `clip` letters."""
     columns: list[Column[Check]] = [
         Column(title="measure", cell=lambda check: check.measure),
-        Column(title="baseline", cell=lambda check: check.baseline if clip is None else clipped(check.baseline, clip)),
-        Column(title="before", kind="number", cell=lambda check: number_cell(check.mean_baseline, places)),
+        Column(
+            title="baseline",
+            cell=lambda check: check.baseline if clip is None else clipped(check.baseline, clip),
+        ),
+        Column(
+            title="before",
+            kind="number",
+            cell=lambda check: number_cell(check.mean_baseline, places),
+        ),
         Column(title="now", kind="number", cell=lambda check: number_cell(check.mean_run, places)),
         Column(
             title="difference",
             kind="number",
-            cell=lambda check: number_cell(check.difference, places, signed=True, tone="worse" if _shut(check) else ""),
+            cell=lambda check: number_cell(
+                check.difference, places, signed=True, tone="worse" if _shut(check) else ""
+            ),
         ),
-        Column(title="bound", kind="number", cell=lambda check: number_cell(check.bound, places, signed=True)),
+        Column(
+            title="bound",
+            kind="number",
+            cell=lambda check: number_cell(check.bound, places, signed=True),
+        ),
         Column(title="1-sided p", kind="number", cell=lambda check: p_cell(check.p_corrected)),
         Column(title="2-sided p", kind="number", cell=lambda check: p_cell(check.p_two_sided)),
         Column(title="+/=/-", kind="number", cell=_wins),
-        Column(title="detectable", kind="number", cell=lambda check: number_cell(check.detectable, places, tone="quiet")),
+        Column(
+            title="detectable",
+            kind="number",
+            cell=lambda check: number_cell(check.detectable, places, tone="quiet"),
+        ),
         Column(title="verdict", cell=lambda check: _verdict(check, gated)),
     ]
     notes = [] if all(check.decides for check in gated.checks) else [COMPANION]
@@ -57,7 +79,12 @@ def _verdict(check: Check, gated: Gated) -> Cell:
     # Equal values pass, unless a strict gate has too few queries: then its verdict matters more.
     same = check.decides and is_identical(check) and not shut
     verdict = IDENTICAL if same else mark_of_check(check, gated).word
-    return Cell(verdict, mark=caution_mark_of_check(check), strong=check.decides and not check.passed, tone=tone)
+    return Cell(
+        verdict,
+        mark=caution_mark_of_check(check),
+        strong=check.decides and not check.passed,
+        tone=tone,
+    )
 
 
 def with_worst(gated: Gated) -> list[Check]:
@@ -74,9 +101,16 @@ def worst_table(check: Check, *, many: bool = False) -> Table:
         Column(title="query", cell=lambda one: clipped(one.query, 40)),
         Column(title="before", kind="number", cell=lambda one: number_cell(one.baseline)),
         Column(title="now", kind="number", cell=lambda one: number_cell(one.run)),
-        Column(title="difference", kind="number", cell=lambda one: number_cell(one.difference, signed=True, tone="worse")),
+        Column(
+            title="difference",
+            kind="number",
+            cell=lambda one: number_cell(one.difference, signed=True, tone="worse"),
+        ),
     ]
     if any(drop.text for drop in shown):
         columns.append(Column(title="text", cell=lambda drop: clipped(drop.text or "", _TEXT)))
-    title = f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)"
+    title = (
+        f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are "
+        f"worse)"
+    )
     return Table.of(columns, shown, title=title)

@@ -13,7 +13,15 @@ from idealrank.evaluation.coverage import MANY_UNJUDGED
 from idealrank.reports.table.cells import Cell, Column, Table, number_cell, share_cell
 from idealrank.reports.table.digits import USUAL, counted, number, p_text
 from idealrank.reports.table.records import SCHEMA
-from idealrank.reports.table.text import MethodLines, MoreLines, Part, clipped, filled, parts_text, wrapped
+from idealrank.reports.table.text import (
+    MethodLines,
+    MoreLines,
+    Part,
+    clipped,
+    filled,
+    parts_text,
+    wrapped,
+)
 from idealrank.reports.views.comparison.label_phrases import (
     counts_sentence,
     label_clause,
@@ -75,21 +83,32 @@ def gate_parts(
     parts += [checks_table(gated, places)] if gated.checks else []
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in with_worst(gated)]
     parts += [_unjudged(gated, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
-    parts += [] if gated.mismatches else [labels_note(gated.labels, [check.basis for check in gated.checks], asked)]
+    parts += (
+        []
+        if gated.mismatches
+        else [labels_note(gated.labels, [check.basis for check in gated.checks], asked)]
+    )
     if (check := withheld(gated)) is not None and not is_anchored(check):
         parts += [labels_command(check, check.baseline, gated.run, "gate", asked)]
     measures = list(dict.fromkeys(check.measure for check in gated.checks))
     return [*parts, _rule(gated, policy_file), paragraph(gated.convention, measures)]
 
 
-def gate_text(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", digits: int | None = None) -> str:
+def gate_text(
+    gated: Gated, notes: Sequence[str] = (), policy_file: str = "", digits: int | None = None
+) -> str:
     """Return the report as text."""
     return parts_text(gate_parts(gated, notes, policy_file, digits))
 
 
 def gate_json(gated: Gated, notes: Sequence[str] = (), policy_file: str = "") -> str:
     """JSON text; float64 in the shortest form that reads back, null for what is not finite."""
-    said = {"notes": list(notes), "policy_file": policy_file or None, "schema": SCHEMA, "version": __version__}
+    said = {
+        "notes": list(notes),
+        "policy_file": policy_file or None,
+        "schema": SCHEMA,
+        "version": __version__,
+    }
     return json.dumps(gated.as_dict() | said, indent=2) + "\n"
 
 
@@ -132,7 +151,10 @@ def _doubt(gated: Gated, check: Check) -> str:
 def _as_asked(gated: Gated, check: Check) -> str:
     """Say that the policy decides, in a clause."""
     is_judge = is_contradicted(check, gated.policy.alpha)
-    return f"as the policy asks if {'people and the judge disagree' if is_judge else 'there are too few judgments'}"
+    return (
+        f"as the policy asks if "
+        f"{'people and the judge disagree' if is_judge else 'there are too few judgments'}"
+    )
 
 
 def _size(gated: Gated, check: Check, places: int) -> str:
@@ -145,9 +167,17 @@ def _size(gated: Gated, check: Check, places: int) -> str:
         return f"by {check.measure}, {means} in {check.baseline}; {ruled_out}"
     if check.difference * check.direction > 0:  # a judge contradicts a gain
         gain = number(check.difference, places, signed=True)
-        return f"by {check.measure}, {means} in {check.baseline}, a difference of {gain} (p of a {_drop(check)}: {p})"
-    beyond = f", more than the accepted {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
-    return f"by {check.measure}, {means} in {check.baseline}, a {_drop(check)} of {drop}{beyond} (p {p})"
+        return (
+            f"by {check.measure}, {means} in {check.baseline}, a difference of {gain} (p of a "
+            f"{_drop(check)}: {p})"
+        )
+    beyond = (
+        f", more than the accepted {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
+    )
+    return (
+        f"by {check.measure}, {means} in {check.baseline}, a {_drop(check)} of {drop}{beyond} (p "
+        f"{p})"
+    )
 
 
 def _why_closed(gated: Gated, check: Check, places: int) -> str:
@@ -156,11 +186,22 @@ def _why_closed(gated: Gated, check: Check, places: int) -> str:
         return _not_shown_harmless(gated, check, places)
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     if not gated.policy.strict:
-        drop, p = number(abs(check.difference), places), p_text(check.p_corrected, gated.policy.alpha)
-        beyond = f", more than the accepted {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
+        drop, p = (
+            number(abs(check.difference), places),
+            p_text(check.p_corrected, gated.policy.alpha),
+        )
+        beyond = (
+            f", more than the accepted {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
+        )
         size = f"{means}, a {_drop(check)} of {drop}{beyond} (p {p})"
-        return f": by {check.measure}, {subject_of(gated, check, str)} is worse than {check.baseline}: {size}"
-    start = f": by {check.measure}, {gated.run} may be more than {gated.policy.margin:g} worse than {check.baseline} ({means})"
+        return (
+            f": by {check.measure}, {subject_of(gated, check, str)} is worse than "
+            f"{check.baseline}: {size}"
+        )
+    start = (
+        f": by {check.measure}, {gated.run} may be more than {gated.policy.margin:g} worse than "
+        f"{check.baseline} ({means})"
+    )
     if math.isinf(check.bound):
         return f"{start}: these queries are too few to exclude it"
     return f"{start}: the true {_drop(check)} may be as large as {number(abs(check.bound), places)}"
@@ -173,14 +214,21 @@ def _not_shown_harmless(gated: Gated, check: Check, places: int) -> str:
     if is_contradicted(check, gated.policy.alpha):
         about = f"{subject_of(gated, check, str)} is better or worse than {check.baseline}"
         return f": people and the judge disagree on whether {about}: {_size(gated, check, places)}"
-    means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)} in {check.baseline}"
+    means = (
+        f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)} in "
+        f"{check.baseline}"
+    )
     p = p_text(check.p_corrected, gated.policy.alpha)
     if gated.policy.strict:
         margin = f"{gated.policy.margin:g}"
         short = f"{check.measure} is {means}, and a {_drop(check)} of {margin} or more is ruled out"
-        return f", with too few judgments: {short} only if unjudged documents are not relevant (p {p})"
+        return (
+            f", with too few judgments: {short} only if unjudged documents are not relevant (p {p})"
+        )
     drop = number(abs(check.difference), places)
-    beyond = f", more than the accepted {gated.policy.tolerance:g}," if gated.policy.tolerance else ""
+    beyond = (
+        f", more than the accepted {gated.policy.tolerance:g}," if gated.policy.tolerance else ""
+    )
     harm = f"a {_drop(check)} of {drop}{beyond} that cannot be shown to be harmless (p {p})"
     whose = f" of {subject_of(gated, check, str)}" if is_anchored(check) else ""
     return f", with too few judgments: {check.measure}{whose} is {means}, {harm}"
@@ -189,24 +237,41 @@ def _not_shown_harmless(gated: Gated, check: Check, places: int) -> str:
 def _why_open(gated: Gated, places: int) -> str:
     if not gated.checks:
         return f"there is no baseline yet to compare {gated.run} with"
-    against, by = " or ".join(replaceable(gated)), _listed(dict.fromkeys(check.measure for check in gated.deciding))
+    against, by = (
+        " or ".join(replaceable(gated)),
+        _listed(dict.fromkeys(check.measure for check in gated.deciding)),
+    )
     if all(is_identical(check) for check in gated.deciding):
         return f"by {by}, {gated.run} has the same value as {against} on every query"
     if gated.policy.strict:
-        return f"by {by}, {gated.run} is shown to be less than {gated.policy.margin:g} worse than {against}"
+        return (
+            f"by {by}, {gated.run} is shown to be less than {gated.policy.margin:g} worse than "
+            f"{against}"
+        )
     first = gated.deciding[0]
     means = f"{number(first.mean_run, places)} against {number(first.mean_baseline, places)}"
     gained = (first.mean_run - first.mean_baseline) * first.direction > 0
-    p = "" if gained else f"; p of a {_drop(first)}: {p_text(first.p_corrected, gated.policy.alpha)}"
+    p = (
+        ""
+        if gained
+        else f"; p of a {_drop(first)}: {p_text(first.p_corrected, gated.policy.alpha)}"
+    )
     only = f" ({means}{p})" if len(gated.deciding) == 1 else ""
     if gained and only:
-        higher = f"{number(abs(first.difference), places)} {'higher' if first.direction > 0 else 'lower'}"
+        higher = (
+            f"{number(abs(first.difference), places)} "
+            f"{'higher' if first.direction > 0 else 'lower'}"
+        )
         return f"by {by}, {gated.run} is {higher} than {against}{only}"
     anchors = [check.baseline for check in gated.deciding if is_anchored(check)]
     beside = f", nor is its mean with the last accepted runs, than {anchors[0]}" if anchors else ""
     if gated.policy.tolerance:
         larger = f"is not shown to be larger than {gated.policy.tolerance:g}"
-        beside = f", nor is that of its mean with the last accepted runs, from {anchors[0]}" if anchors else ""
+        beside = (
+            f", nor is that of its mean with the last accepted runs, from {anchors[0]}"
+            if anchors
+            else ""
+        )
         return f"by {by}, the drop from {against} to {gated.run} {larger}{only}{beside}"
     return f"by {by}, {gated.run} is not shown to be worse than {against}{only}{beside}"
 
@@ -223,38 +288,83 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
         return Told.of([said, *missing], [])
     seen = seen_text(gated, places)
     more = [_reason(gated, check, places) for check in gated.deciding if not is_identical(check)]
-    more += [*gated.margin_scales, *_labels_of_others(gated), *one_sided(gated, more), *seen, *unseen(gated), *_level(gated)]
+    more += [
+        *gated.margin_scales,
+        *_labels_of_others(gated),
+        *one_sided(gated, more),
+        *seen,
+        *unseen(gated),
+        *_level(gated),
+    ]
     if doubtful is not None:
         if gated.outcome == TOO_FEW or doubtful.outcome == "failed":
             why = _why_doubted(gated, doubtful)
-            look = "'idealrank why' lists the queries with unjudged documents, and 'idealrank explain' lists the documents of a query."
-            return Told.of([said, *missing, why, *_steps(gated, asked)], [_basis(gated, doubtful), look, *more])
-        return Told.of([said, *missing, _why_doubted(gated, doubtful), *_steps(gated, asked)], [_basis(gated, doubtful), *more])
+            look = (
+                "'idealrank why' lists the queries with unjudged documents, and 'idealrank "
+                "explain' lists the documents of a query."
+            )
+            return Told.of(
+                [said, *missing, why, *_steps(gated, asked)], [_basis(gated, doubtful), look, *more]
+            )
+        return Told.of(
+            [said, *missing, _why_doubted(gated, doubtful), *_steps(gated, asked)],
+            [_basis(gated, doubtful), *more],
+        )
     checks, broken = failed(gated)
     if checks:
         step = "Add queries, or accept a larger drop."
         if checks[0].losses:
-            step = "The queries that fell most are listed below; 'idealrank why' shows the documents behind them."
+            step = (
+                "The queries that fell most are listed below; 'idealrank why' shows the documents "
+                "behind them."
+            )
         step += _or_accept(gated)
-        suspected = suspected_sentence(checks[0].basis, checks[0].baseline, gated.run, checks[0].difference)
-        return Told.of([said, *missing, suspected, _basis(gated, checks[0]), _sensitivity(gated, checks[0]), step], more)
+        suspected = suspected_sentence(
+            checks[0].basis, checks[0].baseline, gated.run, checks[0].difference
+        )
+        return Told.of(
+            [
+                said,
+                *missing,
+                suspected,
+                _basis(gated, checks[0]),
+                _sensitivity(gated, checks[0]),
+                step,
+            ],
+            more,
+        )
     if broken:
         step = "The contracts are listed below; 'idealrank explain' shows the documents of a query."
         return Told.of([said, *missing, step], more)
     if caution := hidden_drop(gated, str, asked):
-        return Told.of([said, *missing, caution[0], *(_basis(gated, check) for check in gated.deciding[:1]), caution[1]], more)
+        return Told.of(
+            [
+                said,
+                *missing,
+                caution[0],
+                *(_basis(gated, check) for check in gated.deciding[:1]),
+                caution[1],
+            ],
+            more,
+        )
     basis = [_basis(gated, check) for check in gated.deciding[:1]]
     return Told.of([said, *missing, *basis, *seen, *_larger(gated)], more)
 
 
 def _steps(gated: Gated, asked: Asked) -> list[str]:
     """Explain the exit code if neither open nor closed, and say what to do."""
-    return next_step(gated, str, asked) or [f"{judgments_step(gated, str, asked)}{_or_accept(gated)}"]
+    return next_step(gated, str, asked) or [
+        f"{judgments_step(gated, str, asked)}{_or_accept(gated)}"
+    ]
 
 
 def _or_accept(gated: Gated) -> str:
     """Offer to accept a drop by name, where a baseline file can record it."""
-    return " --accept REASON records that you accept the drop." if gated.series is not None and gated.acceptance is None else ""
+    return (
+        " --accept REASON records that you accept the drop."
+        if gated.series is not None and gated.acceptance is None
+        else ""
+    )
 
 
 def _why_doubted(gated: Gated, check: Check) -> str:
@@ -262,7 +372,10 @@ def _why_doubted(gated: Gated, check: Check) -> str:
     if judge is None or not is_contradicted(check, gated.policy.alpha):
         return why_withheld(gated, check, str)
     queries = counted(judge.n, "query", "queries")
-    return f"People find {check.difference:+.4f} and the judge {judge.difference:+.4f} on {queries}, which disagree on the sign."
+    return (
+        f"People find {check.difference:+.4f} and the judge {judge.difference:+.4f} on {queries}, "
+        f"which disagree on the sign."
+    )
 
 
 def _basis(gated: Gated, check: Check) -> str:
@@ -287,7 +400,11 @@ def _labels_of_others(gated: Gated) -> list[str]:
     says it.
     """
     clauses = [(check, reach_text(gated, check, str)) for check in gated.checks if check.carried]
-    return [f"{check.measure} against {check.baseline}: {clause}." for check, clause in clauses if clause]
+    return [
+        f"{check.measure} against {check.baseline}: {clause}."
+        for check, clause in clauses
+        if clause
+    ]
 
 
 def _larger(gated: Gated) -> list[str]:
@@ -326,8 +443,14 @@ def seen_text(gated: Gated, places: int) -> list[str]:
         if flips := few_flips(check):
             return [f"{flips} {gated.policy.alpha:.2g}{by}{passes}."]
         if gated.weighted:
-            return [f"The queries count as too few of equal weight to give a detectable {_drop(check)}{by}."]
-        return [f"{counted(check.n, 'query is', 'queries are')} too few to show any {_drop(check)}{by}, however large{passes}."]
+            return [
+                f"The queries count as too few of equal weight to give a detectable "
+                f"{_drop(check)}{by}."
+            ]
+        return [
+            f"{counted(check.n, 'query is', 'queries are')} too few to show any "
+            f"{_drop(check)}{by}, however large{passes}."
+        ]
     if math.isinf(check.detectable) or math.isinf(check.bound):
         return ["With so few queries, a strict gate passes only an identical run."]
     return _power(gated, check, places, by)
@@ -339,7 +462,8 @@ def _power(gated: Gated, check: Check, places: int, by: str) -> list[str]:
         return [f"No power is stated{by}, since {check.detectable_reason}."]
     if check.detectable < 0:
         return [
-            f"Even a run that is truly better by {number(-check.detectable, places)}{by} fails 80% of the time: "
+            f"Even a run that is truly better by {number(-check.detectable, places)}{by} "
+            f"fails 80% of the time: "
             "so few queries need a larger margin."
         ]
     queries = "this query" if check.n == 1 else f"these {check.n:,} queries"
@@ -357,7 +481,9 @@ def _nothing_changed(gated: Gated) -> str:
     said = f"No value changed on {counted(n, 'query', 'queries')}"
     if gated.clustered:  # queries of one cluster are no independent witnesses
         return f"{said}, so the gate says nothing about changes on other queries."
-    return f"{said}, but a change that affects up to {_hidden(gated)} of such queries can pass unseen."
+    return (
+        f"{said}, but a change that affects up to {_hidden(gated)} of such queries can pass unseen."
+    )
 
 
 def _hidden(gated: Gated) -> str:
@@ -367,7 +493,11 @@ def _hidden(gated: Gated) -> str:
 
 def _level(gated: Gated) -> list[str]:
     """State the level of what can pass unseen where nothing changed."""
-    if not gated.checks or gated.clustered or not all(is_identical(check) for check in gated.deciding):
+    if (
+        not gated.checks
+        or gated.clustered
+        or not all(is_identical(check) for check in gated.deciding)
+    ):
         return []
     return [f"The share of {_hidden(gated)} is an upper limit at level {1 - gated.policy.alpha:g}."]
 
@@ -380,15 +510,31 @@ def _unjudged(gated: Gated, places: int) -> Part:
     columns: list[Column[Check]] = [
         Column(title="measure", cell=lambda check: check.measure),
         Column(title="baseline", cell=lambda check: clipped(check.baseline, _NAME)),
-        Column(title="unjudged before", kind="number", cell=lambda check: share_cell(check.unjudged_baseline)),
-        Column(title="unjudged now", kind="number", cell=lambda check: share_cell(check.unjudged_run)),
+        Column(
+            title="unjudged before",
+            kind="number",
+            cell=lambda check: share_cell(check.unjudged_baseline),
+        ),
+        Column(
+            title="unjudged now", kind="number", cell=lambda check: share_cell(check.unjudged_run)
+        ),
     ]
     if any(check.difference_judged is not None for check in checks):
         judged = partial(_judged, places=places)
         columns.append(Column(title="difference on judged documents", kind="number", cell=judged))
-    shares = [share for check in checks for share in (check.unjudged_baseline, check.unjudged_run) if share is not None]
+    shares = [
+        share
+        for check in checks
+        for share in (check.unjudged_baseline, check.unjudged_run)
+        if share is not None
+    ]
     counted_as = {label_clause(check.basis) for check in checks} - {""}  # said above
-    many = max(shares) >= MANY_UNJUDGED and not counted_as and not hidden_drop(gated) and gated.convention.alignment.unjudged != "skipped"
+    many = (
+        max(shares) >= MANY_UNJUDGED
+        and not counted_as
+        and not hidden_drop(gated)
+        and gated.convention.alignment.unjudged != "skipped"
+    )
     return Table.of(columns, checks, notes=(_LOW,) if many else ())
 
 
@@ -406,8 +552,14 @@ def _contracts(gated: Gated) -> Part:
     columns: list[Column[KeptContract]] = [
         Column(title="query", cell=lambda one: clipped(one.contract.query, 40)),
         Column(title="measure", cell=lambda one: one.measure),
-        Column(title="demanded", kind="number", cell=lambda one: _demanded(one.demanded, "a value")),
-        Column(title="found", kind="number", cell=lambda one: _demanded(one.found, "no value")._replace(tone="worse")),
+        Column(
+            title="demanded", kind="number", cell=lambda one: _demanded(one.demanded, "a value")
+        ),
+        Column(
+            title="found",
+            kind="number",
+            cell=lambda one: _demanded(one.found, "no value")._replace(tone="worse"),
+        ),
         Column(title="demanded by", cell=_demanded_by),
     ]
     return Table.of(columns, broken, title=title)
@@ -418,18 +570,27 @@ def _demanded(value: float, without: str) -> Cell:
 
 
 def _demanded_by(kept: KeptContract) -> str:
-    return ", ".join(part for part in (kept.contract.place, f"its value in {kept.baseline}" if kept.baseline else "") if part)
+    return ", ".join(
+        part
+        for part in (kept.contract.place, f"its value in {kept.baseline}" if kept.baseline else "")
+        if part
+    )
 
 
 def _of_contract(kept: KeptContract) -> str:
-    found = "no value, because no such query is scored" if math.isnan(kept.found) else f"{kept.found:.4f}"
+    found = (
+        "no value, because no such query is scored"
+        if math.isnan(kept.found)
+        else f"{kept.found:.4f}"
+    )
     demanded = "some" if math.isnan(kept.demanded) else f"{kept.demanded:.4f}"
     return f"query {kept.contract.query}: {kept.measure} {found}, demanded {demanded}"
 
 
 def _left_out(checks: Sequence[Check]) -> list[str]:
     return [
-        f"{check.measure}: {counted(check.excluded_queries, 'query', 'queries')} left out, not scored in both {check.baseline} and the run"
+        f"{check.measure}: {counted(check.excluded_queries, 'query', 'queries')} left out, "
+        f"not scored in both {check.baseline} and the run"
         for check in checks
         if check.excluded_queries
     ]
@@ -444,7 +605,11 @@ def _rule(gated: Gated, policy_file: str) -> MethodLines:
     rule = f"passes if {rule_text(gated)}"
     phrases, tested = [rule], families(gated)
     if gated.checks:
-        drawn = f"{gated.n_resamples:,} draws, seed {gated.seed} derived from the values" if gated.n_resamples else "exact, over all signs"
+        drawn = (
+            f"{gated.n_resamples:,} draws, seed {gated.seed} derived from the values"
+            if gated.n_resamples
+            else "exact, over all signs"
+        )
         phrases += ["sign-flip permutation test of each difference, one-sided", drawn]
         phrases += tested
         end = "worse" if gated.policy.strict else "better"
@@ -456,6 +621,10 @@ def _rule(gated: Gated, policy_file: str) -> MethodLines:
             "+/=/-: queries on which the run is better, equal, worse",
             "detectable: the smallest true drop that this gate finds 80% of the time",
         ]
-    last = design_phrases(weighted=gated.weighted, clustered=gated.clustered, judgments=gated.judgments)
+    last = design_phrases(
+        weighted=gated.weighted, clustered=gated.clustered, judgments=gated.judgments
+    )
     last += [f"policy from {policy_file}"] if policy_file else []
-    return MethodLines(["rule", *wrapped("; ".join([*phrases, *last]))], rule, *tested[1:][-1:], *last)
+    return MethodLines(
+        ["rule", *wrapped("; ".join([*phrases, *last]))], rule, *tested[1:][-1:], *last
+    )

@@ -11,7 +11,14 @@ from typing import Any
 from idealrank.analysis.gate.outcome import Check, Gated, KeptContract, QueryDrop
 from idealrank.reports.table.digits import USUAL, number
 from idealrank.reports.views.comparison.phrases import sentence
-from idealrank.reports.views.comparison.verdicts import RATE_UNKNOWN, VerdictMark, mark, mark_of_check, mark_of_contract, state_of_check
+from idealrank.reports.views.comparison.verdicts import (
+    RATE_UNKNOWN,
+    VerdictMark,
+    mark,
+    mark_of_check,
+    mark_of_contract,
+    state_of_check,
+)
 from idealrank.reports.views.conventions import cautioned
 from idealrank.reports.views.gate.sentences import (
     ANCHORED,
@@ -46,12 +53,23 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     attributes = {"tests": str(len(marks)), "failures": str(cases["failure"]), "errors": "0"}
     skipped = str(cases["skipped"])
     root = ET.Element("testsuites", {"name": "idealrank gate", **attributes})
-    suite = ET.SubElement(root, "testsuite", {"name": _fit(f"idealrank gate {gated.run}"), **attributes, "skipped": skipped, "time": "0"})
+    suite = ET.SubElement(
+        root,
+        "testsuite",
+        {
+            "name": _fit(f"idealrank gate {gated.run}"),
+            **attributes,
+            "skipped": skipped,
+            "time": "0",
+        },
+    )
     properties = ET.SubElement(suite, "properties")
     for name, value in _properties(gated).items():
         ET.SubElement(properties, "property", {"name": name, "value": _fit(value)})
     for name, phrase in gated.mismatches.items():
-        _case(suite, mark("failed"), ("judgments", name, "mismatch"), phrase, f"run {name} {phrase}")
+        _case(
+            suite, mark("failed"), ("judgments", name, "mismatch"), phrase, f"run {name} {phrase}"
+        )
     for check in gated.checks:
         state = state_of_check(check, gated)
         named = (check.baseline, check.measure, "drop" if state == "failed" else mark(state).word)
@@ -64,19 +82,25 @@ def gate_junit(gated: Gated) -> Iterator[str]:
         message = _message(gated, f"{about} {demand(kept)}", passed=kept.passed)
         _case(suite, mark_of_contract(kept, gated), named, message, _place(kept))
     accepted = [gated.acceptance.headline] if gated.acceptance is not None else []
-    ET.SubElement(suite, "system-out").text = _fit("\n".join([*accepted, verdict(gated), *cautioned(gated.cautions)]))
+    ET.SubElement(suite, "system-out").text = _fit(
+        "\n".join([*accepted, verdict(gated), *cautioned(gated.cautions)])
+    )
     ET.indent(root)
     yield '<?xml version="1.0" encoding="utf-8"?>\n'
     yield ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(suite: ET.Element, shown: VerdictMark, named: tuple[str, str, str], message: str, body: str) -> None:
+def _case(
+    suite: ET.Element, shown: VerdictMark, named: tuple[str, str, str], message: str, body: str
+) -> None:
     """A case that failed, or was skipped since there are too few judgments, or passed.
 
     It is named by its class, its name, and the type of a failure.
     """
     group, name, kind = named
-    case = ET.SubElement(suite, "testcase", {"classname": _fit(group), "name": _fit(name), "time": "0"})
+    case = ET.SubElement(
+        suite, "testcase", {"classname": _fit(group), "name": _fit(name), "time": "0"}
+    )
     if shown.case == "skipped":
         ET.SubElement(case, "skipped", {"message": _fit(message)}).text = _fit(body)
     elif shown.case == "failure":
@@ -88,14 +112,27 @@ def _case(suite: ET.Element, shown: VerdictMark, named: tuple[str, str, str], me
 def _properties(gated: Gated) -> dict[str, str]:
     policy, convention = gated.policy, gated.convention
     accepted = gated.acceptance
-    found: dict[str, Any] = {} if accepted is None else {"accepted.by": accepted.by, "accepted.reason": accepted.reason}
+    found: dict[str, Any] = (
+        {} if accepted is None else {"accepted.by": accepted.by, "accepted.reason": accepted.reason}
+    )
     found |= {
-        "version": __version__, "run": gated.run, "baselines": ", ".join(gated.baselines), "policy": policy.asked,
-        "tolerance": policy.tolerance, "strict": str(policy.strict).lower(), "margin": policy.margin, "alpha": policy.alpha,
-        "when_unjudged": policy.when_unjudged, "outcome": gated.outcome,
-        "correction": gated.correction, "draws": gated.n_resamples, "seed": gated.seed, "method": method(gated),
-        "convention": convention.name, "convention.fingerprint": convention.fingerprint,
-    }  # fmt: skip
+        "version": __version__,
+        "run": gated.run,
+        "baselines": ", ".join(gated.baselines),
+        "policy": policy.asked,
+        "tolerance": policy.tolerance,
+        "strict": str(policy.strict).lower(),
+        "margin": policy.margin,
+        "alpha": policy.alpha,
+        "when_unjudged": policy.when_unjudged,
+        "outcome": gated.outcome,
+        "correction": gated.correction,
+        "draws": gated.n_resamples,
+        "seed": gated.seed,
+        "method": method(gated),
+        "convention": convention.name,
+        "convention.fingerprint": convention.fingerprint,
+    }
     return {name: str(value) for name, value in found.items() if value is not None}
 
 
@@ -119,9 +156,11 @@ def _numbers(gated: Gated, check: Check) -> str:
         *([ANCHORED] if is_anchored(check) else []),
         f"mean {number(check.mean_run)}, in {check.baseline} {number(check.mean_baseline)}, "
         f"difference {number(check.difference, signed=True)}",
-        f"bound of the difference {number(check.bound, signed=True)}; one-sided p {check.p:.4g}, corrected {check.p_corrected:.4g}; "
+        f"bound of the difference {number(check.bound, signed=True)}; one-sided p "
+        f"{check.p:.4g}, corrected {check.p_corrected:.4g}; "
         f"two-sided p, as in compare, {check.p_two_sided:.4g}",
-        f"queries {check.n}: better {check.wins}, equal {check.ties}, worse {check.losses}; left out {check.excluded_queries}",
+        f"queries {check.n}: better {check.wins}, equal {check.ties}, worse {check.losses}; "
+        f"left out {check.excluded_queries}",
         f"true drop detectable with 80 % power: {visible(check)}",
     ]
     if shares := unjudged(check):
@@ -141,7 +180,9 @@ def _fallen(drop: QueryDrop) -> str:
 
 
 def _place(kept: KeptContract) -> str:
-    return f"{kept.measure} {demand(kept)}" + (f"\ndemanded in {kept.contract.place}" if kept.contract.place else "")
+    return f"{kept.measure} {demand(kept)}" + (
+        f"\ndemanded in {kept.contract.place}" if kept.contract.place else ""
+    )
 
 
 def _fit(text: str) -> str:

@@ -8,7 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContract, QueryDrop
 from idealrank.reports.table.digits import number, p_text
 from idealrank.reports.table.forms import entity, escaped
-from idealrank.reports.views.comparison.verdicts import caution_mark_of_check, mark_of_check, mark_of_contract
+from idealrank.reports.views.comparison.verdicts import (
+    caution_mark_of_check,
+    mark_of_check,
+    mark_of_contract,
+)
 from idealrank.reports.views.conventions import cautioned, title, unanswered, warned
 from idealrank.reports.views.gate.sentences import (
     ANCHORED,
@@ -60,7 +64,9 @@ _WHY = 600  # letters
 _MORE = "\nMore did not fit here; the log and the JUnit file have all.\n"
 
 
-def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | None = None) -> Iterator[str]:
+def gate_markdown(
+    gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | None = None
+) -> Iterator[str]:
     """The verdict in the first line, a table, the worst queries folded away, then the rule,
     convention and seed.
 
@@ -68,10 +74,21 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | N
     """
     places = gate_places(gated, digits)
     doubtful = next((check for check in gated.deciding if not check.carried), None)
-    said = "" if doubtful is None else f"{code(doubtful.measure)}: {plain(_why(gated, doubtful, places), _WHY)}.\n\n"
-    beside = [*warned(gated.mismatches, code), *unanswered(gated.missing, code), *_cautions(gated), could_see(gated, code, places)]
+    said = (
+        ""
+        if doubtful is None
+        else f"{code(doubtful.measure)}: {plain(_why(gated, doubtful, places), _WHY)}.\n\n"
+    )
+    beside = [
+        *warned(gated.mismatches, code),
+        *unanswered(gated.missing, code),
+        *_cautions(gated),
+        could_see(gated, code, places),
+    ]
     beside += [*one_sided(gated, [said]), *hidden_drop(gated, code), *next_step(gated, code)]
-    accepted = "" if gated.acceptance is None else f"**{plain(gated.acceptance.headline, _WHY)}**\n\n"
+    accepted = (
+        "" if gated.acceptance is None else f"**{plain(gated.acceptance.headline, _WHY)}**\n\n"
+    )
     head = f"{accepted}**{verdict(gated, code)}**\n\n{said}{' '.join(beside)}\n"
     foot = _foot(gated)
     left = most_bytes - _size(head) - _size(foot) - _size(_MORE)
@@ -125,7 +142,9 @@ def _fitted(pieces: Iterable[tuple[str, str]], room: int) -> tuple[list[str], bo
 
 def _body(gated: Gated, places: int) -> Iterator[tuple[str, str]]:
     contracts = failed(gated)[1]
-    ordered = sorted(gated.checks, key=lambda check: (not check.decides, check.passed, check.outcome != "failed"))
+    ordered = sorted(
+        gated.checks, key=lambda check: (not check.decides, check.passed, check.outcome != "failed")
+    )
     if gated.checks:
         yield _table_head(_HEAD, left=(0, 1, 2, 11)), ""
         # What stopped the run first: whatever does not fit is no reason for the verdict.
@@ -138,7 +157,11 @@ def _body(gated: Gated, places: int) -> Iterator[tuple[str, str]]:
         if any(map(is_anchored, ordered)):
             yield f"\n<sub>{plain(ANCHORED)}</sub>\n", ""
     if contracts:
-        yield "\nBroken contracts:\n" + _table_head(("query", "measure", "demanded", "found", "of"), left=(0, 1, 4)), ""
+        yield (
+            "\nBroken contracts:\n"
+            + _table_head(("query", "measure", "demanded", "found", "of"), left=(0, 1, 4)),
+            "",
+        )
         for kept in contracts:
             yield _contract_row(kept), ""
     for check in ordered:
@@ -166,7 +189,12 @@ def _why(gated: Gated, check: Check, places: int) -> str:
 
 def _contract_row(kept: KeptContract) -> str:
     source = kept.baseline or kept.contract.place
-    cells = [code(kept.contract.query), code(kept.measure), number(kept.demanded), number(kept.found)]
+    cells = [
+        code(kept.contract.query),
+        code(kept.measure),
+        number(kept.demanded),
+        number(kept.found),
+    ]
     return _row([*cells, code(source) if source else ""])
 
 
@@ -174,16 +202,26 @@ def _worst(check: Check) -> Iterator[tuple[str, str]]:
     closing = "\n</details>\n"
     summary = f"Worst queries by {code(check.measure)} against {code(check.baseline)}"
     named = any(drop.text for drop in check.worst)
-    head = _table_head(("query", "before", "now", "difference", *(["text"] if named else [])), left=(0, 4))
+    head = _table_head(
+        ("query", "before", "now", "difference", *(["text"] if named else [])), left=(0, 4)
+    )
     yield f"\n<details><summary>{summary}</summary>\n{head}", closing
     for drop in check.worst:
-        cells = [code(drop.query), number(drop.baseline), number(drop.run), number(drop.difference, signed=True)]
+        cells = [
+            code(drop.query),
+            number(drop.baseline),
+            number(drop.run),
+            number(drop.difference, signed=True),
+        ]
         yield _row([*cells, plain(drop.text or "")] if named else cells), closing
     yield closing, ""
 
 
 def _table_head(titles: Sequence[str], left: Sequence[int]) -> str:
-    return f"\n{_row(titles)}|{'|'.join(' --- ' if column in left else ' ---: ' for column in range(len(titles)))}|\n"
+    return (
+        f"\n"
+        f"{_row(titles)}|{'|'.join(' --- ' if column in left else ' ---: ' for column in range(len(titles)))}|\n"  # noqa: E501
+    )
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -191,7 +229,10 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _foot(gated: Gated) -> str:
-    return f"\n<sub>Rule: {plain(method(gated))}. Convention {plain(title(gated.convention))}.</sub>\n\n{MARKER}\n"
+    return (
+        f"\n<sub>Rule: {plain(method(gated))}. Convention "
+        f"{plain(title(gated.convention))}.</sub>\n\n{MARKER}\n"
+    )
 
 
 # GitHub shows ten errors and ten warnings of a step and drops the rest without a word.
@@ -207,8 +248,13 @@ def annotations(gated: Gated) -> Iterator[str]:
     A check with too few judgments gets a warning in place of the error.
     """
     checks, contracts = failed(gated)
-    errors = [_command("error", f"Run {one_line(name)}", phrase) for name, phrase in gated.mismatches.items()]
-    errors += [_check(gated, check) for check in checks] + [_contract(gated, kept) for kept in contracts]
+    errors = [
+        _command("error", f"Run {one_line(name)}", phrase)
+        for name, phrase in gated.mismatches.items()
+    ]
+    errors += [_check(gated, check) for check in checks] + [
+        _contract(gated, kept) for kept in contracts
+    ]
     if gated.acceptance is not None:
         yield _command("notice", "Accepted", one_line(gated.acceptance.headline, _REASON))
     yield from _listed("error" if gated.acceptance is None else "warning", errors, "failed")
@@ -222,7 +268,10 @@ def _listed(kind: str, commands: list[str], what: str) -> Iterator[str]:
     """As many as GitHub shows, the last of which says how many more there are."""
     if len(commands) > _SHOWN:
         hidden = len(commands) - _SHOWN + 1
-        commands = [*commands[: _SHOWN - 1], _command(kind, "More", f"{hidden} more checks and contracts {what}; the log has them")]
+        commands = [
+            *commands[: _SHOWN - 1],
+            _command(kind, "More", f"{hidden} more checks and contracts {what}; the log has them"),
+        ]
     yield from commands
 
 
@@ -235,7 +284,9 @@ def _check(gated: Gated, check: Check) -> str:
     worst = ", ".join(map(_named, check.worst[:_WORST]))
     why = one_line(reason_text(gated, check, places), _REASON)
     kind = mark_of_check(check, gated).annotation
-    return _command(kind, title, f"{why}; {numbers}" + (f"; worst queries: {worst}" if worst else ""))
+    return _command(
+        kind, title, f"{why}; {numbers}" + (f"; worst queries: {worst}" if worst else "")
+    )
 
 
 def _named(drop: QueryDrop) -> str:
@@ -247,11 +298,18 @@ def _named(drop: QueryDrop) -> str:
 def _contract(gated: Gated, kept: KeptContract) -> str:
     place = f" ({one_line(kept.contract.place)})" if kept.contract.place else ""
     kind = mark_of_contract(kept, gated).annotation
-    return _command(kind, f"Contract of {one_line(kept.contract.query)} is broken", f"{one_line(kept.measure)} {demand(kept)}{place}")
+    return _command(
+        kind,
+        f"Contract of {one_line(kept.contract.query)} is broken",
+        f"{one_line(kept.measure)} {demand(kept)}{place}",
+    )
 
 
 def _command(kind: str, title: str, message: str) -> str:
-    return f"::{kind} title={_escaped(title).replace(':', '%3A').replace(',', '%2C')}::{_escaped(message)}\n"
+    return (
+        f"::{kind} "
+        f"title={_escaped(title).replace(':', '%3A').replace(',', '%2C')}::{_escaped(message)}\n"
+    )
 
 
 def _escaped(text: str) -> str:

@@ -11,36 +11,71 @@ from idealrank.analysis.gate.outcome import NOT_CARRIED, TOO_FEW, Check, Gated, 
 from idealrank.analysis.gate.series import ANCHOR
 from idealrank.reports.table.digits import USUAL, counted, decimals, number
 from idealrank.reports.table.text import clipped
-from idealrank.reports.views.comparison.label_phrases import label_clause, one_sided_step, one_sided_why
-from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, Phrases, tipping_text, unknown_text, why_too_few
+from idealrank.reports.views.comparison.label_phrases import (
+    label_clause,
+    one_sided_step,
+    one_sided_why,
+)
+from idealrank.reports.views.comparison.phrases import (
+    IN_PYTHON,
+    Asked,
+    Phrases,
+    tipping_text,
+    unknown_text,
+    why_too_few,
+)
 from idealrank.reports.views.comparison.phrases import next_step as judging_step
-from idealrank.reports.views.comparison.verdicts import CAUTION, CONTRADICTED, RATE_UNKNOWN, is_identical, mark, state_of_check
+from idealrank.reports.views.comparison.verdicts import (
+    CAUTION,
+    CONTRADICTED,
+    RATE_UNKNOWN,
+    is_identical,
+    mark,
+    state_of_check,
+)
 from idealrank.stats.comparison import FEW_FLIPS
 
 COMPANION = "companion: cannot fail the gate without --also MEASURE"
-ANCHORED = "anchor: the run with which the baseline file was made, against the mean of this run and the last accepted ones"
+ANCHORED = (
+    "anchor: the run with which the baseline file was made, against the mean of this run and the "
+    "last accepted ones"
+)
 RATE_MARKED = f"{CAUTION} {RATE_UNKNOWN}"
 _NAME = 60
 _NAMED = 6
 _RULED_OUT = Phrases(
-    "this drop would no longer be ruled out", "this drop would still be ruled out", "by the paired t test this drop is not ruled out", ""
-)  # fmt: skip
+    "this drop would no longer be ruled out",
+    "this drop would still be ruled out",
+    "by the paired t test this drop is not ruled out",
+    "",
+)
 _DROP = Phrases(
-    "this drop would no longer be significant", "this drop would stay significant", "by the paired t test this drop is not significant"
+    "this drop would no longer be significant",
+    "this drop would stay significant",
+    "by the paired t test this drop is not significant",
 )
 _AGAIN = "run the gate again"
-_JUDGE_STEP = "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is."
+_JUDGE_STEP = (
+    "Let people grade again what they and the judge grade differently; 'idealrank judge check' "
+    "says where that is."
+)
 _NEITHER = "The run neither passed nor failed (exit code 3 of the command)."
 # of all documents: by so much the baseline's unjudged share exceeds the run's where a drop may hide
 _FEWER = 0.1
-_ASKED = {"neutral": "", "fail": ", so that the gate is closed", "pass": "; the policy lets that pass"}
+_ASKED = {
+    "neutral": "",
+    "fail": ", so that the gate is closed",
+    "pass": "; the policy lets that pass",
+}
 
 
 def one_line(text: str, width: int = _NAME) -> str:
     r"""A name or id as a report shows it: printable, on one line, and no longer than that."""
     if len(text) > 2 * width:  # what is left out need not be made printable
         text = text[:width] + text[-width:]
-    return clipped("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text), width)
+    return clipped(
+        "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text), width
+    )
 
 
 def gate_places(gated: Gated, asked: int | None = None) -> int:
@@ -49,29 +84,52 @@ def gate_places(gated: Gated, asked: int | None = None) -> int:
     A check has the end of a one-sided interval; its distance from the difference stands for the
     half-width.
     """
-    widths = [abs(check.bound - check.difference) for check in gated.checks if check.wins or check.losses]
+    widths = [
+        abs(check.bound - check.difference) for check in gated.checks if check.wins or check.losses
+    ]
     limit = -(gated.policy.margin or 0.0) if gated.policy.strict else -gated.policy.tolerance
-    apart = [(check.bound, limit * check.direction) for check in gated.checks if check.wins or check.losses]
-    apart += [(check.mean_baseline, check.mean_run) for check in gated.checks if not check.passed and not gated.policy.strict]
+    apart = [
+        (check.bound, limit * check.direction)
+        for check in gated.checks
+        if check.wins or check.losses
+    ]
+    apart += [
+        (check.mean_baseline, check.mean_run)
+        for check in gated.checks
+        if not check.passed and not gated.policy.strict
+    ]
     return decimals([(-width, width) for width in widths], apart=apart, asked=asked)
 
 
-def reason_text(gated: Gated, check: Check, places: int, shown: Callable[[str], str] = one_line) -> str:
+def reason_text(
+    gated: Gated, check: Check, places: int, shown: Callable[[str], str] = one_line
+) -> str:
     """Why a check passed or failed, its drop with as many decimals as the means beside it; names
     made fit by `shown`.
     """
-    said = check.reason.replace(f" of {number(abs(check.difference))} ", f" of {number(abs(check.difference), places)} ", 1)
+    said = check.reason.replace(
+        f" of {number(abs(check.difference))} ", f" of {number(abs(check.difference), places)} ", 1
+    )
     clause = "" if check.carried else _clause(gated, check, shown)
     if not clause:
         return said
     found = said.partition(NOT_CARRIED)[0]
-    shown_by = found if gated.policy.strict else f"the values show {found.replace(' is significant', '', 1)}"
-    return f"{shown_by}{NOT_CARRIED} to support it: {clause}{_ASKED[gated.policy.when_unjudged] if check.decides else ''}"
+    shown_by = (
+        found
+        if gated.policy.strict
+        else f"the values show {found.replace(' is significant', '', 1)}"
+    )
+    return (
+        f"{shown_by}{NOT_CARRIED} to support it: "
+        f"{clause}{_ASKED[gated.policy.when_unjudged] if check.decides else ''}"
+    )
 
 
 def _clause(gated: Gated, check: Check, shown: Callable[[str], str]) -> str:
     if check.basis is not None and check.basis.one_sided is not None:
-        said = one_sided_why(check.basis.one_sided, shown(check.baseline), shown(gated.run)).removesuffix(".")
+        said = one_sided_why(
+            check.basis.one_sided, shown(check.baseline), shown(gated.run)
+        ).removesuffix(".")
         return f"the {said.removeprefix('The ')}" if said.startswith("The labels come") else said
     if check.tipping is None:
         return ""
@@ -102,7 +160,14 @@ def why_withheld(gated: Gated, check: Check, shown: Callable[[str], str] = one_l
         return one_sided_why(check.basis.one_sided, a, b)
     if check.tipping is None:
         return "Unjudged documents may explain the result."
-    return why_too_few(check.tipping, a, b, "the drop would no longer be ruled out" if gated.policy.strict else "the drop could be chance")
+    return why_too_few(
+        check.tipping,
+        a,
+        b,
+        "the drop would no longer be ruled out"
+        if gated.policy.strict
+        else "the drop could be chance",
+    )
 
 
 def one_sided(gated: Gated, said: Iterable[str]) -> list[str]:
@@ -110,10 +175,16 @@ def one_sided(gated: Gated, said: Iterable[str]) -> list[str]:
     there.
     """
     told = not gated.policy.strict and any(_DROP.goes in clause for clause in said)
-    return ["'idealrank compare' reports a different share, because its test is two-sided."] if told else []
+    return (
+        ["'idealrank compare' reports a different share, because its test is two-sided."]
+        if told
+        else []
+    )
 
 
-def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON) -> list[str]:
+def hidden_drop(
+    gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON
+) -> list[str]:
     """A caution where a check passes though the judgments favour the run.
 
     Positive-only labels may come from the run. Or the baseline has many more unjudged documents, by
@@ -123,16 +194,25 @@ def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line, asked: Ask
         before, now = check.unjudged_baseline, check.unjudged_run
         source = None if check.basis is None else check.basis.one_sided
         if check.passed and source is not None and source.run == "b":
-            said = f"Caution: a drop by {shown(check.measure)} may be hidden: {_clause(gated, check, shown)}."
+            said = (
+                f"Caution: a drop by {shown(check.measure)} may be hidden: "
+                f"{_clause(gated, check, shown)}."
+            )
             return [said, one_sided_step(source, _AGAIN, asked)]
         if check.basis is not None and check.basis.kind != "pooled":
             continue  # documents without a label count as not relevant, as asked
-        if check.passed and before is not None and now is not None and round(before - now, 9) >= _FEWER:
+        if (
+            check.passed
+            and before is not None
+            and now is not None
+            and round(before - now, 9) >= _FEWER
+        ):
             of, run = shown(check.baseline), shown(gated.run)
             shares = f"{before:.1%} of the documents of {of} are unjudged, and {now:.1%} of {run}"
             return [
                 f"Caution: by {shown(check.measure)} {shares}, which may hide a drop.",
-                f"Judge the documents that only {of} returns, the highest ranks first, and {_AGAIN}.",
+                f"Judge the documents that only {of} returns, the highest ranks first, and "
+                f"{_AGAIN}.",
             ]
     return []
 
@@ -147,7 +227,9 @@ def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_lin
         return _clause(gated, check, shown)
     if check.basis is not None and check.basis.kind != "pooled":
         return label_clause(check.basis)
-    return unknown_text(check.tipping_reason) if check.unjudged_baseline or check.unjudged_run else ""
+    return (
+        unknown_text(check.tipping_reason) if check.unjudged_baseline or check.unjudged_run else ""
+    )
 
 
 def reasons(gated: Gated) -> list[str]:
@@ -157,16 +239,27 @@ def reasons(gated: Gated) -> list[str]:
     places = gate_places(gated)
     first = len(gated.mismatches)
     told = [check for check in gated.deciding if not (check.passed and check.carried)]
-    checks = [f"{check.measure} against {check.baseline}: {reason_text(gated, check, places, str)}" for check in told]
-    return [*gated.reasons[:first], *checks, *gated.reasons[first + sum(not check.passed for check in gated.deciding) :]]
+    checks = [
+        f"{check.measure} against {check.baseline}: {reason_text(gated, check, places, str)}"
+        for check in told
+    ]
+    return [
+        *gated.reasons[:first],
+        *checks,
+        *gated.reasons[first + sum(not check.passed for check in gated.deciding) :],
+    ]
 
 
-def next_step(gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON) -> list[str]:
+def next_step(
+    gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON
+) -> list[str]:
     """Explain exit code 3 and what to do; none if there are enough judgments."""
     return [_NEITHER, judgments_step(gated, shown, asked)] if gated.outcome == TOO_FEW else []
 
 
-def judgments_step(gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON) -> str:
+def judgments_step(
+    gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON
+) -> str:
     """Say what to do about the first check whose answer is withheld; empty without one.
 
     Examples
@@ -192,7 +285,11 @@ def withheld(gated: Gated) -> Check | None:
     """Return the first deciding check whose answer is not supported, by the judgments or by a
     judge; None without one.
     """
-    doubtful = [check for check in gated.deciding if not check.carried or is_contradicted(check, gated.policy.alpha)]
+    doubtful = [
+        check
+        for check in gated.deciding
+        if not check.carried or is_contradicted(check, gated.policy.alpha)
+    ]
     # Where another check is clear, the gate is closed whatever more labels say.
     clear = any(check.outcome == "failed" and check not in doubtful for check in gated.deciding)
     return None if clear or not doubtful else doubtful[0]
@@ -228,26 +325,40 @@ def replaceable(gated: Gated) -> list[str]:
 
 def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     """The verdict in one line; `shown` makes names fit for the place where it stands."""
-    place = f"replace {names(replaceable(gated), shown)}" if gated.baselines else "become the first baseline"
+    place = (
+        f"replace {names(replaceable(gated), shown)}"
+        if gated.baselines
+        else "become the first baseline"
+    )
     if gated.outcome == TOO_FEW:
         short = short_of_judgments(gated)
         by_judge = bool(short) and state_of_check(short[0], gated) == CONTRADICTED
         doubt = "People and the judge disagree on" if by_judge else "Too few judgments to say"
-        return f"{doubt} whether {shown(gated.run)} may {place} ({len(short)} of {counted(len(gated.deciding), 'check')})"
+        return (
+            f"{doubt} whether {shown(gated.run)} may {place} ({len(short)} of "
+            f"{counted(len(gated.deciding), 'check')})"
+        )
     about = f"{shown(gated.run)} {'may' if gated.passed else 'must not'} {place}"
     if gated.passed:
         return f"The gate is open: {about}"
     checks, contracts = failed(gated)
     why = [f"it {phrase.partition(';')[0]}" for phrase in gated.mismatches.values()]
     why += counts_by_state(gated, checks, f"of {counted(len(gated.deciding), 'check')}")
-    why += [f"{len(contracts)} of {counted(len(gated.contracts), 'contract')} broken"] if contracts else []
+    why += (
+        [f"{len(contracts)} of {counted(len(gated.contracts), 'contract')} broken"]
+        if contracts
+        else []
+    )
     return f"The gate is closed: {about} ({', '.join(why)})"
 
 
 def counts_by_state(gated: Gated, checks: Iterable[Check], of_checks: str) -> list[str]:
     """Count checks by what they found, in the words of the verdict column."""
     found = Counter(mark(state_of_check(check, gated)).word for check in checks)
-    return [f"{number} {of_checks}{' with' if word == TOO_FEW else ''} {word}" for word, number in found.items()]
+    return [
+        f"{number} {of_checks}{' with' if word == TOO_FEW else ''} {word}"
+        for word, number in found.items()
+    ]
 
 
 def visible(check: Check, places: int = USUAL) -> str:
@@ -261,7 +372,11 @@ def visible(check: Check, places: int = USUAL) -> str:
         return f"none: {few_flips(check) or 'too few queries'}"
     if drop == -math.inf:
         return "any: only equal values can pass"
-    return number(drop, places) if drop > 0 else f"any, and an improvement below {number(-drop, places)}"
+    return (
+        number(drop, places)
+        if drop > 0
+        else f"any, and an improvement below {number(-drop, places)}"
+    )
 
 
 def few_flips(check: Check) -> str:
@@ -279,7 +394,9 @@ def unjudged(check: Check) -> str:
     return f"{check.unjudged_baseline:.1%} / {check.unjudged_run:.1%}"
 
 
-def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int | None = None) -> str:
+def could_see(
+    gated: Gated, shown: Callable[[str], str] = one_line, places: int | None = None
+) -> str:
     """The smallest true drops that the gate detects, in a sentence."""
     if not gated.checks:
         return "No measure was compared with a baseline."
@@ -289,9 +406,20 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int 
     phrases = []
     for check in first:
         whose = f" of {subject_of(gated, check, shown)}" if is_anchored(check) else ""
-        phrases.append(f"{shown(check.measure)}{whose}{against.format(shown(check.baseline))} {visible(check, places)}")
-    more = [f"and so on for {len(gated.deciding) - _NAMED} more"] if len(gated.deciding) > _NAMED else []
-    below = " Smaller drops may be missed." if any(math.isfinite(check.detectable) for check in gated.deciding) else ""
+        phrases.append(
+            f"{shown(check.measure)}{whose}{against.format(shown(check.baseline))} "
+            f"{visible(check, places)}"
+        )
+    more = (
+        [f"and so on for {len(gated.deciding) - _NAMED} more"]
+        if len(gated.deciding) > _NAMED
+        else []
+    )
+    below = (
+        " Smaller drops may be missed."
+        if any(math.isfinite(check.detectable) for check in gated.deciding)
+        else ""
+    )
     return f"True drop that would be found 80% of the time: {'; '.join([*phrases, *more])}.{below}"
 
 
@@ -310,13 +438,19 @@ def short_of_judgments(gated: Gated) -> list[Check]:
 def demand(kept: KeptContract, shown: Callable[[str], str] = one_line) -> str:
     """State the demand of a contract and the value found."""
     found = "no value" if math.isnan(kept.found) else number(kept.found)
-    return f"{found}, demanded {number(kept.demanded)}" + (f", its value in {shown(kept.baseline)}" if kept.baseline else "")
+    return f"{found}, demanded {number(kept.demanded)}" + (
+        f", its value in {shown(kept.baseline)}" if kept.baseline else ""
+    )
 
 
 def method(gated: Gated) -> str:
     """Describe the method in phrases."""
     phrases = [rule_text(gated), *families(gated)]
-    phrases.append("exact, over all signs" if gated.n_resamples is None else f"{gated.n_resamples:,} draws, seed {gated.seed}")
+    phrases.append(
+        "exact, over all signs"
+        if gated.n_resamples is None
+        else f"{gated.n_resamples:,} draws, seed {gated.seed}"
+    )
     return "; ".join(phrases)
 
 
@@ -327,7 +461,9 @@ def rule_text(gated: Gated) -> str:
         begins = "" if gated.checks else ", from the next run on"
         phrases = [f"{gated.policy.asked}{begins}", gated.series.sentence]
     if gated.holdout:
-        phrases.append(f"{gated.held_out:,} of {gated.n_queries:,} queries held out (share {gated.holdout:g})")
+        phrases.append(
+            f"{gated.held_out:,} of {gated.n_queries:,} queries held out (share {gated.holdout:g})"
+        )
     return "; ".join(phrases)
 
 
@@ -335,18 +471,27 @@ def unseen(gated: Gated) -> list[str]:
     """Say how large a lasting drop must be to be seen in a series, and how many queries would see
     half of it.
     """
-    checks = [check for check in gated.deciding if math.isfinite(check.detectable) and check.detectable > 0]
+    checks = [
+        check
+        for check in gated.deciding
+        if math.isfinite(check.detectable) and check.detectable > 0
+    ]
     if gated.series is None or gated.policy.strict or not checks:
         return []
     check = checks[-1]  # the anchor, where there is one
-    drop = f"a lasting drop of {check.measure} below {check.detectable:.3f} against {check.baseline}"
+    drop = (
+        f"a lasting drop of {check.measure} below {check.detectable:.3f} against {check.baseline}"
+    )
     queries = f"these {check.n:,} queries; {4 * check.n:,} such queries would show half of it"
     return [f"{drop[0].upper()}{drop[1:]} may stay unseen on {queries}."]
 
 
 def families(gated: Gated) -> list[str]:
     """Describe which checks were tested alone, and which were corrected together."""
-    primary, companions = ([check for check in gated.checks if check.family == family] for family in (PRIMARY, COMPANIONS))
+    primary, companions = (
+        [check for check in gated.checks if check.family == family]
+        for family in (PRIMARY, COMPANIONS)
+    )
     phrases = [f"{one_line(primary[0].measure)} {_over(primary)}"] if primary else []
     if gated.policy.strict:
         phrases = ["every deciding check has to pass"] if len(gated.deciding) > 1 else []
@@ -363,4 +508,8 @@ def families(gated: Gated) -> list[str]:
 
 
 def _over(checks: list[Check]) -> str:
-    return "tested alone" if len(checks) == 1 else f"corrected over {counted(len(checks), 'baseline')} (max-T)"
+    return (
+        "tested alone"
+        if len(checks) == 1
+        else f"corrected over {counted(len(checks), 'baseline')} (max-T)"
+    )

@@ -90,7 +90,9 @@ class CorrectedValue:
         )
 
     @classmethod
-    def of_documents(cls, judge: str, run: str, against: str, found: CorrectedDocuments) -> "CorrectedValue":
+    def of_documents(
+        cls, judge: str, run: str, against: str, found: CorrectedDocuments
+    ) -> "CorrectedValue":
         """Take a value by documents."""
         return cls(
             judge=judge,
@@ -142,23 +144,43 @@ def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None)
     """A row for each run and judge, and what the correction rests on."""
     one = values[0]
     places = decimals([value.interval for value in values], asked=digits)
-    opening = f"{one.measure}: {one.n_labelled:,} {one.by} with human labels, {one.n_other:,} with labels of the judge alone"
+    opening = (
+        f"{one.measure}: {one.n_labelled:,} {one.by} with human labels, {one.n_other:,} with "
+        f"labels of the judge alone"
+    )
     columns: list[Column[CorrectedValue]] = [
         Column(title="run", cell=lambda value: value.title),
         Column(title="judge", cell=lambda value: value.judge),
-        Column(title="human alone", kind="number", cell=lambda value: number_cell(value.human, places, signed=bool(value.against))),
-        Column(title="judge alone", kind="number", cell=lambda value: number_cell(value.judge_alone, places, signed=bool(value.against))),
-        Column(title="corrected", kind="number", cell=lambda value: number_cell(value.corrected, places, signed=bool(value.against))),
         Column(
-            title=f"{100 * one.confidence:g} % interval", kind="number",
+            title="human alone",
+            kind="number",
+            cell=lambda value: number_cell(value.human, places, signed=bool(value.against)),
+        ),
+        Column(
+            title="judge alone",
+            kind="number",
+            cell=lambda value: number_cell(value.judge_alone, places, signed=bool(value.against)),
+        ),
+        Column(
+            title="corrected",
+            kind="number",
+            cell=lambda value: number_cell(value.corrected, places, signed=bool(value.against)),
+        ),
+        Column(
+            title=f"{100 * one.confidence:g} % interval",
+            kind="number",
             cell=lambda value: interval_cell(value.interval, places, signed=bool(value.against)),
         ),
         Column(title="weight", kind="number", cell=lambda value: number_cell(value.weight, 2)),
         Column(title="worth", kind="number", cell=lambda value: number_cell(value.effective, 1)),
-    ]  # fmt: skip
+    ]
     if any(value.against for value in values):
         columns.append(Column(title="verdict", cell=lambda value: value.verdict))
-    said = [line for text in dict.fromkeys(text for value in values for text in _said(value, places)) for line in filled(text)]
+    said = [
+        line
+        for text in dict.fromkeys(text for value in values for text in _said(value, places))
+        for line in filled(text)
+    ]
     return [[opening], Table.of(columns, values), said, _notes(one)]
 
 
@@ -166,51 +188,71 @@ def _said(value: CorrectedValue, places: int) -> Iterator[str]:
     """Warnings of one row."""
     if value.against and value.human * value.judge_alone < 0:
         yield (
-            f"warning: {value.title}: the human labels alone say {number(value.human, places, signed=True)}, {value.judge} alone says "
-            f"{number(value.judge_alone, places, signed=True)}. They disagree about the sign; the judge alone would mislead."
+            f"warning: {value.title}: the human labels alone say "
+            f"{number(value.human, places, signed=True)}, {value.judge} alone says "
+            f"{number(value.judge_alone, places, signed=True)}. They disagree about the sign; "
+            f"the judge alone would mislead."
         )
     if not value.shows_variation:
         yield (
-            f"warning: {value.title}: the {value.n_labelled:,} human-labelled {value.by} show no variation, which says nothing of the "
+            f"warning: {value.title}: the {value.n_labelled:,} human-labelled {value.by} show "
+            f"no variation, which says nothing of the "
             "error; there is no interval."
         )
     if value.refused:
         yield (
-            f"warning: {value.title}: {value.judge} and the human labels differ on {value.n_disagreements:,} of {value.n_labelled:,} "
-            f"queries; to know the judge's errors, at least {MIN_DISAGREEMENTS} disagreement is needed. The judge is refused: its weight "
-            "is 0. Label more queries, or choose a weight with --weight; the interval then allows for unseen errors."
+            f"warning: {value.title}: {value.judge} and the human labels differ on "
+            f"{value.n_disagreements:,} of {value.n_labelled:,} "
+            f"queries; to know the judge's errors, at least {MIN_DISAGREEMENTS} disagreement "
+            f"is needed. The judge is refused: its weight "
+            "is 0. Label more queries, or choose a weight with --weight; the interval then "
+            "allows for unseen errors."
         )
     if value.is_rare and value.shows_variation:
         yield (
-            f"warning: {value.title}: human values other than the most common one: {value.n_uncommon:,} of {value.n_labelled:,}. With so "
-            f"few, an interval contains the true value less often than in {100 * value.confidence:g} % of samples: label more queries."
+            f"warning: {value.title}: human values other than the most common one: "
+            f"{value.n_uncommon:,} of {value.n_labelled:,}. With so "
+            f"few, an interval contains the true value less often than in "
+            f"{100 * value.confidence:g} % of samples: label more queries."
         )
     if value.target != "mean":
         yield (
-            f"warning: {value.measure} by documents is the sum of DCG over the sum of ideal DCG of all queries, not the mean of "
-            f"{value.measure} that evaluate prints. With few sampled documents it is biased, and its interval contains it less "
-            f"often than in {100 * value.confidence:g} % of samples. For the mean, label whole queries (--by queries)."
+            f"warning: {value.measure} by documents is the sum of DCG over the sum of ideal "
+            f"DCG of all queries, not the mean of "
+            f"{value.measure} that evaluate prints. With few sampled documents it is biased, "
+            f"and its interval contains it less "
+            f"often than in {100 * value.confidence:g} % of samples. For the mean, label "
+            f"whole queries (--by queries)."
         )
     if value.n_partly:
         yield (
-            f"warning: {value.judge} graded {value.n_partly:,} documents of human-labelled queries that no human graded. They count as "
-            "unjudged on the human's side: label whole queries, or correct by documents (--by documents)."
+            f"warning: {value.judge} graded {value.n_partly:,} documents of human-labelled "
+            f"queries that no human graded. They count as "
+            "unjudged on the human's side: label whole queries, or correct by documents (--by "
+            "documents)."
         )
 
 
 def _notes(one: CorrectedValue) -> list[str]:
     if one.by == "queries":
         phrases = [
-            "corrected: weight times the judge's mean where no human looked, plus the mean of human less weighted judge where one did",
+            "corrected: weight times the judge's mean where no human looked, plus the mean of "
+            "human less weighted judge where one did",
             "weight: of two runs, one weight, which is tuned for their difference",
-            (f"interval: t with {one.df:g} degrees" if math.isfinite(one.df) else "interval: normal")
-            + f", with room for unseen errors of the judge up to {one.largest_error:.3g} on a query",
+            (
+                f"interval: t with {one.df:g} degrees"
+                if math.isfinite(one.df)
+                else "interval: normal"
+            )
+            + f", with room for unseen errors of the judge up to {one.largest_error:.3g} on a "
+            f"query",
             "worth: queries with human labels that alone would give this standard error",
             "the human-labelled queries must be a random sample of all",
         ]
     else:
         phrases = [
-            "corrected: the judge's gain of every document, plus human less judge over the probability of being sampled",
+            "corrected: the judge's gain of every document, plus human less judge over the "
+            "probability of being sampled",
             f"interval: t with {one.df:g} degrees",
             "worth: sampled human grades that alone would be as sure of the value of these queries",
         ]
@@ -223,13 +265,31 @@ def corrected_markdown(values: Sequence[CorrectedValue], digits: int | None = No
 
 
 _FIELDS = {
-    "judge": "judge", "run": "run", "against": "against", "measure": "measure", "by": "by", "human": "human", "judge_alone": "judge_alone",
-    "corrected": "corrected", "standard_error": "error", "human_standard_error": "human_error", "weight": "weight",
-    "labelled": "n_labelled", "judge_only": "n_other", "effective_labels": "effective", "df": "df", "level": "confidence",
-    "partly_labelled": "n_partly", "verdict": "verdict", "disagreements": "n_disagreements", "judge_refused": "refused",
-    "largest_error": "largest_error", "uncommon_values": "n_uncommon", "rare_values": "is_rare",
+    "judge": "judge",
+    "run": "run",
+    "against": "against",
+    "measure": "measure",
+    "by": "by",
+    "human": "human",
+    "judge_alone": "judge_alone",
+    "corrected": "corrected",
+    "standard_error": "error",
+    "human_standard_error": "human_error",
+    "weight": "weight",
+    "labelled": "n_labelled",
+    "judge_only": "n_other",
+    "effective_labels": "effective",
+    "df": "df",
+    "level": "confidence",
+    "partly_labelled": "n_partly",
+    "verdict": "verdict",
+    "disagreements": "n_disagreements",
+    "judge_refused": "refused",
+    "largest_error": "largest_error",
+    "uncommon_values": "n_uncommon",
+    "rare_values": "is_rare",
     "target": "target",
-}  # fmt: skip
+}
 
 
 def corrected_json(values: Sequence[CorrectedValue], digits: int | None = None) -> str:  # noqa: ARG001  (JSON has every digit)
@@ -239,7 +299,10 @@ def corrected_json(values: Sequence[CorrectedValue], digits: int | None = None) 
         | {"interval": list(value.interval), "human_interval": list(value.human_interval)}
         for value in values
     ]
-    return json.dumps(finite({"version": __version__, "schema": SCHEMA, "corrected": rows}), indent=2) + "\n"
+    return (
+        json.dumps(finite({"version": __version__, "schema": SCHEMA, "corrected": rows}), indent=2)
+        + "\n"
+    )
 
 
 def corrected_rows(values: Sequence[CorrectedValue], digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (every digit)

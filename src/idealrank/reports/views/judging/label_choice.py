@@ -37,11 +37,18 @@ def labels_parts(
     """
     places = _PLACES if digits is None else digits
     if isinstance(found, LabelReplay):
-        return [filled(_replay_opening(found, places)), _curves(found), _replay_notes(found), paragraph(found.convention, [found.measure])]
+        return [
+            filled(_replay_opening(found, places)),
+            _curves(found),
+            _replay_notes(found),
+            paragraph(found.convention, [found.measure]),
+        ]
     parts: list[Part] = [filled(opening(found, places=places))]
     if found.labels:
         documents = counted(len(found.labels), "document")
-        parts.append(_labels(found) if sheet is None else filled(f"{sheet} has the {documents} to label."))
+        parts.append(
+            _labels(found) if sheet is None else filled(f"{sheet} has the {documents} to label.")
+        )
     if found.test is not None:
         parts.append(filled(_test_text(found)))
     if remark := _kind_text(found):
@@ -63,7 +70,7 @@ def opening(found: NextLabels, *, places: int = _PLACES) -> str:
     >>> from idealrank.judging import next_labels
     >>> opening(next_labels({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["x"]}, "P@1"))
     'Settled: every document down to rank 1 has a label, and the mean difference B - A of P@1 is +0.0000.'
-    """
+    """  # noqa: E501
     return _sign_text(found, places) if found.stop is None else _stop_text(found, found.stop)
 
 
@@ -86,7 +93,8 @@ def _kind_text(found: NextLabels) -> str:
     if found.label_kind != "positive-only" or not found.labels:
         return ""
     return (
-        "The labels so far are positive-only. Label documents that are not relevant, too, with grade 0: "
+        "The labels so far are positive-only. Label documents that are not relevant, too, "
+        "with grade 0: "
         "once a tenth of the queries have such a label, the judgments count as pooled."
     )
 
@@ -95,12 +103,21 @@ def _sign_text(found: NextLabels, places: int) -> str:
     low, high, value = (_signed(one, places) for one in (found.low, found.high, found.value))
     name = f"the mean difference {found.b} - {found.a} of {found.measure}"
     if not found.n_open:
-        return f"Settled: every document down to rank {found.depth} has a label, and {name} is {value}."
+        return (
+            f"Settled: every document down to rank {found.depth} has a label, and {name} is "
+            f"{value}."
+        )
     documents = f"the {found.n_open:,} unjudged document{'s get' if found.n_open > 1 else ' gets'}"
     if found.settled:
         better = found.b if found.low > 0 else found.a
-        return f"Settled: {better} has the higher mean, whatever grades from 0 to {found.max_grade:g} {documents} ({low} to {high})."
-    return f"Open: whatever grades from 0 to {found.max_grade:g} {documents}, {name} is between {low} and {high}."
+        return (
+            f"Settled: {better} has the higher mean, whatever grades from 0 to "
+            f"{found.max_grade:g} {documents} ({low} to {high})."
+        )
+    return (
+        f"Open: whatever grades from 0 to {found.max_grade:g} {documents}, {name} is between "
+        f"{low} and {high}."
+    )
 
 
 def _labels(found: NextLabels) -> Table:
@@ -121,15 +138,26 @@ def _test_text(found: NextLabels) -> str:
     seen = f"{test.n_drawn} of {test.n_items} queries in full"
     if test.sign:
         better = found.b if test.sign > 0 else found.a
-        return f"Sequential test: {better} has the higher mean after {test.stopped_at} queries (error at most {test.alpha:g}); {seen}."
+        return (
+            f"Sequential test: {better} has the higher mean after {test.stopped_at} queries "
+            f"(error at most {test.alpha:g}); {seen}."
+        )
     return f"Sequential test: open after {seen} (error at most {test.alpha:g})."
 
 
 def _notes(found: NextLabels) -> list[str]:
-    documents, queries = counted(found.n_pooled, "document"), counted(found.n_queries, "query", "queries")
-    phrases = [f"strategy {found.strategy}: {documents} of {queries} in the first {found.depth:,} ranks, {found.n_open:,} of them unjudged"]
+    documents, queries = (
+        counted(found.n_pooled, "document"),
+        counted(found.n_queries, "query", "queries"),
+    )
+    phrases = [
+        f"strategy {found.strategy}: {documents} of {queries} in the first {found.depth:,} "
+        f"ranks, {found.n_open:,} of them unjudged"
+    ]
     if found.stop is None:
-        phrases.append("bounds hold for all grades of these documents; deeper ones stay unjudged, as grade 0")
+        phrases.append(
+            "bounds hold for all grades of these documents; deeper ones stay unjudged, as grade 0"
+        )
     else:
         phrases.append(f"labels decide once {found.stop.by} no longer finds too few judgments")
     if found.stop is None or not found.stop.decided:
@@ -138,10 +166,16 @@ def _notes(found: NextLabels) -> list[str]:
 
 
 def _replay_opening(found: LabelReplay, places: int) -> str:
-    unjudged = f"; {found.n_unjudged:,} of them are unjudged and count as grade 0" if found.n_unjudged else ""
+    unjudged = (
+        f"; {found.n_unjudged:,} of them are unjudged and count as grade 0"
+        if found.n_unjudged
+        else ""
+    )
     return (
-        f"Labels until the sign of {found.b} - {found.a} ({_signed(found.difference, places)} {found.measure} with all labels) is settled, "
-        f"of {found.n_pooled:,} in the first {found.depth:,} ranks of {counted(found.n_queries, 'query', 'queries')}{unjudged}."
+        f"Labels until the sign of {found.b} - {found.a} ({_signed(found.difference, places)} "
+        f"{found.measure} with all labels) is settled, "
+        f"of {found.n_pooled:,} in the first {found.depth:,} ranks of "
+        f"{counted(found.n_queries, 'query', 'queries')}{unjudged}."
     )
 
 
@@ -150,11 +184,23 @@ def _curves(found: LabelReplay) -> Table:
         Column(title="strategy", cell=lambda one: one.strategy),
         Column(title="stop", cell=lambda one: _STOPS[one.stop]),
         Column(title="labels", kind="number", cell=lambda one: number_cell(one.median, 0)),
-        Column(title="of all", kind="number", cell=lambda one: share_cell(one.median / found.n_pooled)),
-        Column(title="to depth", kind="number", cell=lambda one: number_cell(finite(found.ratio(one, "depth")), 2)),
-        Column(title="to random", kind="number", cell=lambda one: number_cell(finite(found.ratio(one, "random")), 2)),
+        Column(
+            title="of all", kind="number", cell=lambda one: share_cell(one.median / found.n_pooled)
+        ),
+        Column(
+            title="to depth",
+            kind="number",
+            cell=lambda one: number_cell(finite(found.ratio(one, "depth")), 2),
+        ),
+        Column(
+            title="to random",
+            kind="number",
+            cell=lambda one: number_cell(finite(found.ratio(one, "random")), 2),
+        ),
         Column(title="orders", kind="number", cell=lambda one: count_cell(int(one.needed.size))),
-        Column(title="right sign", kind="number", cell=lambda one: share_cell(float(one.right.mean()))),
+        Column(
+            title="right sign", kind="number", cell=lambda one: share_cell(float(one.right.mean()))
+        ),
     ]
     return Table.of(columns, found.curves)
 
@@ -178,7 +224,13 @@ def labels_markdown(found: _Found, *, digits: int | None = None) -> str:
 def labels_json(found: _Found, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
     """JSON text with every document, or every strategy of a replay."""
     convention = {"name": found.convention.name, "fingerprint": found.convention.fingerprint}
-    return json.dumps({"version": __version__, "schema": SCHEMA, "convention": convention} | found.as_dict(), indent=2) + "\n"
+    return (
+        json.dumps(
+            {"version": __version__, "schema": SCHEMA, "convention": convention} | found.as_dict(),
+            indent=2,
+        )
+        + "\n"
+    )
 
 
 def labels_rows(found: _Found, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
@@ -188,10 +240,26 @@ def labels_rows(found: _Found, *, digits: int | None = None) -> Iterator[Row]:  
     if isinstance(found, LabelReplay):
         yield ["strategy", "stop", "order", "labels", "right"]
         for one in found.curves:
-            for order, (needed, right) in enumerate(zip(one.needed.tolist(), one.right.tolist(), strict=True), 1):
-                yield [one.strategy, one.stop, str(order), str(needed), "true" if right else "false"]
+            for order, (needed, right) in enumerate(
+                zip(one.needed.tolist(), one.right.tolist(), strict=True), 1
+            ):
+                yield [
+                    one.strategy,
+                    one.stop,
+                    str(order),
+                    str(needed),
+                    "true" if right else "false",
+                ]
         return
     yield ["priority", "query", "document", "rank_a", "rank_b", "worth", "reason", "grade"]
     for label in found.labels:
         ranks = ["" if rank is None else str(rank) for rank in (label.rank_a, label.rank_b)]
-        yield [str(label.priority), label.query, label.document, *ranks, number_text(label.worth), label.reason, ""]
+        yield [
+            str(label.priority),
+            label.query,
+            label.document,
+            *ranks,
+            number_text(label.worth),
+            label.reason,
+            "",
+        ]

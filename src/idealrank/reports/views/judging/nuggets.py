@@ -22,7 +22,11 @@ Means = Sequence[Mapping[str, "RunMean"]]
 
 
 def nugget_parts(
-    evaluations: Sequence[Evaluation], *, means: Means, comparison: "Comparison | None" = None, per_query: bool = False
+    evaluations: Sequence[Evaluation],
+    *,
+    means: Means,
+    comparison: "Comparison | None" = None,
+    per_query: bool = False,
 ) -> list[Part]:
     """Tables: scores with intervals, and the differences of systems."""
     parts: list[Part] = [query_table(one) for one in evaluations] if per_query else []
@@ -39,19 +43,37 @@ def _counted(one: Evaluation, *, several: bool) -> str:
     if not cover.no_relevant:
         return counts
     has, count = ("has", "counts") if cover.no_relevant == 1 else ("have", "count")
-    return f"{counts}: {counted(cover.no_relevant, 'query', 'queries')} {has} no vital nugget, and {count} 0 by V and V_strict"
+    return (
+        f"{counts}: {counted(cover.no_relevant, 'query', 'queries')} {has} no vital nugget, and "
+        f"{count} 0 by V and V_strict"
+    )
 
 
 def nugget_markdown(
-    evaluations: Sequence[Evaluation], *, means: Means, comparison: "Comparison | None" = None, per_query: bool = False
+    evaluations: Sequence[Evaluation],
+    *,
+    means: Means,
+    comparison: "Comparison | None" = None,
+    per_query: bool = False,
 ) -> str:
     """Return the tables as Markdown."""
-    return parts_markdown(nugget_parts(evaluations, means=means, comparison=comparison, per_query=per_query))
+    return parts_markdown(
+        nugget_parts(evaluations, means=means, comparison=comparison, per_query=per_query)
+    )
 
 
-def nugget_json(evaluations: Sequence[Evaluation], *, means: Means, comparison: "Comparison | None" = None, per_query: bool = False) -> str:
+def nugget_json(
+    evaluations: Sequence[Evaluation],
+    *,
+    means: Means,
+    comparison: "Comparison | None" = None,
+    per_query: bool = False,
+) -> str:
     """JSON: systems with their scores, and the comparison as `idealrank compare` has it."""
-    systems = [_system(one, mean, per_query=per_query) for one, mean in zip(evaluations, means, strict=True)]
+    systems = [
+        _system(one, mean, per_query=per_query)
+        for one, mean in zip(evaluations, means, strict=True)
+    ]
     record: dict[str, Any] = {"version": __version__, "schema": SCHEMA, "systems": systems}
     if comparison is not None:
         record["comparison"] = comparison.as_dict()
@@ -59,13 +81,27 @@ def nugget_json(evaluations: Sequence[Evaluation], *, means: Means, comparison: 
 
 
 def _system(one: Evaluation, means: Mapping[str, "RunMean"], *, per_query: bool) -> dict[str, Any]:
-    scores = {name: {"mean": mean.mean, "interval": [finite(end) for end in mean.interval]} for name, mean in means.items()}
-    record: dict[str, Any] = {"name": one.name, "path": one.path, "scores": scores, "answers": one.coverage.scored}
-    record |= {"nuggets": one.coverage.judged, "without_vital": one.coverage.no_relevant, "fingerprint": one.provenance.judgments}
+    scores = {
+        name: {"mean": mean.mean, "interval": [finite(end) for end in mean.interval]}
+        for name, mean in means.items()
+    }
+    record: dict[str, Any] = {
+        "name": one.name,
+        "path": one.path,
+        "scores": scores,
+        "answers": one.coverage.scored,
+    }
+    record |= {
+        "nuggets": one.coverage.judged,
+        "without_vital": one.coverage.no_relevant,
+        "fingerprint": one.provenance.judgments,
+    }
     return record | ({"queries": one.per_query()} if per_query else {})
 
 
-def nugget_rows(evaluations: Sequence[Evaluation], *, means: Means, per_query: bool = False) -> Iterator[Row]:
+def nugget_rows(
+    evaluations: Sequence[Evaluation], *, means: Means, per_query: bool = False
+) -> Iterator[Row]:
     """Titles, and a row for each mean, or for each score of each query."""
     if per_query:
         yield ["system", "query", "score", "value"]

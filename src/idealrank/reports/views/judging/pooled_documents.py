@@ -19,8 +19,10 @@ def pool_parts(found: Pool) -> list[Part]:
     """A sentence, the strata, and the first documents."""
     n, of = found.n_sampled, len(found)
     opening = (
-        f"{n:,} of {of:,} pooled document{'s' if of != 1 else ''} to judge, of {len(found.query_ids):,} "
-        f"quer{'ies' if len(found.query_ids) != 1 else 'y'} in the first {found.depth:,} ranks of each run."
+        f"{n:,} of {of:,} pooled document{'s' if of != 1 else ''} to judge, of "
+        f"{len(found.query_ids):,} "
+        f"quer{'ies' if len(found.query_ids) != 1 else 'y'} in the first {found.depth:,} "
+        f"ranks of each run."
     )
     parts: list[Part] = [filled(opening)]
     if n < of:
@@ -32,10 +34,25 @@ def _strata(found: Pool) -> Table:
     codes = sorted(set(found.stratum.tolist()))
     columns: list[Column[Any]] = [
         Column(title="stratum", cell=str),
-        Column(title="best ranks", cell=lambda code: _span(found.best_rank[found.stratum == code].tolist())),
-        Column(title="documents", kind="number", cell=lambda code: count_cell(int((found.stratum == code).sum()))),
-        Column(title="to judge", kind="number", cell=lambda code: count_cell(int(found.sampled[found.stratum == code].sum()))),
-        Column(title="share", kind="number", cell=lambda code: share_cell(float(found.sampled[found.stratum == code].mean()))),
+        Column(
+            title="best ranks",
+            cell=lambda code: _span(found.best_rank[found.stratum == code].tolist()),
+        ),
+        Column(
+            title="documents",
+            kind="number",
+            cell=lambda code: count_cell(int((found.stratum == code).sum())),
+        ),
+        Column(
+            title="to judge",
+            kind="number",
+            cell=lambda code: count_cell(int(found.sampled[found.stratum == code].sum())),
+        ),
+        Column(
+            title="share",
+            kind="number",
+            cell=lambda code: share_cell(float(found.sampled[found.stratum == code].mean())),
+        ),
     ]
     return Table.of(columns, codes)
 
@@ -51,9 +68,15 @@ def _documents(found: Pool) -> Table:
         Column(title="document", cell=lambda row: str(row["document"])),
         Column(title="best rank", kind="number", cell=lambda row: count_cell(row["best_rank"])),
         Column(title="runs", kind="number", cell=lambda row: count_cell(row["runs"])),
-        Column(title="probability", kind="number", cell=lambda row: number_cell(row["probability"], 3)),
+        Column(
+            title="probability", kind="number", cell=lambda row: number_cell(row["probability"], 3)
+        ),
     ]
-    title = f"The first {_SOME} of {len(rows):,} documents to judge:" if len(rows) > _SOME else "Documents to judge:"
+    title = (
+        f"The first {_SOME} of {len(rows):,} documents to judge:"
+        if len(rows) > _SOME
+        else "Documents to judge:"
+    )
     return Table.of(columns, rows[:_SOME], title=title)
 
 
@@ -74,9 +97,15 @@ def pool_markdown(found: Pool) -> str:
 def pool_json(found: Pool) -> str:
     """JSON text with every pooled document."""
     record = {
-        "version": __version__, "schema": SCHEMA, "order": found.order, "depth": found.depth, "n_queries": len(found.query_ids),
-        "n_pooled": len(found), "n_sampled": found.n_sampled, "documents": found.rows(),
-    }  # fmt: skip
+        "version": __version__,
+        "schema": SCHEMA,
+        "order": found.order,
+        "depth": found.depth,
+        "n_queries": len(found.query_ids),
+        "n_pooled": len(found),
+        "n_sampled": found.n_sampled,
+        "documents": found.rows(),
+    }
     return json.dumps(record, indent=2) + "\n"
 
 

@@ -12,19 +12,32 @@ from idealrank.reports.views.judging.agreement import number_text
 from idealrank.version import __version__
 
 
-def sampled_parts(found: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None) -> list[Part]:
+def sampled_parts(
+    found: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None
+) -> list[Part]:
     """A sentence and a table."""
     places = 4 if digits is None else digits
     n = len(sample.queries)
-    opening = f"{sample.n_sampled:,} judgments of {sample.n_pooled:,} pooled documents and {n:,} quer{'ies' if n != 1 else 'y'}."
+    opening = (
+        f"{sample.n_sampled:,} judgments of {sample.n_pooled:,} pooled documents and {n:,} "
+        f"quer{'ies' if n != 1 else 'y'}."
+    )
     columns: list[Column[SampledEstimate]] = [
         Column(title="run", cell=lambda one: one.run),
         Column(title="measure", cell=lambda one: one.measure),
         Column(title="estimate", kind="number", cell=lambda one: number_cell(one.mean, places)),
-        Column(title=_interval_title(found), kind="number", cell=lambda one: _interval(one, places)),
+        Column(
+            title=_interval_title(found), kind="number", cell=lambda one: _interval(one, places)
+        ),
     ]
     if any(one.sampling_se is not None for one in found):
-        columns.append(Column(title="error by sampling", kind="number", cell=lambda one: number_cell(one.sampling_se, places)))
+        columns.append(
+            Column(
+                title="error by sampling",
+                kind="number",
+                cell=lambda one: number_cell(one.sampling_se, places),
+            )
+        )
     return [filled(opening), Table.of(columns, found), *_warnings(found, sample), _notes(found)]
 
 
@@ -34,9 +47,12 @@ def _warnings(found: Sequence[SampledEstimate], sample: SampledJudgments) -> lis
     if not biased:
         return []
     text = (
-        f"warning: the sample has {sample.relevant_per_query:.1f} relevant documents per query, and none in {sample.n_without_relevant:,} "
-        f"of {len(sample.queries):,} queries, which count 0. {', '.join(biased)}: up to about {sample.shortfall:.0%} too low, with "
-        "differences too small; there is no interval. Sample more documents, or estimate DCG (-m DCG), which is unbiased."
+        f"warning: the sample has {sample.relevant_per_query:.1f} relevant documents per "
+        f"query, and none in {sample.n_without_relevant:,} "
+        f"of {len(sample.queries):,} queries, which count 0. {', '.join(biased)}: up to about "
+        f"{sample.shortfall:.0%} too low, with "
+        "differences too small; there is no interval. Sample more documents, or estimate DCG "
+        "(-m DCG), which is unbiased."
     )
     return [filled(text)]
 
@@ -53,25 +69,42 @@ def _interval(one: SampledEstimate, places: int) -> Cell:
 
 
 def _notes(found: Sequence[SampledEstimate]) -> list[str]:
-    phrases = ["interval: t interval of the mean over queries, which covers the sampling of queries and of documents"]
+    phrases = [
+        "interval: t interval of the mean over queries, which covers the sampling of queries "
+        "and of documents"
+    ]
     if any(one.sampling_se is not None for one in found):
-        phrases.append("error by sampling: standard error by the sampling of documents alone, for these queries")
+        phrases.append(
+            "error by sampling: standard error by the sampling of documents alone, for these "
+            "queries"
+        )
     phrases.append("documents outside the pool count as not relevant")
     return ["method", *wrapped("; ".join(phrases))]
 
 
-def sampled_markdown(found: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None) -> str:
+def sampled_markdown(
+    found: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None
+) -> str:
     """The report as Markdown."""
     return parts_markdown(sampled_parts(found, sample, digits=digits))
 
 
-def sampled_json(found: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None) -> str:  # noqa: ARG001
+def sampled_json(
+    found: Sequence[SampledEstimate],
+    sample: SampledJudgments,
+    *,
+    digits: int | None = None,  # noqa: ARG001
+) -> str:
     """JSON text with every query."""
     record = {
-        "version": __version__, "schema": SCHEMA, "n_pooled": sample.n_pooled, "n_sampled": sample.n_sampled,
-        "relevant_per_query": sample.relevant_per_query, "queries_without_relevant": sample.n_without_relevant,
+        "version": __version__,
+        "schema": SCHEMA,
+        "n_pooled": sample.n_pooled,
+        "n_sampled": sample.n_sampled,
+        "relevant_per_query": sample.relevant_per_query,
+        "queries_without_relevant": sample.n_without_relevant,
         "estimates": [one.as_dict() for one in found],
-    }  # fmt: skip
+    }
     return json.dumps(record, indent=2) + "\n"
 
 
