@@ -4,6 +4,7 @@ Each rule is a function of a tree, so that a planted violation shows that it can
 """
 
 import ast
+import re
 
 import pytest
 
@@ -95,6 +96,27 @@ def test_no_conditional_expression_holds_another() -> None:
 def test_a_conditional_expression_within_another_is_found(source: str) -> None:
     assert nested_conditions(walked(ast.parse(source))) == [1]
     assert nested_conditions(walked(ast.parse("x = 1 if a else 2\ny = x if b else 3"))) == []
+
+
+# --- layout ---------------------------------------------------------------------------------------
+
+
+def laid_out_by_hand(source: str) -> list[int]:
+    """Lines that keep the formatter away: packed lines are hard to review."""
+    lines = enumerate(source.splitlines(), start=1)
+    return [number for number, line in lines if re.search(r"#\s*fmt:\s*(skip|off)\b", line)]
+
+
+def test_the_formatter_alone_decides_how_code_is_laid_out() -> None:
+    assert [
+        f"{module}:{line}"
+        for module, source in library().items()
+        for line in laid_out_by_hand(source)
+    ] == []
+
+
+def test_a_line_that_the_formatter_leaves_is_found() -> None:
+    assert laid_out_by_hand("x = [\n]  # fmt: skip\n# fmt: off\ny = 1  # format: skip") == [2, 3]
 
 
 # --- records --------------------------------------------------------------------------------------
