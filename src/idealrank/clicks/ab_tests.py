@@ -27,6 +27,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.intervals import side_of_interval
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.tolerance import cubes
 
 MISMATCH = 0.001
 """p-value of the split below which the result of a test is not to be trusted."""
@@ -396,7 +397,7 @@ def _skewness_of_difference(residual_a: FloatArray, residual_b: FloatArray) -> f
     scale = math.sqrt(float((both * both).mean()))
     if scale == 0:
         return 0.0
-    n_a, n_b, of_users = residual_a.size, residual_b.size, float(((both / scale) ** 3).mean())
+    n_a, n_b, of_users = residual_a.size, residual_b.size, float(cubes(both / scale).mean())
     return float(of_users * (n_b**-2 - n_a**-2) / (1 / n_a + 1 / n_b) ** 1.5)
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
 from idealrank.stats.design import Design
-from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
+from idealrank.stats.tolerance import ROUNDING, cubes, largest_of, subtracted
 from idealrank.stats.values import design_of, figure, paired
 
 
@@ -187,7 +187,7 @@ def skewness(differences: npt.ArrayLike) -> float:
     variance = float((centred**2).mean())
     if variance <= (ROUNDING * float(np.abs(values).max())) ** 2:
         return 0.0
-    return float((centred**3).mean() / variance**1.5)
+    return float(cubes(centred).mean() / variance**1.5)
 
 
 def too_skewed(differences: npt.ArrayLike, n: int) -> bool:

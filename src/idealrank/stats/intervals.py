@@ -19,7 +19,7 @@ from idealrank.errors import OptionError
 from idealrank.stats.design import Design, LinearMean, linear_mean, strata_of, student_mean
 from idealrank.stats.randomness import RandomLike, generator_of, in_order, threads_of, whole_number
 from idealrank.stats.special import betaincinv, ndtr, ndtri, stdtrit
-from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
+from idealrank.stats.tolerance import ROUNDING, cubes, largest_of, subtracted
 from idealrank.stats.values import Figure, chosen, columns_of, design_of, figure, open_share, paired
 
 _PICKS = 1 << 18  # units drawn in a block
@@ -171,7 +171,7 @@ def _bca(units: ResampledUnits, found: LinearMean, tails: Tails, draws: Draws) -
     below = ((shifts < -tie).mean(axis=0) + (shifts <= tie).mean(axis=0)) / 2
     bias = ndtri(below)
     with np.errstate(divide="ignore", invalid="ignore"):
-        skew = (found.parts**3).sum(axis=0) / (6 * (found.parts**2).sum(axis=0) ** 1.5)
+        skew = cubes(found.parts).sum(axis=0) / (6 * (found.parts**2).sum(axis=0) ** 1.5)
         shares = [ndtr(bias + (bias + z) / (1 - skew * (bias + z))) for z in ndtri(tails)]
     shifts.sort(axis=0)
     low, high = (_each_quantile(shifts, np.nan_to_num(share, nan=0.5)) for share in shares)

@@ -47,3 +47,10 @@ def ranks_within(values: FloatArray, rounding: FloatArray) -> tuple[FloatArray, 
         sizes = np.bincount(group)
         ranks[order[:, column], column] = (np.cumsum(sizes) - (sizes - 1) / 2)[group]
     return ranks, np.asarray(~apart.all(axis=0), np.bool_)
+
+
+def cubes(values: FloatArray) -> FloatArray:
+    """Third powers by products: for ``**3`` NumPy takes the processor's own way, whose last bit
+    differs from one processor to the next.
+    """
+    return values * values * values
