@@ -22,7 +22,7 @@ import idealrank as ir
 from idealrank.clicks import PBM, Sessions, click_rows, harvested_propensities, simulate
 from idealrank.clicks.simulated_logs import LoggingPolicy
 from idealrank.errors import IdealrankError, IdealrankWarning, InputError
-from idealrank.integrations.lightgbm import objective
+from idealrank.training.lightgbm import objective
 
 MEASURE = "nDCG@5"
 DOCUMENTS, FEATURES, USEFUL, USELESS = 15, 10, 0, 5

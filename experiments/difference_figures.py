@@ -15,8 +15,8 @@ import numpy as np
 from stable_queries import demo_runs
 
 from idealrank.data.types import FloatArray
-from idealrank.reports.figures import drawings
-from idealrank.reports.figures.theme import LIGHT, SCHEMA_URL, Spec, titled_config
+from idealrank.pages.figures import drawings
+from idealrank.pages.figures.theme import LIGHT, SCHEMA_URL, Spec, titled_config
 from idealrank.stats import permutation_test
 
 FOLDER = Path("figures")

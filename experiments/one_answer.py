@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import idealrank as ir
-from idealrank.api.report.material import ReportMaterial
-from idealrank.api.report.side_verdicts import with_gate
-from idealrank.integrations.content import content_of
+from idealrank.pages.report.material import ReportMaterial
+from idealrank.pages.report.side_verdicts import with_gate
 from idealrank.reports.table.text import parts_text
 from idealrank.reports.views.robustness import robust_parts
+from idealrank.trackers.content import content_of
 
 PAIRS = 20
 QUERIES = DOCUMENTS = 30

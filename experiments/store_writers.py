@@ -98,7 +98,7 @@ def keep_rows_first(store: Store, adding: Adding) -> str:
     files.
     """
     with store.files.prepared(list(adding.files.values())) as prepared:
-        with store._database.writing() as connection:
+        with store.database.writing() as connection:
             adding.insert(connection)
         prepared.place()
     return adding.id

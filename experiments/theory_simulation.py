@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from idealrank.reports.figures import drawings
-from idealrank.reports.figures.theory import Simulated, simulated_spec
+from idealrank.pages.figures import drawings
 from idealrank.theory import limit, pseudo_expectation, simulate_many
 from idealrank.theory.expressions import parse_model
+from idealrank.theory.views.figures import Simulated, simulated_spec
 
 MODEL = "0.1+0.8s"
 MEASURES = (

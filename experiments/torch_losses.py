@@ -1,4 +1,4 @@
-"""Losses of `idealrank.integrations.torch` beside sentence-transformers' own: values, time and
+"""Losses of `idealrank.training.torch` beside sentence-transformers' own: values, time and
 memory of each.
 
 ``python experiments/torch_losses.py [--lists 8] [--documents 100 1000] [--repeats 5]`` needs
@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from sentence_transformers.cross_encoder import losses as theirs
 
-from idealrank.integrations import torch as losses
+from idealrank.training import torch as losses
 
 Maker = Callable[["Scores"], torch.nn.Module]
 MMAP_THRESHOLD = -3  # of mallopt

@@ -32,11 +32,11 @@ import idealrank as ir
 from experiments.rankers import generate, movielens
 from idealrank import stats
 from idealrank._lazy import is_installed
-from idealrank.integrations import lightgbm as with_lightgbm
-from idealrank.integrations import xgboost as with_xgboost
-from idealrank.integrations.sklearn import QueryKFold
 from idealrank.io.formats.feature_rows import FeatureRows, read_feature_rows
+from idealrank.training import lightgbm as with_lightgbm
+from idealrank.training import xgboost as with_xgboost
 from idealrank.training.neural_configuration import NetworkSection
+from idealrank.training.sklearn import QueryKFold
 
 FloatArray = NDArray[np.float64]
 MEASURE, CONVENTION = "nDCG@10", "lightgbm"
@@ -210,8 +210,8 @@ def torch(loss: str, **options: Any) -> Fit:
     def fit(
         features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape
     ) -> Score:
-        from idealrank.integrations import torch as losses  # noqa: PLC0415  (loaded by the systems that use it)
-        from idealrank.integrations.torch.ranking_network import fit_network  # noqa: PLC0415
+        from idealrank.training import torch as losses  # noqa: PLC0415  (loaded by the systems that use it)
+        from idealrank.training.torch.ranking_network import fit_network  # noqa: PLC0415
 
         ends = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         queries = [str(number) for number in range(sizes.size)]

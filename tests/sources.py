@@ -10,7 +10,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src"
 
 # Modules that a peer of `make test-peers` has to be there for: the default environment has no
 # PyTorch.
-OF_PEERS = ("idealrank.integrations.torch.",)
+OF_PEERS = ("idealrank.training.torch.",)
 
 
 @functools.cache

@@ -11,7 +11,7 @@ import pytest
 import idealrank as ir
 from idealrank.data import align as aligning
 from idealrank.errors import IdealrankWarning
-from idealrank.reports.page import html
+from idealrank.pages.page import html
 from tests.cli.terminal import DATA
 from tests.in_process import run
 

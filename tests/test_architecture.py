@@ -208,9 +208,10 @@ PUBLIC = [name for name in idealrank.__all__ if not name.startswith("__")]
     [
         "idealrank",
         "idealrank.clicks",
-        "idealrank.integrations.torch",
+        "idealrank.training.torch",
         "idealrank.judging",
         "idealrank.stats",
+        "idealrank.store",
         "idealrank.theory",
     ],
 )

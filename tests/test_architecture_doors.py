@@ -1,5 +1,5 @@
-"""The doors between the layers: commands and integrations compute by `api` and public functions,
-and read no prose of errors.
+"""The doors between the layers: commands, trackers and what is live compute by `api` and public
+functions, and read no prose of errors.
 
 Each rule is a function of source texts, so that a planted violation shows that it can fail.
 """
@@ -15,13 +15,21 @@ Sources = Mapping[str, str]
 
 OUTSIDE = (
     "idealrank.cli.",
-    "idealrank.integrations.",
     "idealrank.live.",
     "idealrank.pytest_plugin",
+    "idealrank.trackers.",
 )
-DOORS = {"idealrank.clicks", "idealrank.judging", "idealrank.theory", "idealrank.training"}
+ROOMS = {"commands", "files", "inputs", "views"}  # of a feature: nothing is computed there
+DOORS = {
+    "idealrank.bounds",
+    "idealrank.clicks",
+    "idealrank.judging",
+    "idealrank.theory",
+    "idealrank.training",
+}
 COMPUTING = (
     "analysis",
+    "bounds",
     "clicks",
     "conventions",
     "data",
@@ -50,17 +58,14 @@ ALLOWED = {
     "idealrank.theory.expressions": {"parse_model"},
     "idealrank.analysis.tuning.measurement": {"grid_of", "measures_of"},
     "idealrank.data.run": {"name_of"},
-    # arguments of callers become arrays and numbers, or errors: no value is computed
-    "idealrank.training.row_arrays": {"number_array", "row_ids", "row_numbers"},
-    "idealrank.stats.randomness": {"whole_number"},
     # what there is to choose from
     "idealrank.measures.facts": {"classes_of", "facts_of", "families", "family_title"},
     # what a command begins to load before it reads files: no value is computed
     "idealrank.stats.special": {"load_special"},
     # the labels of a ranked list, which `theory` asks of files: no value is computed
     "idealrank.data.align": {"align"},
-    # the interval of a mean whose values a store holds: no run is evaluated
-    "idealrank.stats": {"mean_interval"},
+    # the test of a round whose values a store holds: no run is evaluated
+    "idealrank.stats.multiple_tests": {"simultaneous"},
     # whether several runs of a system are copies or folds, by their queries
     "idealrank.analysis.systems": {"relation_of"},
 }
@@ -84,16 +89,15 @@ PUBLIC = _public()
 
 
 def side_doors(sources: Sources) -> list[str]:
-    """Functions that a command or an integration takes from below the public ones.
+    """Functions that a command, a tracker or a part of `live` takes from below the public ones.
 
     The doors are the functions that `idealrank` offers, from where it takes them, the public names
-    of `idealrank.clicks`, `idealrank.judging`, `idealrank.theory` and `idealrank.training`, and all
-    of `api`.
+    of the packages in `DOORS`, all of `api`, and the rooms of features where nothing is computed.
     """
     return [
         f"{name}:{line}: {module}.{taken}"
         for name, source in sources.items()
-        if name.startswith(OUTSIDE)
+        if _is_outside(name)
         for module, taken, line in _taken(source)
         if _is_below(module)
         and not taken[:1].isupper()
@@ -112,9 +116,19 @@ def _taken(source: str) -> Iterator[tuple[str, str, int]]:
             yield from ((alias.name, "", node.lineno) for alias in node.names)
 
 
+def _is_outside(name: str) -> bool:
+    return (name.startswith(OUTSIDE) or ".commands." in name) and ".views." not in name
+
+
 def _is_below(module: str) -> bool:
-    root, _, rest = module.partition(".")
-    return root == "idealrank" and rest.partition(".")[0] in COMPUTING and module not in DOORS
+    root, *rooms = module.split(".")
+    return (
+        root == "idealrank"
+        and rooms[:1] != []
+        and rooms[0] in COMPUTING
+        and not ROOMS & set(rooms)
+        and module not in DOORS
+    )
 
 
 def idle_permits(sources: Sources) -> list[str]:
@@ -122,7 +136,7 @@ def idle_permits(sources: Sources) -> list[str]:
     used = {
         (module, taken)
         for name, source in sources.items()
-        if name.startswith(OUTSIDE)
+        if _is_outside(name)
         for module, taken, _ in _taken(source)
     }
     return sorted(
@@ -135,7 +149,7 @@ def idle_permits(sources: Sources) -> list[str]:
 
 # Errors of DuckDB, LightGBM, XGBoost and CatBoost have nothing but their text, with the query again
 # or a path of their source.
-FOREIGN_ERRORS = {"idealrank.store.sql", "idealrank.integrations.trainers"}
+FOREIGN_ERRORS = {"idealrank.store.sql", "idealrank.training.trainers"}
 _PATTERN_METHODS = {"search", "match", "fullmatch", "findall", "finditer", "sub", "subn"}
 
 
@@ -192,7 +206,7 @@ PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
     (
         side_doors,
         {
-            "idealrank.integrations.new": "def later():\n    from "
+            "idealrank.trackers.new": "def later():\n    from "
             "idealrank.analysis.comparison.procedure import compare "
             "as "
             "held"
@@ -203,7 +217,7 @@ PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
         {"idealrank.pytest_plugin.new": "from idealrank.analysis.gate.checks import _policy"},
     ),
     (side_doors, {"idealrank.cli.new": "import idealrank.stats.paired_tests"}),
-    (side_doors, {"idealrank.cli.theory.new": "from idealrank.theory.limits import limit"}),
+    (side_doors, {"idealrank.theory.commands.new": "from idealrank.theory.limits import limit"}),
     (
         parsed_prose,
         {

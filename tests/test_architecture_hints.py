@@ -30,7 +30,7 @@ ONLY_IN_PYTHON = {
     "data/lists.py": "arrays",
     "evaluation/evaluate.py": "measures after an evaluation",
     "io/sources.py": "something that is no path",
-    "judging/free_documents.py": "evaluations in place of files",
+    "bounds/free_documents.py": "evaluations in place of files",
     "measures/precision.py": "a list in place of text",
     "measures/user.py": "measures of one's own",
     "stats/power.py": "differences of a pilot; the commands draw from none",
@@ -42,7 +42,7 @@ ONLY_IN_PYTHON = {
     "theory/simulation.py": "pairs of discount and cutoff",
 }
 # options themselves, and packages that are used from Python alone
-EDGE = ("cli", "integrations", "testing", "training")
+EDGE = ("cli", "engines", "integrations", "testing", "trackers", "training")
 
 
 def _text(node: ast.AST) -> str | None:

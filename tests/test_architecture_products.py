@@ -36,7 +36,7 @@ BY_BLAS = {
     "vecmat",
     "vecdot",
 }
-OF_PYTORCH = "idealrank.integrations.torch."
+OF_PYTORCH = "idealrank.training.torch."
 
 
 def products(sources: Mapping[str, str]) -> list[str]:

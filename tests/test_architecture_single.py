@@ -88,7 +88,7 @@ def _is_of_os(function: ast.Attribute) -> bool:
 
 # `resource` comes with Python, but not on Windows; narwhals says in this way that it lacks the
 # dataframe library that is asked for.
-OPTIONAL = {"idealrank._lazy", "idealrank.reports.figures.drawings", "idealrank.data.interchange"}
+OPTIONAL = {"idealrank._lazy", "idealrank.pages.figures.drawings", "idealrank.data.interchange"}
 
 
 def optional_imports(sources: Sources) -> list[str]:
@@ -111,6 +111,9 @@ def optional_imports(sources: Sources) -> list[str]:
     return found
 
 
+FRONTS = {"idealrank.integrations.torch"}  # hands on the lazy names of `idealrank.training.torch`
+
+
 def lazy_names(sources: Sources) -> list[str]:
     """Modules with a `__getattr__` that is not that of `_lazy.public_names`."""
     found = []
@@ -120,15 +123,19 @@ def lazy_names(sources: Sources) -> list[str]:
             assigned = isinstance(node, ast.Assign) and "__getattr__" in ast.unparse(
                 node.targets[0]
             )
-            if own or (
-                assigned and not ast.unparse(node).endswith("public_names(__name__, __file__)")
+            if name not in FRONTS and (
+                own
+                or (assigned and not ast.unparse(node).endswith("public_names(__name__, __file__)"))
             ):
                 found.append(f"{name}:{node.lineno}")
     return found
 
 
-# Words of features: the same in every room that has to do with one.
+# Words of features: the same in every room that has to do with one; and rooms that features have.
 FEATURES = {
+    "figures",
+    "inputs",
+    "tables",
     "advice",
     "agreement",
     "attribution",
@@ -173,10 +180,14 @@ FEATURES = {
 
 
 def names_twice(sources: Sources) -> list[str]:
-    """Modules of one name that is no word of a feature: nobody finds the right one by it."""
+    """Modules of one name that is no word of a feature: nobody finds the right one by it.
+
+    The fronts of `integrations` hand on what they are named after.
+    """
     homes: dict[str, list[str]] = {}
     for name in sources:
-        homes.setdefault(name.rpartition(".")[2], []).append(name)
+        if not name.startswith("idealrank.integrations."):
+            homes.setdefault(name.rpartition(".")[2], []).append(name)
     packages = {name.rpartition(".")[0] for name in sources}
     return sorted(
         ", ".join(names)
@@ -203,12 +214,15 @@ DOORS = (
     "idealrank.integrations.",
     "idealrank.conventions.",
 )
+ROOMS = (".inputs",)
 ALONE = {
     "live.alerts.round_telemetry": "the only module that knows OpenTelemetry, loaded for rounds "
     "alone",
-    "live.web.application": "the addresses of the pages of a store; those of the labelling page "
-    "stand with its pages",
-    "live.web.slice_pages": "one module a kind of page",
+    "live.alerts.round_drops": "the test of a round, apart from the rules that ask for it",
+    "pages.report.curves": "one part of a page, as its neighbours are",
+    "pages.report.saved_page": "the class that users hold, apart from what makes it",
+    "store.web.application": "the addresses of the pages of a store",
+    "store.web.slice_pages": "one module a kind of page",
     "_installation": "how this copy was installed, apart from the tree of errors",
     "analysis.explanation.listed_hits": "lists of all queries, where its neighbours explain one",
     "cli.colours": "the only module that knows rich, loaded for terminals alone",
@@ -235,6 +249,8 @@ def fragments(sources: Sources) -> list[str]:
         for name, source in sources.items()
         if name not in packages
         and not name.startswith(DOORS)
+        and ".commands." not in name
+        and not name.endswith(ROOMS)
         and len(users.get(name, set()) - {name}) == 1
         and _lines_of_code(source) < SMALL
     }

@@ -14,9 +14,10 @@ import click
 import pytest
 
 from idealrank.cli.format_option import FormatOption, Formats, LimitedWriter
-from idealrank.cli.theory.figures import _formats
 from idealrank.errors import OptionError
+from idealrank.reports.table import formats
 from idealrank.reports.table.formats import FIGURE_FORMATS, FORMATS, Format, formats_help
+from idealrank.theory.commands.figures import _formats
 from tests.contract.commands import commands
 from tests.sources import module, walked
 
@@ -327,7 +328,8 @@ def test_figures_are_drawn_in_every_format_of_the_registry_and_in_no_other() -> 
         (option_of(Formats("Text;", table=str), ["table", "json"]), "nothing writes json"),
         (
             option_of(
-                Formats("Text;", table=str, rows="views.store:no_such_writer"), ["table", "csv"]
+                Formats("Text;", table=str, views=lambda: formats, rows="no_such_writer"),
+                ["table", "csv"],
             ),
             "nothing writes csv",
         ),

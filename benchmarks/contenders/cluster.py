@@ -55,13 +55,13 @@ class Jobs:
 
     def evaluate(self) -> dict[str, float]:
         """`evaluate_spark`: shuffle of both tables, kernel, values on the driver."""
-        from idealrank.integrations.spark import evaluate_spark  # noqa: PLC0415
+        from idealrank.engines.spark import evaluate_spark  # noqa: PLC0415
 
         return dict(evaluate_spark(self._qrels, self._run, MEASURES).mean())
 
     def broadcast(self) -> dict[str, float]:
         """`evaluate_spark` with the judgments sent to every worker."""
-        from idealrank.integrations.spark import evaluate_spark  # noqa: PLC0415
+        from idealrank.engines.spark import evaluate_spark  # noqa: PLC0415
 
         return dict(evaluate_spark(self._qrels, self._run, MEASURES, broadcast=True).mean())
 
@@ -92,7 +92,7 @@ class Jobs:
         """`evaluate_spark` on grades 0 and 1, for what MLlib computes."""
         from pyspark.sql import functions  # noqa: PLC0415
 
-        from idealrank.integrations.spark import evaluate_spark  # noqa: PLC0415
+        from idealrank.engines.spark import evaluate_spark  # noqa: PLC0415
 
         binary = self._qrels.withColumn("grade", functions.least("grade", functions.lit(1)))
         return dict(evaluate_spark(binary, self._run, ["nDCG@10", "AP"]).mean())

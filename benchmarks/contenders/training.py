@@ -15,8 +15,8 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 
-from idealrank.integrations.lightgbm import objective
 from idealrank.training import LambdaObjective
+from idealrank.training.lightgbm import objective
 
 DOCUMENTS, FEATURES, INFORMATIVE = 120, 136, 20
 SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)

@@ -37,7 +37,7 @@ from idealrank.api.agreement import spearman as spearman
 from idealrank.api.attribution import attribute as attribute
 from idealrank.api.attribution import why as why
 from idealrank.api.comparison import compare as compare
-from idealrank.api.conversion import convert as convert
+from idealrank.conversion.inputs import convert as convert
 from idealrank.api.evaluation import dcg as dcg
 from idealrank.api.evaluation import evaluate as evaluate
 from idealrank.api.evaluation import ndcg as ndcg
@@ -45,15 +45,15 @@ from idealrank.api.evaluation import read_qrels as read_qrels
 from idealrank.api.evaluation import read_run as read_run
 from idealrank.api.explanation import explain as explain
 from idealrank.api.gate import gate as gate
-from idealrank.api.held_out import evaluate_once as evaluate_once
-from idealrank.api.nuggets import evaluate_answers as evaluate_answers
+from idealrank.store.held_out import evaluate_once as evaluate_once
+from idealrank.judging.inputs import evaluate_answers as evaluate_answers
 from idealrank.api.overlap import overlap as overlap
 from idealrank.api.overlap import overlap_matrix as overlap_matrix
 from idealrank.api.recall import index_recall as index_recall
 from idealrank.api.reconciliation import reconcile as reconcile
 from idealrank.api.reconciliation import split_difference as split_difference
-from idealrank.api.report import report as report
-from idealrank.api.report.saved_page import Page as Page
+from idealrank.pages.report import report as report
+from idealrank.pages.report.saved_page import Page as Page
 from idealrank.api.robustness import robust as robust
 from idealrank.api.systems import compare_systems as compare_systems
 from idealrank.api.systems import seeds as seeds
@@ -83,7 +83,7 @@ from idealrank.evaluation.overlap import OverlapMatrix as OverlapMatrix
 from idealrank.integrations import log_to_mlflow as log_to_mlflow
 from idealrank.integrations import log_to_wandb as log_to_wandb
 from idealrank.integrations import metric_names as metric_names
-from idealrank.io.conversion.files import Conversion as Conversion
+from idealrank.conversion.files import Conversion as Conversion
 from idealrank.io.formats.preferences import read_assessors as read_assessors
 from idealrank.io.formats.preferences import read_preferences as read_preferences
 from idealrank.io.query_files import read_categories as read_categories

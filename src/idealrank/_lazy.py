@@ -7,16 +7,16 @@ from importlib import import_module
 from typing import Any, ForwardRef
 
 SHOWN_BY = {
-    "Comparison": "idealrank.reports.notebook:comparison_html",
-    "Coverage": "idealrank.reports.notebook:coverage_html",
-    "Evaluation": "idealrank.reports.notebook:evaluation_html",
-    "Explanation": "idealrank.reports.notebook:explanation_html",
-    "Gated": "idealrank.reports.notebook:gated_html",
-    "Overlap": "idealrank.reports.notebook:overlap_html",
-    "OverlapMatrix": "idealrank.reports.notebook:overlap_matrix_html",
-    "Robustness": "idealrank.reports.notebook:robustness_html",
-    "Slices": "idealrank.reports.notebook:slices_html",
-    "SystemComparison": "idealrank.reports.notebook:systems_html",
+    "Comparison": "idealrank.pages.notebook:comparison_html",
+    "Coverage": "idealrank.pages.notebook:coverage_html",
+    "Evaluation": "idealrank.pages.notebook:evaluation_html",
+    "Explanation": "idealrank.pages.notebook:explanation_html",
+    "Gated": "idealrank.pages.notebook:gated_html",
+    "Overlap": "idealrank.pages.notebook:overlap_html",
+    "OverlapMatrix": "idealrank.pages.notebook:overlap_matrix_html",
+    "Robustness": "idealrank.pages.notebook:robustness_html",
+    "Slices": "idealrank.pages.notebook:slices_html",
+    "SystemComparison": "idealrank.pages.notebook:systems_html",
 }
 """By name of a class: the module and the function of one argument that makes its HTML."""
 

@@ -7,9 +7,8 @@ when a test asks for it.
 """
 
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -75,8 +74,8 @@ class RankingGate:
         ``when_unjudged="neutral"`` skips it then.
         """
         __tracebackhide__ = True
-        # NumPy, and all of the library that a gate needs
-        gating = import_module("idealrank.integrations.pytest_gate")
+        from idealrank.integrations import pytest_gate as gating  # noqa: PLC0415  (NumPy, and all that a gate needs)
+
         policy = {
             "tolerance": tolerance,
             "strict": strict,
@@ -99,7 +98,7 @@ class RankingGate:
             **labels,
         }
         given = {name: value for name, value in options.items() if value is not None}
-        update = self._config.getoption("update_ranking_baseline")
+        update = bool(self._config.getoption("update_ranking_baseline"))
         answer = gating.ask(
             qrels,
             run,
@@ -114,8 +113,7 @@ class RankingGate:
             pytest.fail(answer.failure, pytrace=False)
         if answer.skipped:
             pytest.skip(answer.skipped)
-        found: Gated = answer.gated
-        return found
+        return cast("Gated", answer.gated)  # there unless the test fails or is skipped
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

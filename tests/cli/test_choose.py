@@ -14,7 +14,7 @@ import pytest
 
 import idealrank as ir
 from idealrank._installation import install_command
-from idealrank.reports.figures.tuning import choice_spec
+from idealrank.pages.figures.tuning import choice_spec
 from tests.cli.terminal import Said, check_snapshot
 from tests.unit.test_tuning import GOOD, collection
 

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.cli.commands.clicks import COMMANDS as SUBCOMMANDS
-from idealrank.cli.commands.clicks import clicks
 from idealrank.clicks import PBM, Sessions, ips, propensities, simulate
+from idealrank.clicks.commands.clicks import COMMANDS as SUBCOMMANDS
+from idealrank.clicks.commands.clicks import clicks
 from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from idealrank.cli import main
-from idealrank.cli.commands import clicks as click_commands
-from idealrank.cli.commands import judge as judge_commands
-from idealrank.cli.commands import online as online_commands
-from idealrank.cli.commands import store as store_commands
-from idealrank.cli.commands import theory as theory_commands
+from idealrank.clicks.commands import clicks as click_commands
+from idealrank.clicks.commands import online as online_commands
+from idealrank.judging.commands import judge as judge_commands
+from idealrank.store.commands import store as store_commands
+from idealrank.theory.commands import theory as theory_commands
 
 # An escape sequence, a C1 control in both its forms (UTF-8, and a byte alone), turned writing, a
 # bell, an invisible mark, a deletion.

@@ -11,9 +11,9 @@ import click
 import pytest
 
 import idealrank as ir
-from idealrank.cli.commands.judge import COMMANDS as SUBCOMMANDS
-from idealrank.cli.commands.judge import judge
 from idealrank.judging import LabelTable, check_judge, correct_run
+from idealrank.judging.commands.judge import COMMANDS as SUBCOMMANDS
+from idealrank.judging.commands.judge import judge
 from idealrank.judging.rater_tables import DEFAULT_COEFFICIENTS
 from tests.cli.terminal import Said, check_snapshot
 

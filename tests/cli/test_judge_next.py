@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.io.judgment_pairs import read_pairs
+from idealrank.judging.files.judgment_pairs import read_pairs
 from tests import pools
 from tests.cli.terminal import Said, check_snapshot
 

@@ -9,9 +9,9 @@ import click
 import numpy as np
 import pytest
 
-from idealrank.cli.commands.online import COMMANDS as SUBCOMMANDS
-from idealrank.cli.commands.online import online
 from idealrank.clicks import interleave
+from idealrank.clicks.commands.online import COMMANDS as SUBCOMMANDS
+from idealrank.clicks.commands.online import online
 from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]

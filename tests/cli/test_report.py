@@ -13,7 +13,7 @@ import pytest
 
 import idealrank as ir
 from idealrank._installation import install_command
-from idealrank.reports.page import html
+from idealrank.pages.page import html
 from idealrank.reports.subject import Subject
 from tests.cli.terminal import DATA, Said
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank._installation import install_command
-from idealrank.cli.commands.theory import COMMANDS as SUBCOMMANDS
-from idealrank.cli.commands.theory import theory
-from idealrank.cli.theory.limits import labelled
 from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
+from idealrank.theory.commands.limits import labelled
+from idealrank.theory.commands.theory import COMMANDS as SUBCOMMANDS
+from idealrank.theory.commands.theory import theory
 from idealrank.theory.growth import growing_ndcg, growing_sizes, paper_rankers
 from tests.cli.terminal import Said, check_snapshot
 

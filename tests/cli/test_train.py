@@ -599,7 +599,7 @@ def test_the_bar_counts_the_rounds_of_all_seeds(
             assert label == "training"
             return work(lambda done, total: told.append((done, total)))
 
-    monkeypatch.setattr("idealrank.cli.commands.train.Watch", Counted)
+    monkeypatch.setattr("idealrank.training.commands.train.Watch", Counted)
     assert say("train", configured(folder, seeds=[1, 2]), cwd=folder).code == 0
     assert told == [(done, 8) for done in range(1, 9)]
 

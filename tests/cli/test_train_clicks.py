@@ -14,8 +14,8 @@ from pyarrow import Table, array, parquet, table
 
 import idealrank as ir
 from idealrank.clicks import click_rows, simulate
-from idealrank.integrations.lightgbm import objective
 from idealrank.io.formats.feature_rows import read_feature_rows
+from idealrank.training.lightgbm import objective
 from tests.cli.terminal import Said
 
 Say = Callable[..., Said]

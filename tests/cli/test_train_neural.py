@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import idealrank as ir
-from idealrank.cli.commands import train as train_command
+from idealrank.training.commands import train as train_command
 from idealrank.training.configuration import TrainingConfig
 from idealrank.training.neural_configuration import LOSSES, NetworkSection
 from tests.cli.terminal import Said

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.integrations.lightgbm import eval_function, objective
 from idealrank.io.formats.feature_rows import read_feature_rows
+from idealrank.training.lightgbm import eval_function, objective
 from tests.cli.terminal import Said
 from tests.conftest import shared_file
 

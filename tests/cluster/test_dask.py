@@ -40,7 +40,7 @@ def frames():
 
 @pytest.mark.filterwarnings("ignore")
 def test_the_bits_are_those_of_evaluate(client) -> None:
-    from idealrank.integrations.dask import evaluate_dask
+    from idealrank.engines.dask import evaluate_dask
 
     qrels, run = frames()
     for convention in ("standard", "standard,missing=left-out"):
@@ -58,7 +58,7 @@ def test_the_bits_are_those_of_evaluate(client) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_positions_and_sums_of_partitions(client) -> None:
-    from idealrank.integrations.dask import compare_dask, evaluate_dask
+    from idealrank.engines.dask import compare_dask, evaluate_dask
 
     qrels, run = frames()
     run["place"] = run["docno"].str.slice(1).astype("int64")
@@ -78,7 +78,7 @@ def test_positions_and_sums_of_partitions(client) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_input_that_cannot_be_used_is_told(client) -> None:
-    from idealrank.integrations.dask import evaluate_dask
+    from idealrank.engines.dask import evaluate_dask
 
     qrels, run = frames()
     with pytest.raises(ir.InputError, match="no Dask dataframe"):
@@ -101,7 +101,7 @@ def test_hostile_tables_are_refused_or_measured_as_by_evaluate(client) -> None:
     """
     import dask.dataframe as dd
 
-    from idealrank.integrations.dask import compare_dask, evaluate_dask
+    from idealrank.engines.dask import compare_dask, evaluate_dask
 
     qrels, run = frames()
     whole = ir.evaluate(QRELS, RUN, MEASURES)

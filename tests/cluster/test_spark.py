@@ -64,7 +64,7 @@ def test_a_worker_is_killed_in_the_middle_and_the_result_is_exact(spark, cluster
     """The first partitions of the run are done when the worker dies, with their output; the others
     are being made.
     """
-    from idealrank.integrations.spark import evaluate_spark
+    from idealrank.engines.spark import evaluate_spark
 
     folder, killed = tmp_path / "begun", tmp_path / "killed"
     folder.mkdir()
@@ -103,7 +103,7 @@ def test_a_worker_is_killed_in_the_middle_and_the_result_is_exact(spark, cluster
 
 
 def test_every_input_has_the_bits_of_evaluate(spark, tmp_path) -> None:
-    from idealrank.integrations.spark import evaluate_spark, per_query_spark
+    from idealrank.engines.spark import evaluate_spark, per_query_spark
 
     qrels, run = frames(spark)
     for convention in ("standard", "trec_eval", "standard,missing=left-out"):
@@ -126,7 +126,7 @@ def test_every_input_has_the_bits_of_evaluate(spark, tmp_path) -> None:
 
 
 def test_input_that_cannot_be_used_is_told_as_by_evaluate(spark) -> None:
-    from idealrank.integrations.spark import evaluate_spark
+    from idealrank.engines.spark import evaluate_spark
 
     qrels, run = frames(spark)
     with pytest.raises(ir.InputError, match="found query 'q5', document None"):
@@ -154,7 +154,7 @@ def test_hostile_tables_are_refused_or_measured_as_by_evaluate(spark) -> None:
     """Queries over many partitions, null ids and positions, scores without an order, odd names, no
     rows, one query of many batches.
     """
-    from idealrank.integrations.spark import compare_spark, evaluate_spark, per_query_spark
+    from idealrank.engines.spark import compare_spark, evaluate_spark, per_query_spark
 
     qrels, run = frames(spark)
     odd = run.selectExpr(
@@ -225,7 +225,7 @@ def test_hostile_tables_are_refused_or_measured_as_by_evaluate(spark) -> None:
 
 def test_one_query_of_many_batches_is_measured_as_by_evaluate(spark) -> None:
     """Its ties lie over all 300 batches."""
-    from idealrank.integrations.spark import evaluate_spark
+    from idealrank.engines.spark import evaluate_spark
 
     _, run = frames(spark)
     one = {f"d{number}": float(number % 7) for number in range(20_000)}
@@ -242,7 +242,7 @@ def test_broadcast_judgments_and_text_read_by_workers_give_the_bits_of_evaluate(
     """Judgments of queries that the run does not answer are in no partition, and are evaluated on
     the driver.
     """
-    from idealrank.integrations.spark import evaluate_spark, read_trec_spark
+    from idealrank.engines.spark import evaluate_spark, read_trec_spark
 
     qrels, run = frames(spark)
     for convention in (
@@ -299,7 +299,7 @@ def test_tables_of_delta_and_iceberg_are_read_by_the_files_of_their_snapshot(
     from deltalake import DeltaTable, write_deltalake
     from pyiceberg.catalog.sql import SqlCatalog
 
-    from idealrank.integrations.spark import evaluate_spark
+    from idealrank.engines.spark import evaluate_spark
 
     rows = [(query, doc, score) for query, one in RUN.items() for doc, score in one.items()]
     table = pa.table(
@@ -326,7 +326,7 @@ def test_tables_of_delta_and_iceberg_are_read_by_the_files_of_their_snapshot(
 
 
 def test_a_column_of_positions_stands_for_the_order_of_rows(spark) -> None:
-    from idealrank.integrations.spark import evaluate_spark
+    from idealrank.engines.spark import evaluate_spark
 
     ranked = [
         (query, doc, float(score > 20), place)
@@ -345,7 +345,7 @@ def test_a_column_of_positions_stands_for_the_order_of_rows(spark) -> None:
 
 
 def test_sums_of_partitions_compare_and_gate_as_the_whole_does(spark) -> None:
-    from idealrank.integrations.spark import compare_spark
+    from idealrank.engines.spark import compare_spark
 
     qrels, run = frames(spark)
     worse = {

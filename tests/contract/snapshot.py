@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import idealrank as ir
-from idealrank.integrations import torch
+from idealrank.training import torch
 
 FILE = Path(__file__).with_name("api.json")
 CLASSES = (ir.Convention, ir.Coverage, ir.Evaluation, ir.Lists, ir.Measure, ir.Qrels, ir.Run)

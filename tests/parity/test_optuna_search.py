@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from idealrank.integrations.sklearn import QueryKFold, QueryRanker
+from idealrank.training.sklearn import QueryKFold, QueryRanker
 
 pytestmark = pytest.mark.peers
 

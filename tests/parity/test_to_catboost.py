@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.integrations.catboost import eval_function
+from idealrank.training.catboost import eval_function
 from idealrank.training.configuration import DEFAULT_CONVENTION
 from tests.cli.terminal import idealrank
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import idealrank as ir
+from idealrank.conversion.targets import TARGETS
 from idealrank.errors import InputError
-from idealrank.io.conversion.targets import TARGETS
 from idealrank.io.judgment_files import is_word
 
 WORDS = st.text(

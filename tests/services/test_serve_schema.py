@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.live.web.guard import Guard
-from idealrank.live.web.openapi import PATH
 from idealrank.store import Store
+from idealrank.store.web.guard import Guard
+from idealrank.store.web.openapi import PATH
 from tests.unit.canary_samples import filled
 from tests.unit.serve_samples import example_store
 from tests.web.serving import server

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import torch
 
-from idealrank.integrations import torch as losses
+from idealrank.training import torch as losses
 from tests.torch import twins
 
 T = 0.7  # a temperature at which everything is soft

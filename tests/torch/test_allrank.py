@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from idealrank.integrations import torch as losses
+from idealrank.training import torch as losses
 from tests.torch.cases import lists
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import idealrank as ir
-from idealrank.integrations import torch as losses
-from idealrank.integrations.torch.tensors import Batch
+from idealrank.training import torch as losses
+from idealrank.training.torch.tensors import Batch
 from tests.torch.cases import lists
 
 pytestmark = pytest.mark.peers

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from idealrank.errors import IdealrankError
-from idealrank.integrations import torch as losses
+from idealrank.training import torch as losses
 
 pytestmark = pytest.mark.peers
 

@@ -17,14 +17,14 @@ import pytest
 import torch
 
 import idealrank as ir
-from idealrank.integrations import torch as losses
-from idealrank.integrations.torch import LambdaLoss, RankingNetwork, SoftmaxLoss
-from idealrank.integrations.torch.ranking_network import fit_network
-from idealrank.integrations.training_checks import check_parts
-from idealrank.integrations.training_folder import TrainedSystem, read_parts, train
 from idealrank.io.formats.feature_rows import FeatureRows
+from idealrank.training import torch as losses
 from idealrank.training.configuration import TrainingConfig
 from idealrank.training.neural_configuration import CHOICES, LOSSES, NetworkSection
+from idealrank.training.torch import LambdaLoss, RankingNetwork, SoftmaxLoss
+from idealrank.training.torch.ranking_network import fit_network
+from idealrank.training.training_checks import check_parts
+from idealrank.training.training_folder import TrainedSystem, read_parts, train
 from tests.cli.test_train import rows
 
 pytestmark = pytest.mark.peers
@@ -590,7 +590,7 @@ def test_the_configuration_of_the_guide_trains_and_its_model_is_read_as_the_guid
     config = TrainingConfig.of(json.loads(text))
     assert trained(config).evaluations["test"].mean()["nDCG@10"] > 0.8
     (read,) = re.findall(
-        r"```text\n(from idealrank.integrations.torch import RankingNetwork.*?)```",
+        r"```text\n(from idealrank.training.torch import RankingNetwork.*?)```",
         guide,
         re.DOTALL,
     )

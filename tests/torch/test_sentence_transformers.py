@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from idealrank.errors import IdealrankError
-from idealrank.integrations import torch as losses
+from idealrank.training import torch as losses
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]
 

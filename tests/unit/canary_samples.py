@@ -8,7 +8,7 @@ import idealrank as ir
 from idealrank.errors import BackendError
 from idealrank.live.canary.canary_rounds import CanaryMonitor
 from idealrank.live.canary.monitor_config import MonitorConfig
-from idealrank.store.monitoring import AlarmChange, RoundStep
+from idealrank.live.monitoring import AlarmChange, RoundStep
 
 ALARMS = [
     {"kind": "threshold", "name": "floor", "least": 0.5, "signals": "2 of 3", "recover": 2},

@@ -12,10 +12,10 @@ import idealrank as ir
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.evaluation.judged_hits import judged_hits
-from idealrank.live.web.access import StoreFolder
-from idealrank.live.web.application import application
-from idealrank.live.web.guard import Guard
 from idealrank.store import Record, Store
+from idealrank.store.web.access import StoreFolder
+from idealrank.store.web.application import application
+from idealrank.store.web.guard import Guard
 
 HOSTILE = "<script>alert(1)</script>"
 HOME = "http://127.0.0.1:8765"

@@ -20,7 +20,7 @@ from idealrank.errors import BackendError, OptionError
 from idealrank.live.alerts.alarm_channels import AppriseChannel, Channel, channels_of, post
 from idealrank.live.canary.canary_rounds import CanaryMonitor
 from idealrank.live.canary.monitor_config import MonitorConfig
-from idealrank.store.monitoring import StoredNotice
+from idealrank.live.monitoring import StoredNotice
 from tests.unit.canary_samples import Steerable, write_files
 from tests.unit.live_fakes import send, service
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from idealrank.clicks.files.click_logs import read_log
 from idealrank.errors import FileFormatError
-from idealrank.io.click_logs import read_log
 
 LINES = [
     "7\t0\tQ\t50\t1\ta1\ta2\ta3",

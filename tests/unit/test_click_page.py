@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from idealrank.api.clicks import click_page, rate_perplexity, reward_estimates
 from idealrank.clicks import PBM, LogCheck, LogRows, Sessions, ips, propensities, simulate
+from idealrank.clicks.inputs import click_page, rate_perplexity, reward_estimates
+from idealrank.clicks.views import figures
+from idealrank.clicks.views.page import RATES, ClickLogPage, click_page_html
 from idealrank.errors import IdealrankWarning, OptionError
-from idealrank.reports.figures import clicks as figures
-from idealrank.reports.page.click_log import RATES, ClickLogPage, click_page_html
 from idealrank.reports.subject import Made
 
 HOSTILE = "</style><script>alert(1)</script>"

@@ -14,8 +14,8 @@ import idealrank as ir
 from idealrank.analysis.comparison import Comparison
 from idealrank.cli import pair_figure
 from idealrank.errors import OptionError
-from idealrank.reports.figures import drawings
-from idealrank.reports.figures.pair_map import pairs_spec
+from idealrank.pages.figures import drawings
+from idealrank.pages.figures.pair_map import pairs_spec
 
 
 def compared(n_runs: int, measures: tuple[str, ...] = ("nDCG@10",), suffix: str = "") -> Comparison:

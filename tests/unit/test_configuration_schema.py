@@ -18,10 +18,6 @@ import yaml
 
 from idealrank._sections import Section
 from idealrank.cli import main
-from idealrank.cli.commands import monitor as monitor_command
-from idealrank.cli.commands import search as search_command
-from idealrank.cli.commands import train as train_command
-from idealrank.cli.judge import run_judge as judge_command
 from idealrank.errors import IdealrankError, OptionError
 from idealrank.io.configuration_files import configuration_schema
 from idealrank.live.alerts.alarm_channels import CHANNELS
@@ -29,9 +25,13 @@ from idealrank.live.alerts.alarm_rules import RULES
 from idealrank.live.backends import KINDS, backend_from
 from idealrank.live.backends.secrets import Secrets
 from idealrank.live.canary.monitor_config import MonitorConfig
+from idealrank.live.commands import monitor as monitor_command
+from idealrank.live.commands import run_judge as judge_command
+from idealrank.live.commands import search as search_command
 from idealrank.live.judges.callers import judge_from
 from idealrank.live.judges.judge_configuration import JudgeConfig
 from idealrank.live.search_configuration import SearchConfig
+from idealrank.training.commands import train as train_command
 from idealrank.training.configuration import TrainingConfig
 from idealrank.training.neural_configuration import LOSSES
 from tests.conftest import examples

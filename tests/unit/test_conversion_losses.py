@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.api.judging import combined_grades
+from idealrank.judging.inputs import combined_grades
 from tests.unit.test_conversion import as_csv, convert, losses, rows_of, written
 
 

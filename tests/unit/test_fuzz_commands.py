@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from idealrank.cli import main
-from idealrank.cli.commands import clicks, judge, online, store, theory
+from idealrank.clicks.commands import clicks, online
+from idealrank.judging.commands import judge
+from idealrank.store.commands import store
+from idealrank.theory.commands import theory
 
 ROOT = Path(__file__).resolve().parents[2]
 

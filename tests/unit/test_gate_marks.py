@@ -14,11 +14,11 @@ import pytest
 import idealrank as ir
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.gate.outcome import TOO_FEW, Gated, Outcome
-from idealrank.integrations.content import content_of
-from idealrank.reports.page.tables import checks_grid
+from idealrank.pages.page.tables import checks_grid
 from idealrank.reports.views.comparison import verdicts
 from idealrank.reports.views.gate import gate as gate_views
 from idealrank.reports.views.gate import junit, pull_request
+from idealrank.trackers.content import content_of
 
 JUDGED: dict[str, Any] = {
     "mean_a": 0.5,

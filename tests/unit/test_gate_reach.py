@@ -13,14 +13,14 @@ import pytest
 
 import idealrank as ir
 from idealrank.analysis.gate import Gated
-from idealrank.api.report.material import ReportMaterial
-from idealrank.api.report.side_verdicts import with_gate
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.integrations.content import content_of
+from idealrank.pages.report.material import ReportMaterial
+from idealrank.pages.report.side_verdicts import with_gate
 from idealrank.reports.views.gate.gate import gate_json, gate_text
 from idealrank.reports.views.gate.junit import gate_junit
 from idealrank.reports.views.gate.pull_request import annotations, gate_markdown
+from idealrank.trackers.content import content_of
 from tests.pools import collection, evaluated
 from tests.workflow_commands import obeyed
 

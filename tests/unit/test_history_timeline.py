@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idealrank.analysis.history import Point, Rule, Timeline, Trace, onset, steps
 from idealrank.errors import OptionError
 from idealrank.reports.table.text import sparkline
-from idealrank.reports.views.history import since_record, since_report
+from idealrank.store.timeline import Point, Rule, Timeline, Trace, onset, steps
+from idealrank.store.views.history import since_record, since_report
 
 VALUES = st.lists(st.one_of(st.just(math.nan), st.integers(0, 8).map(lambda n: n / 8)), max_size=12)
 

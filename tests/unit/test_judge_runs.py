@@ -17,7 +17,7 @@ import idealrank as ir
 from idealrank.errors import BackendError, IdealrankWarning, InputError, OptionError
 from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.judgment_files import origin_of, read_labels_table, write_judgments
-from idealrank.io.judgment_pairs import read_pairs
+from idealrank.judging.files.judgment_pairs import read_pairs
 from idealrank.live.judges.chat_endpoint import Prompt
 from tests.unit.live_fakes import send, service
 

@@ -12,8 +12,8 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import FileFormatError, InputError, OptionError
-from idealrank.io.pool_files import read_pool_rows
 from idealrank.judging import SampledJudgments, Strata, pool, sampled_estimate
+from idealrank.judging.files.pool_files import read_pool_rows
 from tests.conftest import ROOT
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "sampled.json").read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ import pytest
 import idealrank as ir
 from idealrank.judging import correct
 from idealrank.judging.correction import left_out_weights
-from idealrank.reports.views.judging.correction import (
+from idealrank.judging.views.correction import (
     CorrectedValue,
     corrected_json,
     corrected_parts,

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from idealrank.errors import InputError
-from idealrank.io.judgment_pairs import read_pairs
 from idealrank.judging import pool
-from idealrank.reports.views.judging.pooled_documents import pool_json
+from idealrank.judging.files.judgment_pairs import read_pairs
+from idealrank.judging.views.pooled_documents import pool_json
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 import idealrank as ir
-from idealrank.analysis.history import steps
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, OptionError
 from idealrank.io.gate_files.baselines import changes_since, record_of
-from idealrank.reports.page.cautions import cautions
+from idealrank.pages.page.cautions import cautions
 from idealrank.reports.subject import Subject
 from idealrank.reports.views.comparison.comparison import method_text
 from idealrank.reports.views.gate.gate import gate_text
 from idealrank.reports.views.systems import systems_parts
 from idealrank.store import Store
+from idealrank.store.timeline import steps
 from idealrank.store.validation import check_evaluation
 from tests.in_process import run
 from tests.unit.store_samples import evaluations

@@ -8,12 +8,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from idealrank.io.judgment_files import read_labels_table
-from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.io.texts import DocumentText
+from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.label_store import LabelPlan, LabelStore
-from idealrank.live.web.guard import Guard
 from idealrank.live.web.label_pages import Labelling, label_application
+from idealrank.store.web.guard import Guard
 
 HOME = "http://127.0.0.1:8766"
 OWN = {"origin": HOME}

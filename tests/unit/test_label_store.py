@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.api.judging import read_labels
 from idealrank.cli import main
 from idealrank.errors import InputError, OptionError
 from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.judgment_files import origin_of, read_labels_table, write_judgments
-from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.judging import agreement_report
+from idealrank.judging.files.judgment_pairs import JudgmentPair
+from idealrank.judging.inputs import read_labels
 from idealrank.live.judges import label_store
 from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.label_store import LabelPlan, LabelStore

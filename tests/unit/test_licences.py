@@ -7,8 +7,8 @@ import html
 import pytest
 
 import idealrank as ir
-from idealrank.reports.figures import drawings
-from idealrank.reports.page.html import page_html
+from idealrank.pages.figures import drawings
+from idealrank.pages.page.html import page_html
 from idealrank.reports.subject import Subject
 
 NOTICES = [

@@ -16,10 +16,9 @@ from typing import Any
 import pytest
 
 from idealrank.analysis.gate.outcome import TOO_FEW
-from idealrank.integrations.content import content_of
-from idealrank.reports.figures import forest, pair_map, specifications
+from idealrank.pages.figures import forest, pair_map, specifications
+from idealrank.pages.page.tables import every_pair_grid, pair_grid, slices_grid
 from idealrank.reports.leading_pairs import leading_pairs
-from idealrank.reports.page.tables import every_pair_grid, pair_grid, slices_grid
 from idealrank.reports.table.cells import Cell, Table
 from idealrank.reports.table.forms import as_html
 from idealrank.reports.table.records import delimited
@@ -31,6 +30,7 @@ from idealrank.reports.views.comparison.comparison import (
     comparison_rows,
     verdict_text,
 )
+from idealrank.trackers.content import content_of
 from tests.unit.mark_states import (
     CASES,
     STATES,
@@ -243,7 +243,7 @@ def check_page(case: Case) -> None:
 def check_whole_page(case: Case) -> None:
     pytest.importorskip("jinja2", reason="needs the extra report")
     pytest.importorskip("vl_convert", reason="needs the extra report")
-    from idealrank.reports.page.html import page_context
+    from idealrank.pages.page.html import page_context
 
     context = page_context(subject_of(case))
     table = context["grids"]["pair"] or context["every_pair"]

@@ -17,8 +17,8 @@ from idealrank.errors import BackendError, InputError
 from idealrank.live.canary import canary_rounds
 from idealrank.live.canary.monitor_config import MetricsSection
 from idealrank.live.canary.monitor_loop import refresh_metrics, watch_rounds
+from idealrank.live.monitoring import StoredRound
 from idealrank.store.database import Database
-from idealrank.store.monitoring import StoredRound
 from tests.conftest import ROOT
 from tests.unit.canary_samples import Steerable, monitor_of, write_files
 
@@ -82,7 +82,7 @@ def test_a_disk_that_is_full_at_the_end_of_a_round_loses_no_message(
     engine.state = "bad"
     monitor.run_round(store)
     with monkeypatch.context() as full:
-        full.setattr("idealrank.store.monitoring.Monitoring.mark_sent", _full)
+        full.setattr("idealrank.live.monitoring.Monitoring.mark_sent", _full)
         assert [one.number for one in monitor.run_round(store)] == [2]  # stored before, and told
     assert monitor.waiting == []
     assert ["disk is full" in text for text in said] == [True]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.reports.page import packed_lists
-from idealrank.reports.page.packed_lists import as_json, fitting, lists_of, pieces_of
+from idealrank.pages.page import packed_lists
+from idealrank.pages.page.packed_lists import as_json, fitting, lists_of, pieces_of
 from idealrank.reports.subject import Listing, QueryLists, Subject
 
 QUERIES, DEPTH = 1500, 10

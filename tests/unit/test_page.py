@@ -15,10 +15,10 @@ import idealrank as ir
 from idealrank._installation import install_command
 from idealrank.analysis.comparison import RunMean
 from idealrank.errors import MissingExtraError
-from idealrank.reports.figures import drawings
-from idealrank.reports.figures.mean_intervals import curve_words
-from idealrank.reports.page.html import page_html
-from idealrank.reports.page.tables import changes
+from idealrank.pages.figures import drawings
+from idealrank.pages.figures.mean_intervals import curve_words
+from idealrank.pages.page.html import page_html
+from idealrank.pages.page.tables import changes
 from idealrank.reports.subject import CutoffCurve, Listing, Made, QueryLists, Subject
 from idealrank.reports.views.gate.gate import gate_text
 

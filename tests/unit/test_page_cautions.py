@@ -3,7 +3,7 @@
 import pytest
 
 import idealrank as ir
-from idealrank.reports.page.cautions import cautions
+from idealrank.pages.page.cautions import cautions
 from idealrank.reports.subject import Subject
 
 N = 60

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import idealrank as ir
-from idealrank.reports.figures import specifications
-from idealrank.reports.figures.theme import told_apart
-from idealrank.reports.page.cautions import cautions, robust_sentence
-from idealrank.reports.page.html import page_html
-from idealrank.reports.page.payload import pairs_of
-from idealrank.reports.page.wording import glossary
+from idealrank.pages.figures import specifications
+from idealrank.pages.page.cautions import cautions, robust_sentence
+from idealrank.pages.page.html import page_html
+from idealrank.pages.page.payload import pairs_of
+from idealrank.pages.page.wording import glossary
 from idealrank.reports.subject import Subject
+from idealrank.reports.table.short_names import told_apart
 from idealrank.reports.views.comparison.verdicts import mark
 from tests.unit.test_page import Reader
 
@@ -154,7 +154,7 @@ def test_a_verdict_of_tomorrow_is_shown_as_undecided_in_its_own_word() -> None:
         subject.comparison, pairs=(dataclasses.replace(pair, measures={"RR": row}),)
     )
 
-    from idealrank.reports.page.tables import pair_grid
+    from idealrank.pages.page.tables import pair_grid
 
     cell = pair_grid(comparison.pairs[0]).rows[0][1]
     assert (cell.text, cell.tone) == ("a verdict of tomorrow", "quiet")
@@ -162,7 +162,7 @@ def test_a_verdict_of_tomorrow_is_shown_as_undecided_in_its_own_word() -> None:
 
 
 def test_a_pair_that_the_judgments_do_not_carry_is_no_decided_one_in_maps_and_figures() -> None:
-    from idealrank.reports.figures.pair_map import pairs_spec
+    from idealrank.pages.figures.pair_map import pairs_spec
     from idealrank.reports.views.comparison.league import pair_map
 
     comparison = shown(evaluated([0.1, 0.9])).comparison

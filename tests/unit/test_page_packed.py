@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import idealrank as ir
-from idealrank.reports.page.payload import (
+from idealrank.pages.page.payload import (
     STEPS,
     coded,
     decoded,

@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from importlib import resources
 
-from idealrank.reports.page.html import _SCRIPTS, _STYLES
+from idealrank.pages.page.html import _SCRIPTS, _STYLES
 
-ASSETS = resources.files("idealrank.reports.page").joinpath("assets")
+ASSETS = resources.files("idealrank.pages.page").joinpath("assets")
 
 
 def read(name: str) -> str:

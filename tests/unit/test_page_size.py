@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reports.page.html import MOST_BYTES, page_html
-from idealrank.reports.page.payload import unpacked
-from idealrank.reports.page.short_ids import shortened
+from idealrank.pages.page.html import MOST_BYTES, page_html
+from idealrank.pages.page.payload import unpacked
+from idealrank.pages.page.short_ids import shortened
 from idealrank.reports.subject import Listing, QueryLists, Subject
 
 QUERIES, RUNS, DEPTH = 10_000, 10, 10

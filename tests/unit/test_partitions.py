@@ -13,13 +13,13 @@ from hypothesis import given
 
 import idealrank as ir
 from idealrank.api.evaluation import warn_of_doubt
-from idealrank.api.partition_comparison import (
+from idealrank.engines.partition_comparison import (
     ComparisonPlan,
     added_batches,
     compared_batches,
     comparison_of,
 )
-from idealrank.api.partitions import (
+from idealrank.engines.partitions import (
     BASELINE,
     PROBLEM,
     REFUSED,

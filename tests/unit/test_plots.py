@@ -13,8 +13,8 @@ import vl_convert
 
 from idealrank._installation import install_command
 from idealrank.errors import InputError, MissingExtraError, OptionError
-from idealrank.reports.figures import drawings
-from idealrank.reports.figures.theory import (
+from idealrank.pages.figures import drawings
+from idealrank.theory.views.figures import (
     FIGURES,
     Simulated,
     SimulatedMeans,

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from idealrank.analysis.explanation.listed_hits import list_hits
-from idealrank.api.report.query_lists import Lister
 from idealrank.conventions import Convention
 from idealrank.data.align import align
 from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.measures.parse import parse_run_measure
+from idealrank.pages.report.query_lists import Lister
 from idealrank.reports.subject import Listing
 
 TOGETHER = ["nDCG@10", "nDCG", "DCG@5", "P@3", "R@4", "nDCG(gain=exp2)@4", "NumRet"]

@@ -11,15 +11,15 @@ import pytest
 import idealrank as ir
 from idealrank.analysis.comparison import intervals
 from idealrank.analysis.gate import Contract
-from idealrank.api.report.gather import gather
-from idealrank.api.report.material import ReportMaterial
-from idealrank.api.report.selection import most_queries, queries_first, room_for_lists
-from idealrank.api.report.side_verdicts import with_gate
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.io.read import read_qrels, read_run
-from idealrank.reports.page import html
+from idealrank.pages.page import html
+from idealrank.pages.report.gather import gather
+from idealrank.pages.report.material import ReportMaterial
+from idealrank.pages.report.selection import most_queries, queries_first, room_for_lists
+from idealrank.pages.report.side_verdicts import with_gate
 from idealrank.reports.subject import Subject
 
 PYDOCS = Path(__file__).parents[2] / "examples" / "pydocs"

@@ -7,12 +7,12 @@ import json
 import pytest
 
 from idealrank.reports.table.records import delimited
-from idealrank.reports.views.theory import (
+from idealrank.theory import distinguish_many
+from idealrank.theory.views.tables import (
     distinguished_json,
     distinguished_rows,
     distinguished_table,
 )
-from idealrank.theory import distinguish_many
 
 FOUND = distinguish_many(
     lambda s: s,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import idealrank as ir
-from idealrank.live.web.guard import Guard
-from idealrank.live.web.json_api import OPERATIONS
 from idealrank.store import Store
+from idealrank.store.web.guard import Guard
+from idealrank.store.web.json_api import OPERATIONS
 from tests.unit.serve_samples import client, example_store
 
 

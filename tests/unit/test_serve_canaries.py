@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from idealrank.live.monitoring import AlarmChange, RoundStep
 from idealrank.store import Store
-from idealrank.store.monitoring import AlarmChange, RoundStep
 from tests.unit.serve_samples import HOSTILE, client, example_store
 
 

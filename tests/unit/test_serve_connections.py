@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from idealrank.live.web import server
+from idealrank.store.web import server
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="limits of open files as POSIX has them"
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 # The server may have few files open, so that the test itself needs few connections.
 SERVER = """
 import resource, sys
-from idealrank.live.web import server
+from idealrank.store.web import server
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))
 server._LONGEST_WAIT = float(sys.argv[1])

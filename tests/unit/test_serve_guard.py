@@ -3,8 +3,8 @@
 import pytest
 
 from idealrank.errors import OptionError
-from idealrank.live.web.guard import COOKIE, Guard
-from idealrank.live.web.server import Serving
+from idealrank.store.web.guard import COOKIE, Guard
+from idealrank.store.web.server import Serving
 from tests.unit.serve_samples import HOME, client
 
 OWN = ["127.0.0.1", "127.0.0.1:8765", "localhost", "LOCALHOST:1", "[::1]", "[::1]:8765"]

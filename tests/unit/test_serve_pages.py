@@ -309,7 +309,7 @@ def test_a_store_of_another_schema_is_refused_and_left_as_it_is(
 def test_a_store_is_shown_while_another_process_writes(tmp_path: Path) -> None:
     example_store(tmp_path, days=1)
     asking = client(tmp_path)
-    with Store.open(tmp_path) as store, store._database.writing() as connection:
+    with Store.open(tmp_path) as store, store.database.writing() as connection:
         connection.execute("DELETE FROM tag")
 
         assert asking.get("/").status_code == 200

@@ -11,12 +11,12 @@ from idealrank.conventions import PRESETS
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.evaluation.judged_hits import judged_hits
-from idealrank.live.web.access import StoreFolder
-from idealrank.live.web.application import application
-from idealrank.live.web.convention_pages import rebuilt
-from idealrank.live.web.guard import Guard
-from idealrank.live.web.originals import Originals
 from idealrank.store import Store
+from idealrank.store.web.access import StoreFolder
+from idealrank.store.web.application import application
+from idealrank.store.web.convention_pages import rebuilt
+from idealrank.store.web.guard import Guard
+from idealrank.store.web.originals import Originals
 from tests.unit.serve_samples import HOME, client, example_store
 
 DATA = Path(__file__).resolve().parents[1] / "cli" / "data"

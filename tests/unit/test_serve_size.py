@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 import idealrank as ir
-from idealrank.live.web import server
-from idealrank.live.web.access import StoreFolder
-from idealrank.live.web.addresses import shown_host
-from idealrank.live.web.application import application
-from idealrank.live.web.guard import Guard
-from idealrank.live.web.overview import SHOWN
 from idealrank.store import Record, Store, database, value_files
+from idealrank.store.web import server
+from idealrank.store.web.access import StoreFolder
+from idealrank.store.web.addresses import shown_host
+from idealrank.store.web.application import application
+from idealrank.store.web.guard import Guard
+from idealrank.store.web.overview import SHOWN
 from tests.unit.serve_samples import client, example_store
 
 
@@ -39,7 +39,7 @@ def filled(folder: Path, number: int) -> None:
     qrels = {f"q{place}": {"a": 1} for place in range(8)}
     one = ir.evaluate(qrels, {query: ["x", "a"] for query in qrels}, ["nDCG@10", "RR"])
     with Store.open(folder) as store:
-        store._database._connection.execute("PRAGMA synchronous=OFF")
+        store.database._connection.execute("PRAGMA synchronous=OFF")
         for place in range(number):
             day, second = divmod(place, 60)
             record = Record(

@@ -15,10 +15,11 @@ import vl_convert
 import idealrank as ir
 from idealrank.analysis.comparison import intervals
 from idealrank.cli.figure_files import write_figures
-from idealrank.reports import notebook
-from idealrank.reports.figures import drawings, query_values, specifications
-from idealrank.reports.figures.theme import DARK, LIGHT, POINTS_PER_PIXEL, TITLE, told_apart
+from idealrank.pages import notebook
+from idealrank.pages.figures import drawings, query_values, specifications
+from idealrank.pages.figures.theme import DARK, LIGHT, POINTS_PER_PIXEL
 from idealrank.reports.subject import CutoffCurve, Subject
+from idealrank.reports.table.short_names import TITLE, told_apart
 
 CUTOFFS = (1, 3, 10)
 

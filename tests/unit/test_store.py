@@ -179,7 +179,7 @@ def test_a_beginning_of_several_ids_names_them(store: Store) -> None:
         "command"
     )
     # one such pair comes by chance once in 16 million
-    with store._database.writing() as connection:
+    with store.database.writing() as connection:
         connection.execute(
             f"INSERT INTO entry (id, {columns}) SELECT ?, {columns} FROM entry WHERE id = ?",
             (other, key),

@@ -226,7 +226,7 @@ def test_an_entry_that_is_removed_between_two_looks_is_said(
     def and_another_removes(store: Store, beginning: str, **kind: Any) -> str:
         key = resolve(store, beginning, **kind)
         with Store.open(store.folder) as other:
-            entries.remove(other._database, key)
+            entries.remove(other.database, key)
         return key
 
     for place, look in enumerate(looks):

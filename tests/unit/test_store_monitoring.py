@@ -11,8 +11,8 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import InputError
+from idealrank.live.monitoring import AlarmChange, Monitoring, RoundStep
 from idealrank.store.database import MIGRATIONS
-from idealrank.store.monitoring import AlarmChange, Monitoring, RoundStep
 
 TIME = "2026-01-01T00:00:00.000000+00:00"
 OPENED = AlarmChange(

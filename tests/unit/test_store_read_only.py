@@ -226,7 +226,7 @@ def test_a_store_that_others_write_meanwhile_is_read_whole(place: Path) -> None:
                 counts.append(len(entries))
                 assert {entry.means["RR"] for entry in entries if entry.means} <= {0.5}
                 assert len(reader.history("RR").points) >= len(entries) if entries else True
-                assert reader._database.rows("PRAGMA integrity_check") == [("ok",)]
+                assert reader.database.rows("PRAGMA integrity_check") == [("ok",)]
     finally:
         writer.communicate()
     assert writer.returncode == 0

@@ -137,7 +137,7 @@ def test_files_are_on_the_disk_under_their_names_before_the_row_is_committed(
 
         monkeypatch.setattr(os, "fsync", traced_fsync)
         monkeypatch.setattr(Path, "replace", traced_rename)
-        store._database._connection.set_trace_callback(
+        store.database._connection.set_trace_callback(
             lambda statement: events.append(("sql", statement.split()[0]))
         )
         names = set(store.evaluation(store.add(evaluation)).fields["files"].values())

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from idealrank.cli import storage
 from idealrank.cli.invocation import Checkout, checkout
 from idealrank.store import Store
+from idealrank.store.commands import keeping as storage
 from tests.unit.store_samples import evaluations
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.integrations.catboost import eval_function
+from idealrank.training.catboost import eval_function
 
 LABELS, QID = np.array([1, 0, 0, 2, 0, 1]), np.array([7, 7, 7, 3, 3, 3])
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.integrations.lightgbm import eval_function, objective
-from idealrank.integrations.sklearn import QueryKFold
+from idealrank.training.lightgbm import eval_function, objective
+from idealrank.training.sklearn import QueryKFold
 
 SIZES = np.random.default_rng(0).integers(4, 16, 60)
 N = int(SIZES.sum())

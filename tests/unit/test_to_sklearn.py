@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import idealrank as ir
-from idealrank.integrations.sklearn import QueryKFold, QueryRanker, query_scorer
+from idealrank.training.sklearn import QueryKFold, QueryRanker, query_scorer
 
 RNG = np.random.default_rng(5)
 QID = RNG.permutation(np.repeat(np.arange(100, 140), 9))  # rows of a query do not stand together

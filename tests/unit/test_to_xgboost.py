@@ -7,7 +7,7 @@ import pytest
 import xgboost as xgb
 
 import idealrank as ir
-from idealrank.integrations.xgboost import eval_function, objective
+from idealrank.training.xgboost import eval_function, objective
 
 SIZES = np.random.default_rng(0).integers(4, 16, 50)
 N = int(SIZES.sum())

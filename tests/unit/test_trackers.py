@@ -15,8 +15,8 @@ import idealrank as ir
 from idealrank._installation import install_command
 from idealrank.errors import MissingExtraError, OptionError
 from idealrank.integrations import metric_names
-from idealrank.integrations.content import content_of
 from idealrank.measures import MEASURES
+from idealrank.trackers.content import content_of
 
 QRELS = {f"q{i}": {"x": 2, "y": 1} for i in range(6)} | {"z": {"y": 0}}
 MEASURES_ASKED = ["nDCG@10", "nDCG(gain=exp2)@10", "P(rel=2)@5", "NumRet"]

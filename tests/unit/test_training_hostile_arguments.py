@@ -16,10 +16,6 @@ from sklearn.linear_model import LinearRegression
 
 import idealrank as ir
 from idealrank import training
-from idealrank.integrations import catboost as with_catboost
-from idealrank.integrations import lightgbm as with_lightgbm
-from idealrank.integrations import sklearn as with_sklearn
-from idealrank.integrations import xgboost as with_xgboost
 from idealrank.training import (
     LambdaObjective,
     UnbiasedObjective,
@@ -29,6 +25,10 @@ from idealrank.training import (
     query_folds,
     refuse_problems,
 )
+from idealrank.training import catboost as with_catboost
+from idealrank.training import lightgbm as with_lightgbm
+from idealrank.training import sklearn as with_sklearn
+from idealrank.training import xgboost as with_xgboost
 
 Call = Callable[[Any], Any]
 NAN, INF = float("nan"), float("inf")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from idealrank.errors import IdealrankError
-from idealrank.integrations.boosting import RoundGradients
 from idealrank.training import LambdaObjective, UnbiasedObjective
+from idealrank.training.boosting import RoundGradients
 
 GROUP = [3, 1, 4, 2]
 LABELS = np.array([0, 1, 0, 1, 1, 0, 0, 1, 0, 0])
@@ -131,7 +131,7 @@ def test_a_position_is_a_rank_of_each_row(positions: Any) -> None:
 def test_an_objective_of_lightgbm_keeps_its_lists_when_it_is_copied_and_drops_them_when_it_is_pickled() -> (  # noqa: E501
     None
 ):
-    from idealrank.integrations.lightgbm import objective
+    from idealrank.training.lightgbm import objective
 
     found = objective(positions=POSITIONS, api="sklearn")
     copy.deepcopy({"objective": found})["objective"](LABELS, SCORES, None, np.array(GROUP))
@@ -140,7 +140,7 @@ def test_an_objective_of_lightgbm_keeps_its_lists_when_it_is_copied_and_drops_th
 
 
 def test_propensities_multiply_pairs_by_the_inverse_of_the_clicked_row() -> None:
-    from idealrank.integrations.lightgbm import objective
+    from idealrank.training.lightgbm import objective
 
     weighted = objective(propensity=1 / POSITIONS, damped=False, api="sklearn")(
         LABELS, SCORES, None, np.array(GROUP)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.integrations import trainers
+from idealrank.training import trainers
 from idealrank.training.configuration import TrainingConfig
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from idealrank.clicks import grades_of_actions
+from idealrank.clicks.files.ubi_logs import read_ubi
 from idealrank.errors import FileFormatError
-from idealrank.io.ubi_logs import read_ubi
 
 QUERIES: list[dict[str, Any]] = [
     {

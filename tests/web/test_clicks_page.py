@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from idealrank.api.clicks import click_page, reward_estimates
 from idealrank.clicks import PBM, LogCheck, simulate
+from idealrank.clicks.inputs import click_page, reward_estimates
 from tests.web.browsing import DESK, PHONE, Visits, axe, shot, sideways
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from idealrank.reports.figures import drawings
-from idealrank.reports.figures.theory import FIGURES, SimulatedMeans, figure_spec
+from idealrank.pages.figures import drawings
+from idealrank.theory.views.figures import FIGURES, SimulatedMeans, figure_spec
 from tests.conftest import PYDOCS
 from tests.in_process import run
 from tests.web.browsing import PHONE, Visits, axe, expect, pointed, sideways

@@ -20,12 +20,12 @@ import pytest
 import idealrank as ir
 from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.judgment_files import origin_of, read_labels_table
-from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.io.texts import DocumentText, read_texts
+from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.label_store import LabelPlan, LabelStore
-from idealrank.live.web.guard import Guard
 from idealrank.live.web.label_pages import Labelling, label_application
+from idealrank.store.web.guard import Guard
 from tests.unit.serve_samples import HOSTILE
 from tests.web.browsing import PATIENCE, PHONE, axe, expect, shot, sideways
 from tests.web.serving import Served, serving, window

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.reports.figures.learning import learning_page
+from idealrank.training.views.learning import learning_page
 from tests.web.browsing import PHONE, Visits, axe, sideways
 
 HOSTILE = "nDCG(gain={0:0,1:1})@10 </svg><img src=x onerror=alert(1)>"

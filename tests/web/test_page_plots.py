@@ -14,8 +14,8 @@ import pytest
 
 import idealrank as ir
 from idealrank.analysis.comparison import intervals
-from idealrank.reports.figures import specifications
-from idealrank.reports.page.html import page_html
+from idealrank.pages.figures import specifications
+from idealrank.pages.page.html import page_html
 from idealrank.reports.subject import CutoffCurve, Subject
 from tests.conftest import PYDOCS
 from tests.web import browsing

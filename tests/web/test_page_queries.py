@@ -9,7 +9,7 @@ import re
 import pytest
 
 import idealrank as ir
-from idealrank.reports.page.html import page_html
+from idealrank.pages.page.html import page_html
 from idealrank.reports.subject import Listing, Made, QueryLists, Subject
 from tests.web.browsing import address, closed, copied, expect, ready
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import idealrank as ir
-from idealrank.api.report.gather import gather
-from idealrank.api.report.material import ReportMaterial
-from idealrank.reports.page.html import page_html
+from idealrank.pages.page.html import page_html
+from idealrank.pages.report.gather import gather
+from idealrank.pages.report.material import ReportMaterial
 from idealrank.reports.subject import Made, QueryLists
 from tests.conftest import PYDOCS
 from tests.web.browsing import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.reports import page as page_package
+from idealrank.pages import page as page_package
 from tests.web.browsing import Visits
 
 ASSETS = Path(page_package.__file__).parent / "assets"

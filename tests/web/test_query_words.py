@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import idealrank as ir
-from idealrank.api.report.gather import gather
-from idealrank.api.report.material import ReportMaterial
-from idealrank.reports import page as page_package
+from idealrank.pages import page as page_package
+from idealrank.pages.report.gather import gather
+from idealrank.pages.report.material import ReportMaterial
 from idealrank.reports.subject import Listing, QueryLists
 
 if TYPE_CHECKING:

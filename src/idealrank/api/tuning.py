@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from idealrank._features import offered
 from idealrank.analysis.tuning.measurement import (
     CUTOFFS,
     DISCOUNTS,
@@ -25,7 +26,6 @@ from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
 from idealrank.stats.randomness import RandomLike
-from idealrank.theory.feasible import feasibility
 
 
 def choose(
@@ -164,7 +164,7 @@ def theory_of(grid: Sequence[Option]) -> dict[Measure, Theory]:
     """Return the theory of each setting on growing lists."""
     found = {}
     for option in grid:
-        said = feasibility(
+        said = offered("feasibility")(
             option.discount if (own := option.measure.discount) is None else own,  # type: ignore[attr-defined]
             option.cutoff,
         )

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from idealrank.errors import InputError
-from idealrank.reports.figures import drawings
-from idealrank.reports.figures.specifications import Figure, figures
-from idealrank.reports.figures.theme import COLUMNS, POINTS_PER_PIXEL
+from idealrank.pages.figures import drawings
+from idealrank.pages.figures.specifications import Figure, figures
+from idealrank.pages.figures.theme import COLUMNS, POINTS_PER_PIXEL
 from idealrank.reports.subject import Subject
 
 _LIST = "figures.md"

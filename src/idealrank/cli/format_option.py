@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
+from types import ModuleType
 from typing import Any, TypeAlias, TypeVar, cast
 
 import click
@@ -41,13 +41,17 @@ class FormatOption(click.Option):
 
 
 class Formats:
-    r"""The formats of one command, the default first, each with its writer."""
+    r"""The formats of one command, the default first, each with its writer: a function, or the name
+    of one in the module that `views` loads.
+    """
 
     def __init__(
         self,
         opening: str,
         told: Mapping[str, str] | None = None,
         /,
+        *,
+        views: Callable[[], ModuleType] | None = None,
         **writers: Writer | str | LimitedWriter,
     ) -> None:
         limited = {
@@ -55,6 +59,7 @@ class Formats:
             for name, one in writers.items()
         }
         self.writers = _by_format(limited)
+        self._views = views
         self.help = formats_help(opening, self.writers, _by_format(told or {}))
 
     def option(self, command: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,8 +82,9 @@ class Formats:
         found = self.writers[layout].writer
         if not isinstance(found, str):
             return found
-        module, _, name = found.partition(":")
-        writer: Writer = getattr(import_module(f"idealrank.reports.{module}"), name)
+        if self._views is None:
+            raise TypeError(f"{found}: found no views=, expected what loads its module")
+        writer: Writer = getattr(self._views(), found)
         return writer
 
     def takes(self, layout: str, option: str) -> bool:

@@ -58,7 +58,8 @@ class LazyGroup(click.Group):
 
     def _imported(self, cmd_name: str) -> click.Command:
         name = cmd_name.replace("-", "_")
-        command = getattr(import_module(f"{self._home}.{self._modules.get(cmd_name, name)}"), name)
+        home = self._modules.get(cmd_name, f"{self._home}.{name}")
+        command = getattr(import_module(home), name)
         if not isinstance(command, click.Command):
             raise TypeError(f"{cmd_name}: found {type(command).__name__}, expected a click command")
         return command

@@ -17,6 +17,7 @@ from typing import NoReturn
 
 import click
 
+from idealrank._features import RUNS_CODE_OF_USERS, command_homes
 from idealrank.cli import console
 from idealrank.cli.lazy_groups import LazyGroup
 from idealrank.cli.option_words import command_of, worded
@@ -36,8 +37,7 @@ FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED
     143,
 )
 
-# Modules beside those of Python with which the command leaves at once; and the module that loads
-# functions of users.
+# Modules beside those of Python with which the command leaves at once.
 _CORE = frozenset(
     {
         "__main__",
@@ -51,7 +51,6 @@ _CORE = frozenset(
     }
 )
 _OF_INSTALLATION = ("_cython_", "_sysconfigdata_", "_editable_skbc_")
-_OF_USERS = "idealrank.live.backends.python_function"
 
 # Commands by group, in the order of the help: what each does in one line, the same line as in its
 # own help (a test compares them).
@@ -141,6 +140,7 @@ be written, 130 interrupted, 141 output closed by its reader, 143 terminated.
     lines=COMMANDS,
     groups=GROUPS,
     home="idealrank.cli.commands",
+    modules=command_homes(),
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -173,7 +173,7 @@ def _is_alone() -> bool:
     others = [name for name in packages if not name.startswith(_OF_INSTALLATION)]
     return (
         not others
-        and _OF_USERS not in sys.modules
+        and RUNS_CODE_OF_USERS not in sys.modules
         and threading.active_count() == 1
         and not sys.flags.inspect
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from idealrank._features import offered
 from idealrank.cli import console
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.output import EXPLAIN_METHOD, MORE
@@ -189,9 +190,10 @@ def _print_schema(context: click.Context, _: click.Parameter, value: bool) -> No
 
     from idealrank.cli import output as written  # noqa: PLC0415  (as above)
     from idealrank.io.configuration_files import configuration_schema  # noqa: PLC0415
-    from idealrank.live.backends import KINDS  # noqa: PLC0415
 
-    schema = configuration_schema("-".join(context.command_path.split()[1:]), KINDS)
+    schema = configuration_schema(
+        "-".join(context.command_path.split()[1:]), offered("kinds of search engines")
+    )
     written.write([json.dumps(schema, indent=1, ensure_ascii=False), "\n"], None, "json")
     context.exit()
 

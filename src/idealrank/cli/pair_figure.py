@@ -12,7 +12,7 @@ from idealrank.errors import OptionError
 from idealrank.reports.table.formats import FIGURE_FORMATS
 
 if TYPE_CHECKING:
-    from idealrank.reports.figures.drawings import Format
+    from idealrank.pages.figures.drawings import Format
 
 option: Callable[..., Any] = click.option(
     "--figure",
@@ -33,7 +33,7 @@ def check(path: str | None, baseline: str | None, inputs: tuple[str | None, ...]
             f"--figure {path}: found --baseline {baseline}, which does not compare all pairs; "
             f"expected only one of the two options"
         )
-    from idealrank.reports.figures import drawings  # noqa: PLC0415  (few ask for it)
+    from idealrank.pages.figures import drawings  # noqa: PLC0415  (few ask for it)
 
     drawings.check_drawable(_kind(path))
     options.refuse_to_replace(path, inputs)
@@ -43,8 +43,8 @@ def draw(comparison: Comparison, path: str | None) -> None:
     """Write the file, if one was asked for."""
     if path is None:
         return
-    from idealrank.reports.figures import drawings  # noqa: PLC0415  (as above)
-    from idealrank.reports.figures.pair_map import pairs_spec  # noqa: PLC0415  (few ask for it)
+    from idealrank.pages.figures import drawings  # noqa: PLC0415  (as above)
+    from idealrank.pages.figures.pair_map import pairs_spec  # noqa: PLC0415  (few ask for it)
 
     kind, measures = _kind(path), list(comparison.means)
     if kind == "html":

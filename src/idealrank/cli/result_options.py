@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from idealrank._features import offered
 from idealrank._files import real_path, write_bytes
 from idealrank._lazy import is_installed
 from idealrank.cli import console, invocation, options
@@ -21,8 +22,8 @@ from idealrank.io.provenance import input_files
 
 if TYPE_CHECKING:
     from idealrank.analysis.gate import Gated
-    from idealrank.api.report.material import ReportMaterial
     from idealrank.measures.measure import Measure
+    from idealrank.pages.report.material import ReportMaterial
     from idealrank.reports.subject import Made, Subject
 
 _FIRST = 1000  # texts of documents that are checked before the work: a corpus is large
@@ -63,7 +64,7 @@ class Results:
         """
         if not self.is_page:
             return measures if self.store is not None else ()
-        from idealrank.api.report.gather import measures_looked_at  # noqa: PLC0415  (few ask for pages)
+        from idealrank.pages.report.gather import measures_looked_at  # noqa: PLC0415  (few ask for pages)
 
         return measures_looked_at(measures)
 
@@ -73,7 +74,7 @@ class Results:
         """
         if not self.is_page:
             return 0
-        from idealrank.api.report.query_lists import depth_of  # noqa: PLC0415  (few ask for pages)
+        from idealrank.pages.report.query_lists import depth_of  # noqa: PLC0415  (few ask for pages)
 
         return depth_of(measures)
 
@@ -100,7 +101,7 @@ class Results:
             _refuse_idle("--documents", self.documents)
             return
         check_extra()
-        from idealrank.reports.figures.drawings import bundle_ahead  # noqa: PLC0415  (few ask for pages)
+        from idealrank.pages.figures.drawings import bundle_ahead  # noqa: PLC0415  (few ask for pages)
 
         inputs = [*read, *self.paths]
         if inputs.count("-") > 1:
@@ -134,9 +135,7 @@ class Results:
                         f"variable IDEALRANK_STORE"
                     )
             return
-        from idealrank.cli import storage  # noqa: PLC0415
-
-        storage.check(self.store)
+        offered("check a store")(self.store)
 
     def write(self, watch: Watch, given: InputFiles, **found: Any) -> None:
         """Keep results: put them into the store, write the page and the figures, and say on stderr
@@ -150,9 +149,9 @@ class Results:
         """Put results into the store, and gather what the page shows; errors as for `write`."""
         if not self.are_wanted:
             return None
-        from idealrank.api.report.material import ReportMaterial  # noqa: PLC0415
-        from idealrank.api.report.origin import hashed_ahead  # noqa: PLC0415
-        from idealrank.api.report.side_verdicts import robustness, with_gate  # noqa: PLC0415  (few ask for any of it)
+        from idealrank.pages.report.material import ReportMaterial  # noqa: PLC0415
+        from idealrank.pages.report.origin import hashed_ahead  # noqa: PLC0415
+        from idealrank.pages.report.side_verdicts import robustness, with_gate  # noqa: PLC0415  (few ask for any of it)
 
         found = ReportMaterial(**parts)
         ids = self._stored(found, gated, given)
@@ -170,7 +169,7 @@ class Results:
 
     def shown(self, found: "ReportMaterial", watch: Watch) -> "Subject":
         """Gather the page, with texts from the files; errors as for `write`."""
-        from idealrank.api.report.gather import gather  # noqa: PLC0415
+        from idealrank.pages.report.gather import gather  # noqa: PLC0415
 
         whole = replace(found, queries=self.queries, documents=self.documents)
         return watch.count("rankings", lambda tell: gather(whole, tell=_note, progress=tell))
@@ -182,7 +181,6 @@ class Results:
         if self.store is None or found.qrels is None:
             return ()
         from idealrank.api.evaluation import kept_hits  # noqa: PLC0415
-        from idealrank.cli import storage  # noqa: PLC0415
 
         options = {
             "measures": list(map(str, found.measures)),
@@ -190,7 +188,7 @@ class Results:
             "clusters": found.clusters,
             "slices": found.categories,
         }
-        kept = storage.keep(
+        kept = offered("keep results")(
             self.store,
             found.evaluations,
             gated or found.comparison,
@@ -202,12 +200,13 @@ class Results:
             notes=self.notes,
         )
         _note(kept.line)
-        return kept.ids
+        ids: tuple[str, ...] = kept.ids
+        return ids
 
     def write_page(self, subject: "Subject | None") -> None:
         """Write the page and the figures of what was gathered; errors as for `write`."""
         if self.report is not None and subject is not None:
-            from idealrank.reports.page.html import page_html  # noqa: PLC0415
+            from idealrank.pages.page.html import page_html  # noqa: PLC0415
 
             write_page_file(page_html(subject), self.report)
         if self.figures is not None and subject is not None:
@@ -217,8 +216,8 @@ class Results:
 
 
 def _made(inputs: tuple[tuple[str, str], ...], ids: tuple[str, ...]) -> "Made":
-    from idealrank.api.report.origin import moment  # noqa: PLC0415
     from idealrank.cli.invocation import checkout  # noqa: PLC0415
+    from idealrank.pages.report.origin import moment  # noqa: PLC0415
     from idealrank.reports.subject import Made  # noqa: PLC0415
 
     return Made(
@@ -235,7 +234,7 @@ def check_extra() -> None:
     for module, package in _EXTRA.items():
         if not is_installed(module):
             raise MissingExtraError("a page of results", package, "report")
-    from idealrank.reports.figures.drawings import check_room  # noqa: PLC0415  (few ask for pages)
+    from idealrank.pages.figures.drawings import check_room  # noqa: PLC0415  (few ask for pages)
 
     check_room("a page of results")
 

@@ -1,7 +1,10 @@
-"""Results where experiments are kept: MLflow and Weights & Biases."""
+"""Other libraries by their names: engines, trackers, trainers, and the gate in pytest.
 
-from idealrank.integrations.content import metric_names
-from idealrank.integrations.mlflow import log_to_mlflow
-from idealrank.integrations.wandb import log_to_wandb
+What stands here is public; the code is in the folders of the features.
+"""
+
+from idealrank.trackers.content import metric_names
+from idealrank.trackers.mlflow import log_to_mlflow
+from idealrank.trackers.wandb import log_to_wandb
 
 __all__ = ["log_to_mlflow", "log_to_wandb", "metric_names"]

@@ -51,9 +51,9 @@ from idealrank.judging.pools import Strata as Strata
 from idealrank.judging.pools import pool as pool
 from idealrank.judging.prevalence import CorrectedShare as CorrectedShare
 from idealrank.judging.prevalence import corrected_share as corrected_share
-from idealrank.judging.query_bounds import Bounds as Bounds
-from idealrank.judging.query_bounds import BoundsReport as BoundsReport
-from idealrank.judging.query_bounds import DifferenceBounds as DifferenceBounds
+from idealrank.bounds.query_bounds import Bounds as Bounds
+from idealrank.bounds.query_bounds import BoundsReport as BoundsReport
+from idealrank.bounds.query_bounds import DifferenceBounds as DifferenceBounds
 from idealrank.judging.query_samples import LabelBudget as LabelBudget
 from idealrank.judging.query_samples import LabelCost as LabelCost
 from idealrank.judging.query_samples import QuerySample as QuerySample
@@ -80,6 +80,6 @@ from idealrank.judging.system_changes import VerdictChanges as VerdictChanges
 from idealrank.judging.system_changes import system_orders as system_orders
 from idealrank.judging.unanswerable import NoAnswer as NoAnswer
 from idealrank.judging.unanswerable import no_answer as no_answer
-from idealrank.judging.value_bounds import bounds as bounds
-from idealrank.judging.value_bounds import bounds_report as bounds_report
-from idealrank.judging.value_bounds import difference_bounds as difference_bounds
+from idealrank.bounds.value_bounds import bounds as bounds
+from idealrank.bounds.value_bounds import bounds_report as bounds_report
+from idealrank.bounds.value_bounds import difference_bounds as difference_bounds

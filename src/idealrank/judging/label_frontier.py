@@ -5,8 +5,8 @@ from typing import Literal, Self, TypeAlias
 
 import numpy as np
 
+from idealrank.bounds.free_documents import Ragged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.judging.free_documents import Ragged
 from idealrank.judging.label_states import DifferenceStates, PooledDocuments
 
 Sight: TypeAlias = Literal["labels", "values", "bounds"]

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from idealrank.bounds.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.label_kinds import LabelKind
@@ -20,7 +21,6 @@ from idealrank.errors import InputError, OptionError
 from idealrank.judging.label_frontier import Frontier, Sight
 from idealrank.judging.label_states import UNLISTED, DifferenceStates, StateBounds
 from idealrank.judging.label_stops import LabelStop, VerdictLike
-from idealrank.judging.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
 from idealrank.measures.measure import Measure, number_option
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.stats.sequential_betting import SequentialSign, sequential_sign

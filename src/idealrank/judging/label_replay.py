@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from idealrank.bounds.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.types import FloatArray, IntArray
@@ -24,7 +25,6 @@ from idealrank.judging.label_order import (
     unlabelled_bounds,
 )
 from idealrank.judging.label_states import DifferenceStates, PooledDocuments
-from idealrank.judging.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
 from idealrank.measures.measure import number_option
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.stats.sequential_betting import sequential_sign

@@ -9,14 +9,14 @@ from typing import Self
 
 import numpy as np
 
+from idealrank.bounds.ranked_places import JudgedStates, RankedPlaces
+from idealrank.bounds.value_bounds import aligned, difference_bounds_of, scored_values
 from idealrank.conventions import Convention
 from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Ranking, Run
 from idealrank.data.types import FloatArray, IntArray, decode_id
 from idealrank.errors import InputError
-from idealrank.judging.ranked_places import JudgedStates, RankedPlaces
-from idealrank.judging.value_bounds import aligned, difference_bounds_of, scored_values
 from idealrank.measures.measure import Measure
 
 _ROWS = 1 << 21  # grades over all states that are measured at once

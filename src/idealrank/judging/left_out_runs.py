@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from idealrank.bounds.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.qrels import Qrels
@@ -13,7 +14,6 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray, IntArray, decode_id
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import evaluate
-from idealrank.judging.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
 from idealrank.measures.measure import Measure, number_option
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.measures.tau_rho import tau

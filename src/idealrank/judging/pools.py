@@ -9,12 +9,12 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
+from idealrank.bounds.value_bounds import AnyRun, as_run
 from idealrank.conventions import Convention
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id
 from idealrank.errors import InputError, OptionError
 from idealrank.judging.label_order import random_number
-from idealrank.judging.value_bounds import AnyRun, as_run
 from idealrank.measures.measure import number_option
 
 PoolOrder: TypeAlias = Literal["depth", "rrf", "borda", "combmnz"]

@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias, get_args
 
 import numpy as np
 
+from idealrank.bounds.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id
 from idealrank.errors import InputError, OptionError
 from idealrank.judging.pools import Pool
-from idealrank.judging.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
 from idealrank.measures.measure import number_option
 from idealrank.stats.intervals import Interval, mean_interval
 

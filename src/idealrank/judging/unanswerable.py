@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from idealrank.bounds.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.one_query import in_memory
@@ -18,7 +19,6 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.judging.gold import wilson_interval
-from idealrank.judging.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
 from idealrank.measures.measure import number_option
 from idealrank.stats.intervals import mean_interval
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number

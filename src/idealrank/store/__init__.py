@@ -2,20 +2,6 @@
 again with what made it.
 """
 
-from idealrank.store.monitoring import StoredAlarm, StoredNotice, StoredRound
-from idealrank.store.record import Entry, Record
-from idealrank.store.results import Stored, StoredVerdict
-from idealrank.store.store import Store
-from idealrank.store.value_files import Swept
+from idealrank._lazy import public_names
 
-__all__ = [
-    "Entry",
-    "Record",
-    "Store",
-    "Stored",
-    "StoredAlarm",
-    "StoredNotice",
-    "StoredRound",
-    "StoredVerdict",
-    "Swept",
-]
+__getattr__, __dir__, __all__ = public_names(__name__, __file__)

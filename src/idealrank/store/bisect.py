@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from idealrank.analysis.history import Onset, Point, Rule, Suspects, Trace, breaks_between, onset
 from idealrank.errors import InputError
 from idealrank.repository import ask_git
+from idealrank.store.timeline import Onset, Point, Rule, Suspects, Trace, breaks_between, onset
 
 Folder = str | Path
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from idealrank.analysis.history import Point, Timeline
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError, NotStoredError, OptionError, shown
 from idealrank.measures.parse import parse_measure
@@ -19,6 +18,7 @@ from idealrank.store.database import column_text, damaged, from_record, read_par
 from idealrank.store.encoding import view_array
 from idealrank.store.mounts import shown_folder
 from idealrank.store.record import OUTSIDE, utc
+from idealrank.store.timeline import Point, Timeline
 from idealrank.store.value_files import Readable
 
 # Parts of a record, in the order of the fields of `_Kept`.

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from idealrank._features import offered
 from idealrank._lazy import annotation
-from idealrank.analysis.history import Timeline
 from idealrank.conventions import Convention
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
@@ -19,10 +19,10 @@ from idealrank.store import entries, history, queries
 from idealrank.store.bundle import export, opened
 from idealrank.store.database import Database, Row, is_intact
 from idealrank.store.entries import Adding, evaluation_adding, verdict_adding
-from idealrank.store.monitoring import Monitoring, monitor_names
 from idealrank.store.mounts import usable_folder
 from idealrank.store.record import Entry, Kind, Record
 from idealrank.store.results import Stored, StoredVerdict, in_words_of_today
+from idealrank.store.timeline import Timeline
 from idealrank.store.value_files import Swept, ValueFiles, sweep
 
 if TYPE_CHECKING:  # SciPy, for those who have a verdict
@@ -54,7 +54,7 @@ class Store:
     def __init__(self, folder: Path, database: Database) -> None:
         self.folder = folder
         self.files = ValueFiles(folder)
-        self._database = database
+        self.database = database
 
     @classmethod
     def open(cls, path: "str | Path", *, create: bool = True, upgrade: bool = True) -> "Store":
@@ -95,7 +95,7 @@ class Store:
         """Close the store. Nothing is lost without it, but the last copy from the log to the file
         is postponed.
         """
-        self._database.close()
+        self.database.close()
 
     def check_writable(self) -> None:
         """Refuse a store that is read-only: its folder is not writable, or lies on a read-only
@@ -112,7 +112,7 @@ class Store:
         >>> with Store.open(tempfile.mkdtemp()) as store:
         ...     store.check_writable()
         """
-        self._database.check_writable()
+        self.database.check_writable()
 
     def __enter__(self) -> "Store":
         return self
@@ -211,9 +211,9 @@ class Store:
         self.check_writable()
         with (
             self.files.prepared(list(adding.files.values())) as prepared,
-            self._database.writing() as connection,
+            self.database.writing() as connection,
         ):
-            while self._database.rows("SELECT 1 FROM entry WHERE id = ?", (adding.id,)):
+            while self.database.rows("SELECT 1 FROM entry WHERE id = ?", (adding.id,)):
                 adding = adding.renamed()
             prepared.place()
             adding.insert(connection)
@@ -229,11 +229,11 @@ class Store:
         InputError
             No id, or more than one, has this prefix.
         """
-        return queries.resolve(self._database, beginning, kind)
+        return queries.resolve(self.database, beginning, kind)
 
     def shortest(self, id: str) -> str:  # noqa: A002
         """Return the shortest unique prefix of an id, of at least 4 digits."""
-        return queries.shortest(self._database, self.resolve(id))
+        return queries.shortest(self.database, self.resolve(id))
 
     def evaluation(
         self,
@@ -261,7 +261,7 @@ class Store:
         found = self.resolve(id, kind="evaluation")
         return Stored(
             entry=self.entry(found),
-            fields=queries.fields_of(self._database, found),
+            fields=queries.fields_of(self.database, found),
             _files=self.files,
             _given=tuple(measures),
             _convention=convention,
@@ -277,14 +277,14 @@ class Store:
 
     def _verdict(self, beginning: str, kind: Kind) -> StoredVerdict:
         found = self.resolve(beginning, kind=kind)
-        fields = queries.fields_of(self._database, found)
+        fields = queries.fields_of(self.database, found)
         return StoredVerdict(
             self.entry(found), fields["options"], in_words_of_today(fields["result"])
         )
 
     def entry(self, id: str) -> Entry:  # noqa: A002
         """Return the summary of an entry, by its id or a prefix of it."""
-        return queries.entry(self._database, self.resolve(id))
+        return queries.entry(self.database, self.resolve(id))
 
     def entries(
         self,
@@ -313,7 +313,7 @@ class Store:
         """
         wanted = {"kind": kind, "run": run, "tag": tag, "measure": measure, "commit": commit}
         return queries.entries(
-            self._database,
+            self.database,
             {name: value for name, value in wanted.items() if value is not None},
             limit,
         )
@@ -331,8 +331,8 @@ class Store:
         """
         if not sql.lstrip().upper().startswith(("SELECT", "WITH")):
             raise OptionError("rows: found a statement that changes something, expected a SELECT")
-        with self._database.looking():
-            return self._database.rows(sql, parameters)
+        with self.database.looking():
+            return self.database.rows(sql, parameters)
 
     def history(
         self,
@@ -385,7 +385,7 @@ class Store:
 
     def tag(self, id: str, *tags: str) -> None:  # noqa: A002
         """Add tags to an entry; an existing tag is kept."""
-        entries.tag(self._database, self.resolve(id), tags)
+        entries.tag(self.database, self.resolve(id), tags)
 
     def untag(self, id: str, *tags: str) -> None:  # noqa: A002
         """Remove tags from an entry.
@@ -395,11 +395,11 @@ class Store:
         InputError
             The entry has no such tag.
         """
-        entries.untag(self._database, self.entry(id), tags)
+        entries.untag(self.database, self.entry(id), tags)
 
     def note(self, id: str, text: str) -> None:  # noqa: A002
         """Add a note to an entry."""
-        entries.note(self._database, self.resolve(id), text)
+        entries.note(self.database, self.resolve(id), text)
 
     def remove(self, id: str) -> None:  # noqa: A002
         """Remove an entry; `gc` then frees what no other entry needs.
@@ -409,7 +409,7 @@ class Store:
         InputError
             A comparison or a gate refers to the entry.
         """
-        entries.remove(self._database, self.resolve(id))
+        entries.remove(self.database, self.resolve(id))
 
     def gc(self, *, dry_run: bool = False) -> Swept:
         """Remove the value files that no entry needs, and files of writers killed at least an hour
@@ -422,16 +422,18 @@ class Store:
         dry_run : bool
             Report only what would be removed.
         """
-        return sweep(self._database, self.files, dry_run=dry_run)
+        return sweep(self.database, self.files, dry_run=dry_run)
 
     # --- rounds of canary queries -----------------------------------------------------------------
 
     def monitors(self) -> list[str]:
         """Return the names of all monitors with a round in this store, in order."""
-        return monitor_names(self._database)
+        sql = "SELECT DISTINCT monitor FROM round ORDER BY monitor"
+        return [str(name) for (name,) in self.rows(sql)]
 
-    def monitoring(self, name: str) -> Monitoring:
+    def monitoring(self, name: str) -> Any:
         """Return the rounds, alarms and messages of a monitor; there need be none yet.
+
 
         Examples
         --------
@@ -440,7 +442,7 @@ class Store:
         ...     store.monitoring("shop").rounds()
         []
         """
-        return Monitoring(name, self._database, self.files)
+        return offered("monitoring of a store").of(self, name)
 
     # --- carrying ---------------------------------------------------------------------------------
 
@@ -453,10 +455,10 @@ class Store:
             A value file is missing or damaged, or the file cannot be written.
         """
         entry = self.entry(self.resolve(id, kind="evaluation"))
-        notes = self._database.rows(
+        notes = self.database.rows(
             "SELECT time, text FROM note WHERE id = ? ORDER BY time, text", (entry.id,)
         )
-        fields = queries.fields_of(self._database, entry.id)
+        fields = queries.fields_of(self.database, entry.id)
         export(
             entry,
             fields,
@@ -478,7 +480,7 @@ class Store:
         adding = opened(Path(path))
         with (
             self.files.prepared(list(adding.files.values())) as prepared,
-            self._database.writing() as connection,
+            self.database.writing() as connection,
         ):
             statement = f"SELECT digest, {is_intact()} FROM entry WHERE id = ?"  # noqa: S608  (names of the package)
             found = connection.execute(statement, (adding.id,)).fetchone()

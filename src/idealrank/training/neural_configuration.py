@@ -44,7 +44,7 @@ LOSSES: dict[str, tuple[str, ...]] = {
     "LinearNDCGLoss": ("gain", "no_relevant", "convention", "temperature", "step", _PAIRS),
     "SoftSpearmanLoss": ("temperature", _PAIRS),
 }
-"""By name of a loss of `idealrank.integrations.torch`: its options beside ``reduction``. The first
+"""By name of a loss of `idealrank.training.torch`: its options beside ``reduction``. The first
 is the default.
 """
 
@@ -131,7 +131,7 @@ class NetworkSection:
 
 @dataclass(frozen=True)
 class LossSection:
-    """Section ``objective`` of ``library: torch``: a loss of `idealrank.integrations.torch` and its
+    """Section ``objective`` of ``library: torch``: a loss of `idealrank.training.torch` and its
     options.
     """
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
+from idealrank.bounds.value_bounds import difference_bounds_of
 from idealrank.data.interchange import finite
 from idealrank.data.judged import Judged
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.judging.value_bounds import difference_bounds_of
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design
 

@@ -96,7 +96,7 @@ class ComparisonSums:
     Each partition sums the differences of its own queries, with the sign flips and the Poisson
     weights of each query drawn from its id. The sums of a partition take about 320 KB a measure
     with 10,000 draws, whatever its number of queries, and merge in any order: values by query never
-    come together. `gate_sums` decides from them, and `idealrank.integrations.spark.compare_spark`
+    come together. `gate_sums` decides from them, and `idealrank.engines.spark.compare_spark`
     computes them on a cluster.
 
     Attributes

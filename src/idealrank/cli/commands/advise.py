@@ -1,5 +1,6 @@
 """`idealrank advise`: which measures and cutoffs fit judgments and a run."""
 
+from types import ModuleType
 from typing import get_args
 
 import click
@@ -20,8 +21,17 @@ Examples:
 """
 
 
+def _views() -> ModuleType:
+    from idealrank.reports.views import advice  # noqa: PLC0415  (NumPy; not for the help)
+
+    return advice
+
+
 _FORMATS = Formats(
-    "A text to read,", table="views.advice:advice_report", json="views.advice:advice_record"
+    "A text to read,",
+    views=_views,
+    table="advice_report",
+    json="advice_record",
 )
 
 

@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import click
 
@@ -15,8 +16,8 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.cutoffs import Cutoff, make_cutoff
 from idealrank.measures.measure_texts import split_outside_brackets
-from idealrank.reports.figures import drawings
-from idealrank.reports.figures.tuning import choice_spec
+from idealrank.pages.figures import drawings
+from idealrank.pages.figures.tuning import choice_spec
 from idealrank.reports.table.formats import FIGURE_FORMATS
 
 _WHOLE = ("all", "n")
@@ -35,11 +36,18 @@ better, so that the runs cannot guide the choice.
 """  # noqa: E501
 
 
+def _views() -> ModuleType:
+    from idealrank.reports.views import tuning  # noqa: PLC0415  (NumPy; not for the help)
+
+    return tuning
+
+
 _FORMATS = Formats(
     "Text and tables to read;",
-    table="views.tuning:choice_parts",
-    json="views.tuning:choice_json",
-    rows="views.tuning:choice_rows",
+    views=_views,
+    table="choice_parts",
+    json="choice_json",
+    rows="choice_rows",
 )
 
 

@@ -3,7 +3,8 @@
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, TypedDict, Unpack
+from types import ModuleType
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import click
 
@@ -127,13 +128,32 @@ def _parts(comparison: Comparison, *, told: "_Told", **shown: Unpack[_Shown]) ->
     return [*comparison_parts(comparison, **shown, asked=asked), after]
 
 
+def _json(*given: Any, **options: Any) -> Any:
+    from idealrank.reports.views.comparison.comparison import comparison_json  # noqa: PLC0415  (not for the help)
+
+    return comparison_json(*given, **options)
+
+
+def _rows(*given: Any, **options: Any) -> Any:
+    from idealrank.reports.views.comparison.comparison import comparison_rows  # noqa: PLC0415  (not for the help)
+
+    return comparison_rows(*given, **options)
+
+
+def _views() -> ModuleType:
+    from idealrank.reports.views.comparison import markup  # noqa: PLC0415  (NumPy; not for the help)
+
+    return markup
+
+
 _FORMATS = Formats(
     "Text and a table to read;",
+    views=_views,
     table=_parts,
-    json="views.comparison.comparison:comparison_json",
-    markdown=LimitedWriter("views.comparison.markup:comparison_markdown", lacks=["told"]),
-    latex=LimitedWriter("views.comparison.markup:comparison_latex", lacks=["told"]),
-    rows="views.comparison.comparison:comparison_rows",
+    json=_json,
+    markdown=LimitedWriter("comparison_markdown", lacks=["told"]),
+    latex=LimitedWriter("comparison_latex", lacks=["told"]),
+    rows=_rows,
 )
 
 

@@ -1,10 +1,12 @@
 """`idealrank evaluate`: runs against judgments, side by side."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from idealrank._features import offered
 from idealrank.api.evaluation import evaluate_read as evaluate_run
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats, LimitedWriter
@@ -19,7 +21,7 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import default_measures
 from idealrank.reports.table.formats import FORMATS
-from idealrank.reports.table.records import Row, evaluation_rows
+from idealrank.reports.table.records import Row, evaluation_rows, json_report, trec_report
 from idealrank.reports.views.evaluation import slice_rows
 
 if TYPE_CHECKING:
@@ -91,10 +93,19 @@ _ONLY_MEANS = (
     "one of them, or --format json"
 )
 _NO_PLACE = "found --format trec, whose layout has no place for them; expected another format"
+
+
+def _views() -> ModuleType:
+    from idealrank.reports.views import evaluation  # noqa: PLC0415  (NumPy; not for the help)
+
+    return evaluation
+
+
 _FORMATS = Formats(
     "A table to read;",
-    table="views.evaluation:report_parts",
-    json="table.records:json_report",
+    views=_views,
+    table="report_parts",
+    json=json_report,
     rows=LimitedWriter(
         _rows,
         lacks=("clustered", "cautions"),
@@ -105,12 +116,12 @@ _FORMATS = Formats(
         },
     ),
     trec=LimitedWriter(
-        "table.records:trec_report",
+        trec_report,
         lacks=("weighted", "clustered", "cautions"),
         refuses={"intervals": _NO_PLACE, "slices": _NO_PLACE, "weights": _NO_PLACE},
     ),
-    markdown="views.evaluation:evaluated_markdown",
-    latex="views.evaluation:evaluated_latex",
+    markdown="evaluated_markdown",
+    latex="evaluated_latex",
 )
 
 
@@ -312,9 +323,8 @@ def evaluate(
 
 
 def _on_spark(*given: Any, **named: Any) -> Evaluation:
-    from idealrank.cli.spark_engine import on_spark  # noqa: PLC0415  (slow to load, for those who ask)
-
-    return on_spark(*given, **named)
+    evaluation: Evaluation = offered("evaluate on Spark")(*given, **named)
+    return evaluation
 
 
 def _kept(results: Results, measures: "Sequence[Measure]") -> dict[str, Any]:

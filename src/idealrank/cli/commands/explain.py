@@ -1,5 +1,7 @@
 """`idealrank explain`: where the value of one query comes from."""
 
+from types import ModuleType
+
 import click
 
 from idealrank.analysis.explanation import Explanation
@@ -19,10 +21,17 @@ Examples:
 """
 
 
+def _views() -> ModuleType:
+    from idealrank.reports.views import explanation  # noqa: PLC0415  (NumPy; not for the help)
+
+    return explanation
+
+
 _FORMATS = Formats(
     "Text to read,",
-    text="views.explanation:explanation_parts",
-    json="views.explanation:explanation_record",
+    views=_views,
+    text="explanation_parts",
+    json="explanation_record",
 )
 
 

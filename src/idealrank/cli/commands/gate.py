@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import click
@@ -370,10 +371,17 @@ explain` the documents of a query.
 _CODES: dict[Outcome, int] = {"passed": FINE, "failed": CLOSED, "too few judgments": UNDECIDABLE}
 
 
+def _views() -> ModuleType:
+    from idealrank.reports.views.gate import gate  # noqa: PLC0415  (NumPy; not for the help)
+
+    return gate
+
+
 _FORMATS = Formats(
     "Text and a table to read;",
-    table="views.gate.gate:gate_parts",
-    json="views.gate.gate:gate_json",
+    views=_views,
+    table="gate_parts",
+    json="gate_json",
 )
 
 

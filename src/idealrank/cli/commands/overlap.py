@@ -1,5 +1,6 @@
 """`idealrank overlap`: the similarity of two runs, or of every two of several."""
 
+from types import ModuleType
 from typing import get_args
 
 import click
@@ -25,21 +26,29 @@ Examples:
 """
 
 
+def _views() -> ModuleType:
+    from idealrank.reports.views import overlap  # noqa: PLC0415  (NumPy; not for the help)
+
+    return overlap
+
+
 _FORMATS = Formats(
     "A table to read;",
-    table="views.overlap:overlap_parts",
-    json="views.overlap:overlap_json",
-    rows="views.overlap:overlap_rows",
-    markdown="views.overlap:overlap_markdown",
-    latex="views.overlap:overlap_latex",
+    views=_views,
+    table="overlap_parts",
+    json="overlap_json",
+    rows="overlap_rows",
+    markdown="overlap_markdown",
+    latex="overlap_latex",
 )
 _MATRIX_FORMATS = Formats(
     "A table to read;",
-    table="views.overlap:matrix_parts",
-    json="views.overlap:matrix_json",
-    rows="views.overlap:matrix_rows",
-    markdown="views.overlap:matrix_markdown",
-    latex="views.overlap:matrix_latex",
+    views=_views,
+    table="matrix_parts",
+    json="matrix_json",
+    rows="matrix_rows",
+    markdown="matrix_markdown",
+    latex="matrix_latex",
 )
 
 

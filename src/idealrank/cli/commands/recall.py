@@ -1,5 +1,7 @@
 """`idealrank recall`: what an approximate index costs."""
 
+from types import ModuleType
+
 import click
 
 from idealrank.cli import input_options, options
@@ -18,11 +20,19 @@ Examples:
 Recall at k is the number of documents that the first k of both lists share, divided by k.
 """
 
+
+def _views() -> ModuleType:
+    from idealrank.reports.views import recall  # noqa: PLC0415  (NumPy; not for the help)
+
+    return recall
+
+
 _FORMATS = Formats(
     "A table to read;",
-    table="views.recall:recall_parts",
-    json="views.recall:recall_json",
-    rows=LimitedWriter("views.recall:recall_rows", lacks=("worst",)),
+    views=_views,
+    table="recall_parts",
+    json="recall_json",
+    rows=LimitedWriter("recall_rows", lacks=("worst",)),
 )
 
 

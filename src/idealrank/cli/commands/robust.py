@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from types import ModuleType
 
 import click
 
@@ -43,11 +44,18 @@ to pick a favourable variant.
 """
 
 
+def _views() -> ModuleType:
+    from idealrank.reports.views import robustness  # noqa: PLC0415  (NumPy; not for the help)
+
+    return robustness
+
+
 _FORMATS = Formats(
     "A grid to read;",
-    table="views.robustness:robust_parts",
-    json="views.robustness:robust_json",
-    rows="views.robustness:robust_rows",
+    views=_views,
+    table="robust_parts",
+    json="robust_json",
+    rows="robust_rows",
 )
 
 

@@ -1,5 +1,7 @@
 """`idealrank why`: which queries and documents the difference of two runs comes from."""
 
+from types import ModuleType
+
 import click
 
 from idealrank.analysis.attribution import Attribution
@@ -29,13 +31,20 @@ To test the difference, use `idealrank compare`.
 """
 
 
+def _views() -> ModuleType:
+    from idealrank.reports.views import attribution  # noqa: PLC0415  (NumPy; not for the help)
+
+    return attribution
+
+
 _FORMATS = Formats(
     "Text to read;",
     {"json": "with queries and documents", "rows": "with one query per row"},
-    table="views.attribution:attribution_report",
-    json="views.attribution:attribution_json",
+    views=_views,
+    table="attribution_report",
+    json="attribution_json",
     rows=LimitedWriter(
-        "views.attribution:attribution_rows",
+        "attribution_rows",
         refuses={
             "documents": "a {title} has one row per query and no documents, expected --format "
             "table or json"

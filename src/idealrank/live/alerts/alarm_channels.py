@@ -19,7 +19,7 @@ from idealrank._sections import Section
 from idealrank.errors import BackendError
 from idealrank.live.backends.secrets import Secrets
 from idealrank.live.http_requests import exchange, http_client
-from idealrank.store.monitoring import StoredAlarm, StoredNotice
+from idealrank.live.monitoring import StoredAlarm, StoredNotice
 
 _WHAT = "messages over HTTP"
 _TIMEOUT = 10.0  # seconds for one message

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import chdtri, ndtri, stdtr, stdtrit
 
-from idealrank.api.round_drops import round_drops
+from idealrank.live.alerts.round_drops import round_drops
 from idealrank.live.alerts.seen_rounds import (
     FEWEST_SAMPLED,
     WHOLE,

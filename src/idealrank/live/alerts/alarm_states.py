@@ -12,7 +12,7 @@ from typing import Any
 from idealrank.live.alerts.alarm_rules import AlarmRule, Reading
 from idealrank.live.alerts.learned_baselines import Season, learn
 from idealrank.live.alerts.seen_rounds import WHOLE, Baseline, SeenRound
-from idealrank.store.monitoring import AlarmChange, RoundStep
+from idealrank.live.monitoring import AlarmChange, RoundStep
 
 State = dict[str, Any]
 

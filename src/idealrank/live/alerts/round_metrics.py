@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from idealrank._files import write_bytes
-from idealrank.live.metrics_text import Gauge, gauges_text
-from idealrank.store.monitoring import Monitoring, StoredRound
+from idealrank.live.monitoring import Monitoring, StoredRound
 from idealrank.store.store import Store
+from idealrank.store.web.metrics_text import Gauge, gauges_text
 
 GAUGES = {
     "value": (
@@ -96,7 +96,7 @@ def round_gauges(store: Store) -> list[Gauge]:
         key: Gauge(name, said, ["monitor", *labels]) for key, (name, said, labels) in GAUGES.items()
     }
     for name in store.monitors():
-        for key, labels, value in round_samples(store.monitoring(name)):
+        for key, labels, value in round_samples(Monitoring.of(store, name)):
             gauges[key].add(value, name, *labels)
     return list(gauges.values())
 

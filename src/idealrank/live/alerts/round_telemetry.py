@@ -7,6 +7,7 @@ from typing import Any
 
 from idealrank._lazy import load_extra
 from idealrank.live.alerts.round_metrics import GAUGES, round_samples
+from idealrank.live.monitoring import Monitoring
 from idealrank.store.store import Store
 from idealrank.version import __version__
 
@@ -66,6 +67,6 @@ def _observed(folder: str, key: str, observation: Callable[..., Any], _options: 
         return [
             observation(value, dict(zip(labels, [name, *texts], strict=True)))
             for name in store.monitors()
-            for found, texts, value in round_samples(store.monitoring(name))
+            for found, texts, value in round_samples(Monitoring.of(store, name))
             if found == key
         ]

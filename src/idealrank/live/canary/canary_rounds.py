@@ -33,11 +33,11 @@ from idealrank.live.backends import backend_from
 from idealrank.live.backends.protocol import Backend, SearchQuery
 from idealrank.live.canary.monitor_config import MonitorConfig, label_age
 from idealrank.live.file_locks import lock_file
+from idealrank.live.monitoring import Monitoring, Outcome, RoundStep, StoredAlarm, StoredRound
 from idealrank.live.outside_failures import failure_of
 from idealrank.live.search_jobs import JobTally, Latencies, RequestOutcome, SearchJob, SearchOutcome
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
-from idealrank.store.monitoring import Outcome, RoundStep, StoredAlarm, StoredRound
 from idealrank.store.record import Record
 from idealrank.store.store import Store
 
@@ -114,7 +114,7 @@ class CanaryMonitor:
             raise
         except IdealrankError as error:
             if isinstance(error, OptionError) and (
-                store is None or not store.monitoring(self.config.name).rounds(limit=1)
+                store is None or not Monitoring.of(store, self.config.name).rounds(limit=1)
             ):
                 raise
             self._say(str(error))
@@ -173,7 +173,7 @@ class CanaryMonitor:
 
     def run_round(self, store: Store) -> list[StoredRound]:
         """Run a round, store it and all that wait, and send messages; return the rounds stored."""
-        rounds = store.monitoring(self.config.name)
+        rounds = Monitoring.of(store, self.config.name)
         time = utc_now()
         try:
             number: int | None = rounds.begin(time)
@@ -265,7 +265,7 @@ class CanaryMonitor:
         size = self.config.sample
         if size is None or size >= len(self.queries):
             return self.queries, 1.0
-        state = store.monitoring(self.config.name).state()
+        state = Monitoring.of(store, self.config.name).state()
         if state.get("epoch") != self.epoch or not state.get("baseline") or self._wants_baseline:
             return self.queries, 1.0
         drawn = random.Random(f"{self.config.policy.seed} {time}").sample(  # noqa: S311  (no secret)
@@ -376,7 +376,7 @@ class CanaryMonitor:
                 command=self._command, time=one.time, tags=("canary", f"monitor-{self.config.name}")
             )
             stored.append(
-                store.monitoring(self.config.name).finish(
+                Monitoring.of(store, self.config.name).finish(
                     one.number, one.time, outcome, step, evaluation=one.evaluation, record=record
                 )
             )
@@ -398,7 +398,7 @@ class CanaryMonitor:
         return problems
 
     def _deliver(self, store: Store, problems: list[str]) -> None:
-        rounds = store.monitoring(self.config.name)
+        rounds = Monitoring.of(store, self.config.name)
         channels = {channel.name: channel for channel in self.config.channels}
         broken: set[str] = set()
         for notice in rounds.waiting():
@@ -426,7 +426,7 @@ class CanaryMonitor:
         )
 
     def _keep_alive(self, store: Store, channels: Sequence[Channel]) -> list[str]:
-        alarms = store.monitoring(self.config.name).alarms(only_open=True)
+        alarms = Monitoring.of(store, self.config.name).alarms(only_open=True)
         found = (
             _problem(channel, lambda channel=channel: channel.keep_alive(alarms))  # type: ignore[misc]
             for channel in channels
@@ -436,7 +436,7 @@ class CanaryMonitor:
     def open_alarms(self, store: Store) -> list[StoredAlarm]:
         """Return the open alarms, first opened first, and by rule and slice."""
         return sorted(
-            store.monitoring(self.config.name).alarms(only_open=True),
+            Monitoring.of(store, self.config.name).alarms(only_open=True),
             key=lambda one: (one.opened, one.rule, one.slice),
         )
 

@@ -15,7 +15,7 @@ from typing import Any
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
 from idealrank.io.judgment_files import assessor_text
-from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.backends.outside_command import LineProgram
 from idealrank.live.backends.python_function import is_own, named_object
 from idealrank.live.backends.secrets import Secrets

@@ -15,8 +15,8 @@ from typing import Any
 from idealrank._sections import Section
 from idealrank.errors import BackendError, InputError, OptionError, shown
 from idealrank.io.judgment_files import assessor_text
-from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.io.sources import refusal_text
+from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.http_requests import HttpAnswer, exchange, http_client
 from idealrank.live.judges.judge_answers import (
     MOST_TOKENS,

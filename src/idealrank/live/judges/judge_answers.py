@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from idealrank.errors import BackendError, shown
 from idealrank.io.judgment_files import grade_text
-from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.judging.files.judgment_pairs import JudgmentPair
 
 MOST_TOKENS = 10**12
 """Number of tokens above which a count is taken for nonsense of a service."""

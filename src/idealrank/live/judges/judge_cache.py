@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.judges.judge_answers import MOST_TOKENS, JudgeAnswer, Scale
 from idealrank.live.line_journal import LineJournal
 

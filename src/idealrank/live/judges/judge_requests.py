@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from idealrank.errors import BackendError, hiding
-from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.judges.judge_answers import Judge, JudgeAnswer
 from idealrank.live.judges.judge_cache import JudgeCache, JudgeRecord
 from idealrank.live.judges.judge_configuration import JudgeConfig

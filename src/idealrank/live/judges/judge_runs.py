@@ -14,7 +14,6 @@ import numpy as np
 
 from idealrank._warnings import warn
 from idealrank.api.evaluation import AnyTable, to_qrels
-from idealrank.api.judging import combined_grades
 from idealrank.data.qrels import Qrels
 from idealrank.errors import BackendError, IdealrankError, InputError, OptionError, hiding, shown
 from idealrank.io.configuration_files import read_configuration
@@ -27,9 +26,10 @@ from idealrank.io.judgment_files import (
     write_judgments,
     write_labels,
 )
-from idealrank.io.judgment_pairs import JudgmentPair, read_pairs
 from idealrank.io.notes import Tell as Note
 from idealrank.judging import LabelTable, agreement
+from idealrank.judging.files.judgment_pairs import JudgmentPair, read_pairs
+from idealrank.judging.inputs import combined_grades
 from idealrank.live.backends import without_secrets
 from idealrank.live.backends.secrets import Secrets
 from idealrank.live.judges.callers import FunctionJudge, judge_from

@@ -17,7 +17,6 @@ from typing import IO, Any
 
 import numpy as np
 
-from idealrank.api.judging import combined_grades
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.judgment_files import (
     Label,
@@ -28,7 +27,8 @@ from idealrank.io.judgment_files import (
     write_judgment_lines,
     write_label_lines,
 )
-from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.judging.files.judgment_pairs import JudgmentPair
+from idealrank.judging.inputs import combined_grades
 from idealrank.live.file_locks import lock_file
 from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.judge_runs import table_path

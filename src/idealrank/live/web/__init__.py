@@ -1,3 +1,1 @@
-"""The local web page: runs, comparisons and canaries of a store, rendered on the server and
-read-only.
-"""
+"""The pages of canaries, which a served store shows too, and the page on which people label."""

@@ -9,10 +9,10 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
-from idealrank.analysis.history import Point, Timeline
-from idealrank.live.web.site import Site
-from idealrank.live.web.timelines import Drawing
+from idealrank.live.alerts.round_metrics import round_gauges
+from idealrank.live.monitoring import Monitoring, StoredAlarm, StoredRound
 from idealrank.reports.table.cells import (
     Cell,
     Column,
@@ -21,13 +21,29 @@ from idealrank.reports.table.cells import (
     number_cell,
     share_cell,
 )
-from idealrank.reports.views.history import minute
 from idealrank.store import Store
-from idealrank.store.monitoring import StoredAlarm, StoredRound
+from idealrank.store.timeline import Point, Timeline
+from idealrank.store.views.history import minute
+from idealrank.store.web.site import AddedPages, Site
+from idealrank.store.web.timelines import Drawing
 
 ROUNDS = 100  # in the drawing
 _LISTED = 20
 _ALARMS = 50
+
+
+def pages_of_canaries() -> AddedPages:
+    """Return what canaries add to the pages of a store."""
+    return AddedPages(
+        package="idealrank.live.web",
+        routes=[
+            Route("/canaries", canaries_page, methods=["GET"]),
+            Route("/canaries/{name:path}", canary_page, methods=["GET"]),
+        ],
+        listed=[("/canaries", "Canaries")],
+        monitors=alarms_open,
+        gauges=lambda store: round_gauges(store) if store.monitors() else [],
+    )
 
 
 def canaries_page(request: Request) -> Response:
@@ -45,13 +61,15 @@ def canary_page(request: Request) -> Response:
     with site.folder.required() as store:
         if name not in store.monitors():
             raise HTTPException(404, f"monitor {name!r}: found none of this name")
-        rounds = store.monitoring(name).rounds(limit=_LISTED)
+        rounds = Monitoring.of(store, name).rounds(limit=_LISTED)
         context = {
             "title": f"Canaries of {name}",
             "board": _board(store, name),
             "rounds": _round_table(rounds),
         }
-        closed = [one for one in store.monitoring(name).alarms(limit=_ALARMS) if not one.is_open]
+        closed = [
+            one for one in Monitoring.of(store, name).alarms(limit=_ALARMS) if not one.is_open
+        ]
         return site.page(
             "canary.html",
             context | {"closed": _alarm_table(closed, "Closed alarms") if closed else None},
@@ -62,7 +80,7 @@ def alarms_open(store: Store) -> list[dict[str, Any]]:
     """Return every monitor with the number of its open alarms and its last round."""
     found = []
     for name in store.monitors():
-        monitoring = store.monitoring(name)
+        monitoring = Monitoring.of(store, name)
         last = monitoring.last("complete", "incomplete", "failed")
         found.append(
             {
@@ -76,7 +94,7 @@ def alarms_open(store: Store) -> list[dict[str, Any]]:
 
 
 def _board(store: Store, name: str) -> dict[str, Any]:
-    monitoring = store.monitoring(name)
+    monitoring = Monitoring.of(store, name)
     rounds = [one for one in monitoring.rounds(limit=ROUNDS) if one.outcome != "running"]
     opened = monitoring.alarms(only_open=True)
     last = rounds[-1] if rounds else None

@@ -19,13 +19,13 @@ from starlette.types import ASGIApp
 
 from idealrank.errors import OptionError
 from idealrank.io.judgment_files import grade_text
-from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.judging import agreement, gold_accuracy
+from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.judges.judge_runs import table_path
 from idealrank.live.judges.label_store import LabelStore, raters_path
-from idealrank.live.web.access import StoreFolder
-from idealrank.live.web.guard import Guard
-from idealrank.live.web.site import Site, form_of, guarded_application
+from idealrank.store.web.access import StoreFolder
+from idealrank.store.web.guard import Guard
+from idealrank.store.web.site import Site, form_of, guarded_application
 
 _PAGES = (("/label", "Label"), ("/progress", "Progress"))
 _COOKIE = "idealrank-rater"
@@ -48,7 +48,7 @@ class Labelling:
 
 def label_application(labelling: Labelling, guard: Guard) -> ASGIApp:
     """The labelling page as an ASGI application."""
-    site = Site(folder=StoreFolder(None), guard=guard, pages=_PAGES)
+    site = Site(folder=StoreFolder(None), guard=guard, pages=_PAGES, package="idealrank.live.web")
     pages = _LabelPages(site, labelling)
     routes: list[tuple[str, Callable[[Request], Any], str]] = [
         ("/", pages.start, "GET"),

@@ -11,13 +11,13 @@ from idealrank.io.judgment_files import (
     refuse_to_replace_judgments,
     refuse_to_replace_table,
 )
-from idealrank.io.judgment_pairs import JudgmentPair, read_pairs, with_texts
 from idealrank.io.notes import Tell
 from idealrank.io.sources import refusal_text
+from idealrank.judging.files.judgment_pairs import JudgmentPair, read_pairs, with_texts
 from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.judge_runs import table_path
 from idealrank.live.judges.label_store import LabelPlan, LabelStore, raters_path
-from idealrank.live.web.server import bound, check_token, load_web, run_server
+from idealrank.store.web.server import bound, check_token, load_web, run_server
 
 _LONGEST_GUIDELINES = 1 << 17
 
@@ -113,8 +113,8 @@ def serve_labels(
 ) -> None:
     """Serve the labelling page until a signal ends the process."""
     load_web("`idealrank judge ui`")
-    from idealrank.live.web.guard import Guard  # noqa: PLC0415  (Starlette)
     from idealrank.live.web.label_pages import Labelling, label_application  # noqa: PLC0415
+    from idealrank.store.web.guard import Guard  # noqa: PLC0415  (Starlette)
 
     _check_output(serving)
     plan, guidelines = serving.plan(tell), serving.guidelines_text()

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from idealrank.data.interchange import finite
 from idealrank.evaluation.overlap import Overlap, OverlapMatrix
-from idealrank.reports.figures.theme import NARROW, told_apart
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
 from idealrank.reports.table.forms import as_latex, as_markdown
 from idealrank.reports.table.records import SCHEMA, Row, csv_cell
+from idealrank.reports.table.short_names import NARROW, told_apart
 from idealrank.reports.table.text import Part, wrapped
 
 _SOME = 5

@@ -1,0 +1,110 @@
+"""The table of features: a folder each, with its commands and what others ask of it.
+
+The core and the features know each other by this table alone: a test holds that no other text names
+a module of a feature. To add a feature, add its folder and its row.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+
+class Feature(NamedTuple):
+    """A row of the table."""
+
+    commands: Mapping[str, str]  # Commands, with blanks as typed: the module, below the folder
+    # What others ask for, in words: module below the folder, a colon, the name in it
+    offers: Mapping[str, str] = {}
+    extras: tuple[str, ...] = ()  # Extras of pyproject.toml that are for it alone
+
+
+FEATURES: Mapping[str, Feature] = {
+    "clicks": Feature({"clicks": "commands.clicks", "online": "commands.online"}),
+    "conversion": Feature({"convert": "commands.convert"}),
+    "engines": Feature(
+        {}, {"evaluate on Spark": "spark_engine:on_spark"}, extras=("spark", "dask")
+    ),
+    "judging": Feature({"judge": "commands.judge"}, {"combine grades": "inputs:combined_grades"}),
+    "live": Feature(
+        {
+            "judge run": "commands.run_judge",
+            "judge ui": "commands.ui",
+            "monitor": "commands.monitor",
+            "search": "commands.search",
+        },
+        {
+            "kinds of search engines": "backends:KINDS",
+            "monitoring of a store": "monitoring:Monitoring",
+            "pages of a served store": "web.canary_pages:pages_of_canaries",
+        },
+        (
+            "duckdb",
+            "faiss",
+            "lancedb",
+            "monitor",
+            "otel",
+            "postgres",
+            "qdrant",
+            "redis",
+            "search",
+            "sqlite-vec",
+        ),
+    ),
+    "store": Feature(
+        {
+            name: f"commands.{name}"
+            for name in ("diff", "gc", "history", "report", "serve", "show", "sql", "store", "tag")
+        },
+        {
+            "check a store": "commands.keeping:check",
+            "keep results": "commands.keeping:keep",
+            "keep an opened test set": "held_out:keep_opened",
+            "refuse an opened test set": "held_out:require_unopened",
+        },
+        ("sql", "web"),
+    ),
+    "theory": Feature({"theory": "commands.theory"}, {"feasibility": "feasible:feasibility"}),
+    "trackers": Feature({}, extras=("mlflow", "wandb")),
+    "training": Feature(
+        {"train": "commands.train"},
+        extras=("catboost", "lightgbm", "sklearn", "torch", "train", "xgboost"),
+    ),
+}
+
+# The module that loads functions of users.
+RUNS_CODE_OF_USERS = "idealrank.live.backends.python_function"
+
+
+def command_homes(group: str = "") -> dict[str, str]:
+    """Modules of the features' commands in a group of commands, or of those at the top.
+
+    Examples
+    --------
+    >>> command_homes()["train"]
+    'idealrank.training.commands.train'
+    """
+    return {
+        command.rpartition(" ")[2]: f"idealrank.{folder}.{module}"
+        for folder, feature in FEATURES.items()
+        for command, module in feature.commands.items()
+        if command.rpartition(" ")[0] == group
+    }
+
+
+@cache
+def offered(words: str) -> Any:
+    """Load what a feature offers under these words, when it is first asked for.
+
+    Examples
+    --------
+    >>> offered("feasibility").__module__
+    'idealrank.theory.feasible'
+    """
+    (home,) = (
+        f"idealrank.{folder}.{feature.offers[words]}"
+        for folder, feature in FEATURES.items()
+        if words in feature.offers
+    )
+    module, _, name = home.partition(":")
+    return getattr(import_module(module), name)

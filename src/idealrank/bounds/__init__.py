@@ -1,0 +1,1 @@
+"""Bounds over the grades that unjudged documents could have; uses SciPy."""

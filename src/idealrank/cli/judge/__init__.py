@@ -1,1 +1,0 @@
-"""The commands of `idealrank judge`, a file each."""

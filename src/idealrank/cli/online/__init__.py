@@ -1,1 +1,0 @@
-"""The commands of `idealrank online`, a file each."""

@@ -1,0 +1,1 @@
+"""Files of click logs."""

@@ -1,0 +1,1 @@
+"""Tables, figures and the page of click logs and of experiments with users."""

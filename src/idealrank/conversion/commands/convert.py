@@ -1,0 +1,242 @@
+"""`idealrank convert`: judgments and runs moved between tools."""
+
+import json
+import shlex
+from math import isfinite
+
+import click
+
+from idealrank.cli import console, input_options, options
+from idealrank.cli.format_option import Formats
+from idealrank.conversion.files import CONTENTS, SOURCES, Conversion
+from idealrank.conversion.inputs import convert as convert_files
+from idealrank.conversion.judgments import POLICIES
+from idealrank.conversion.targets import TARGETS
+from idealrank.errors import OptionError
+from idealrank.io.numerals import parse_number
+from idealrank.io.table_columns import parse_columns
+from idealrank.reports.table.formats import FORMATS
+from idealrank.version import __version__
+
+_SCHEMA = 1
+_EPILOG = """\
+Examples:
+
+\b
+  Quepid's export as TREC qrels; its queries are numbered, and their texts kept:
+    idealrank convert case.csv qrels.txt --to trec --write-queries queries.tsv
+\b
+  A judgment list of OpenSearch from qrels and the texts of their queries:
+    idealrank convert qrels.txt judgments.json --to opensearch --queries queries.tsv
+\b
+  Grades of several raters as Label Studio's tasks, and back with every assessor:
+    idealrank convert book.csv tasks.json --to label-studio --documents texts.jsonl
+    idealrank convert export.json raters.jsonl
+\b
+  Fail if anything would be lost:
+    idealrank convert raters.jsonl qrels.tsv --to beir --assessors majority --strict
+"""
+
+
+def _text(done: Conversion) -> str:
+    """The last line: what was written."""
+    what = "result" if done.content == "run" else "judgment"
+    rows = (
+        f"{done.n_written:,} {what}{'s' * (done.n_written != 1)} of {done.n_queries:,} "
+        f"{'query' if done.n_queries == 1 else 'queries'}"
+    )
+    whole = "" if done.losses else ", and nothing is lost"
+    return (
+        f"{done.target}: {rows} written as {done.target_format}, read as "
+        f"{done.source_format}{whole}"
+    )
+
+
+def _json(done: Conversion) -> str:
+    losses = [
+        {"kind": one.kind, "count": one.count, "text": one.text, "examples": list(one.examples)}
+        for one in done.losses
+    ]
+    record = {
+        "version": __version__,
+        "schema": _SCHEMA,
+        "content": done.content,
+        "in": {"path": done.source, "format": done.source_format, "rows": done.n_read},
+        "out": {
+            "path": done.target,
+            "format": done.target_format,
+            "rows": done.n_written,
+            "queries": done.n_queries,
+        },
+        "losses": losses,
+    }
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+
+_FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_json)
+
+
+@click.command(epilog=_EPILOG, short_help="Convert judgments and runs between tools.")
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option(
+    "--from",
+    "source_format",
+    type=click.Choice(SOURCES),
+    default="auto",
+    show_default=True,
+    metavar="FORMAT",
+    help=f"Format of IN: {', '.join(SOURCES)}.",
+)
+@click.option(
+    "--to",
+    "target_format",
+    type=click.Choice(("auto", *TARGETS)),
+    default="auto",
+    show_default=True,
+    metavar="FORMAT",
+    help=f"Format of OUT; auto inspects its ending: {', '.join(TARGETS)}.",
+)
+@click.option(
+    "--content",
+    type=click.Choice(CONTENTS),
+    default="auto",
+    show_default=True,
+    help="Content of IN; auto inspects its columns and the ending of OUT.",
+)
+@click.option(
+    "--queries",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Texts of the queries by id, for formats that hold them.",
+)
+@click.option(
+    "--documents",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Texts of the documents by id, for formats that hold them.",
+)
+@click.option(
+    "--write-queries",
+    metavar="FILE",
+    help="Number queries that are named by their text or have blanks in their id, and write the "
+    "texts: .tsv or .jsonl.",
+)
+@click.option(
+    "--assessors",
+    metavar="POLICY|NAME",
+    default="",
+    help=f"One grade of several: {', '.join(POLICIES)}; or the assessor whose grades alone are "
+    f"kept.",
+)
+@click.option(
+    "--scale",
+    metavar="GRADES",
+    default="",
+    help="Grades that OUT may hold, such as 0,1,2,3; others are left out.",
+)
+@click.option(
+    "--labels",
+    metavar="CHOICE=GRADE,...",
+    default="",
+    help="Grades of choices in Label Studio that are no numbers.",
+)
+@click.option(
+    "--columns",
+    metavar="ROLE=NAME,...",
+    cls=options.OnceOption,
+    default="",
+    help="Columns of IN: query=, document=, grade=. Guessed by default.",
+)
+@click.option(
+    "--group",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Group sizes of a LETOR file without qid:.",
+)
+@click.option("--keep-unjudged", is_flag=True, help="Write rows without a grade to tables, too.")
+@click.option(
+    "--name",
+    metavar="NAME",
+    default="",
+    help="Name of the list or index, or tag of a run.  [default: the name of IN]",
+)
+@click.option("--strict", is_flag=True, help="Fail if anything is lost, and write nothing.")
+@_FORMATS.option
+def convert(
+    *,
+    source: str,
+    target: str,
+    source_format: str,
+    target_format: str,
+    content: str,
+    queries: str | None,
+    documents: str | None,
+    write_queries: str | None,
+    assessors: str,
+    scale: str,
+    labels: str,
+    columns: str,
+    group: str | None,
+    keep_unjudged: bool,
+    name: str,
+    strict: bool,
+    layout: str,
+) -> None:
+    """Convert judgments, or a run, to the format of another tool.
+
+    What the format of OUT cannot hold, such as assessors, texts or unjudged documents, is counted
+    and named on stderr. OUT appears whole or not at all; - is standard input or output.
+    """
+    is_data = FORMATS[layout].is_data
+    if is_data and target == "-":
+        raise OptionError(
+            f"--format {layout}: found - as OUT, which is standard output, expected a file, "
+            f"since the report goes there"
+        )
+    input_options.refuse_standard_input_twice(
+        source, *(path for path in (queries, documents, group) if path)
+    )
+    inputs = (source, queries, documents, group)
+    options.refuse_to_replace(target, inputs, option="OUT")
+    options.refuse_to_replace(write_queries, inputs, option="--write-queries")
+    done = convert_files(
+        source,
+        target,
+        source_format=source_format,
+        target_format=target_format,
+        content=content,
+        queries=queries,
+        documents=documents,
+        write_queries=write_queries,
+        assessors=assessors,
+        scale=_scale(scale),
+        labels=_labels(labels),
+        columns=parse_columns(columns) if columns else None,
+        group=group,
+        keep_unjudged=keep_unjudged,
+        name=name,
+        strict=strict,
+        tell=input_options.notes().inform,
+    )
+    if is_data:
+        _FORMATS.write(layout, None, done)
+        return
+    for loss in done.losses:
+        console.say("warning", f"{source}: {loss.text}")
+    console.say("note", _text(done))
+
+
+def _scale(text: str) -> list[float]:
+    grades = [parse_number(part) for part in text.split(",")] if text else []
+    if not all(grade is not None and isfinite(grade) for grade in grades):
+        raise OptionError(f"--scale {shlex.quote(text)}: expected grades such as 0,1,2,3")
+    return [grade for grade in grades if grade is not None]
+
+
+def _labels(text: str) -> dict[str, float]:
+    pairs = [part.rpartition("=") for part in text.split(",")] if text else []
+    grades = {label.strip(): parse_number(grade) for label, _, grade in pairs}
+    if any(not label or grade is None for label, grade in grades.items()):
+        raise OptionError(f"--labels {shlex.quote(text)}: expected CHOICE=GRADE,CHOICE=GRADE,...")
+    return {label: grade for label, grade in grades.items() if grade is not None}

@@ -1,0 +1,273 @@
+"""Content of a file to convert: judgments or a run, by its format, its columns and the ending of
+the file to write.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import PurePath
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from idealrank.conversion.record_sheets import ASSESSOR
+from idealrank.conversion.run_rows import RUN_TARGETS
+from idealrank.conversion.targets import TARGETS
+from idealrank.errors import OptionError, shown
+from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
+from idealrank.io.formats.detection import FORMATS_OF
+from idealrank.io.notes import Notes
+from idealrank.io.record_files import BYTE_ORDER_MARK, columnar_records
+from idealrank.io.sources import Source
+from idealrank.io.table_columns import Columns, named_columns, query_column
+from idealrank.io.usual_columns import GRADE, RANK, SCORE, candidates, plain
+
+Content: TypeAlias = Literal["judgments", "run"]
+
+_ENDINGS: dict[str, Content] = {
+    ".run": "run",
+    ".res": "run",
+    ".qrels": "judgments",
+    ".qrel": "judgments",
+    ".letor": "judgments",
+    ".svm": "judgments",
+    ".svmlight": "judgments",
+    ".libsvm": "judgments",
+}
+_BEIR = {"queryid", "corpusid", "score"}  # columns of BEIR's judgments
+# names of grades and of scores
+_EITHER = tuple(word for group in GRADE for word in group if word in SCORE[0])
+_RECORDS = 100  # of JSON, looked at for their fields
+_GRADES = 20  # different whole numbers, above which they are no grades
+_HEAD = 1 << 20  # bytes of JSON that are looked at first
+_DECODER = json.JSONDecoder()
+_GAP = re.compile(r"[\s,]*")
+_NESTED = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[{\[]')
+# Numbers of documents; queries before them may have no documents, or lists of them.
+_KEY = rb'"(?:[^"\\]|\\.)*+"'
+_NUMBERS = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*\{(?:[\s,{}]*+%b\s*:\s*(?:\{\s*\}|\[(?:%b|[^\"\[\]{}])*+\]))*+[\s,{}]*+%b\s*:\s*\{\s*%b\s*:\s*-?[0-9]"
+    % (_KEY, _KEY, _KEY, _KEY)
+)
+_VALUE = re.compile(rb'"\s*:\s*(-?[0-9][0-9.eE+-]*)')
+
+
+class _Signs(NamedTuple):
+    """Signs of the content in a file."""
+
+    content: Content | None  # What the file says that it holds; None if it says nothing
+    reason: str  # Phrase for messages
+    fits_both: bool = True  # Whether the file can be read as either without naming a column
+    is_nameless: bool = False  # Whether the numbers have no column name
+    is_guess: bool = False  # Whether the names of columns leave a doubt
+
+
+def content_of(
+    source: Source, kind: str, columns: Columns, target: str, target_format: str, notes: Notes
+) -> Content:
+    r"""Decide whether a file holds judgments or a run."""
+    signs = _signs(source, kind, columns)
+    wanted, by = _wanted(target, target_format)
+    if wanted == "run" and (signs.fits_both or signs.content == "run"):
+        return "run"
+    if wanted is not None and signs.content not in (wanted, None):
+        said = f"{source.path}: found {signs.reason}, expected {_noun(wanted)}, since {by}"
+        raise _refusal(said, (wanted,) if signs.fits_both else ())
+    if signs.is_nameless and _like_scores(source):
+        said = (
+            f"{source.path}: found numbers that may be grades or scores, expected grades such as "
+            f"0, 1, 2"
+        )
+        raise _refusal(said, (wanted,) if wanted else ("judgments", "run"))
+    found = signs.content or "judgments"
+    if signs.is_guess:
+        notes.inform(f"{source.path}: read as {_noun(found)}, since it has {signs.reason}")
+    return found
+
+
+def _noun(content: Content) -> str:
+    return "a run" if content == "run" else "judgments"
+
+
+def _refusal(said: str, remedies: Sequence[Content]) -> OptionError:
+    """The error, with the contents that the file can be read as."""
+    if not remedies:
+        return OptionError(said)
+    hint, command = (
+        " or ".join(map(form, remedies)) for form in ("content={!r}".format, "--content {}".format)
+    )
+    return OptionError(said, hint=f"set {hint}", command_hint=f"set {command}")
+
+
+def _wanted(target: str, target_format: str) -> tuple[Content | None, str]:
+    """Content that the file to write must have, with the reason; None if it takes both."""
+    if target_format in TARGETS and target_format not in RUN_TARGETS:
+        return "judgments", f"{target_format} holds judgments only"
+    ending = PurePath(target).suffix.lower()
+    content = _ENDINGS.get(ending)
+    return content, f"{target} ends in {ending}"
+
+
+def _signs(source: Source, kind: str, columns: Columns) -> _Signs:
+    if kind in FORMATS_OF["run"]:
+        return _Signs("run", "a run", fits_both=False)
+    if kind == "trec":
+        return _trec_signs(source)
+    if kind not in ("csv", "tsv", "parquet", "arrow", "json", "jsonl"):
+        return _Signs("judgments", "judgments", fits_both=False)
+    names = _names(source, kind)
+    if names is None:
+        return _Signs(None, "text that cannot be read")
+    return (
+        _table_signs(names, columns)
+        if names
+        else _Signs(None, "numbers by query and document", is_nameless=True)
+    )
+
+
+def _trec_signs(source: Source) -> _Signs:
+    lines = (
+        line for line in islice(source.open(), 1000) if line.strip() and not line.startswith(b"#")
+    )
+    first = next(lines, b"")
+    is_run = len(first.split(b"\t")) >= 5 or (
+        len(first.split()) >= 5 and len(first.split(b"\t")) != 4
+    )
+    if not first:
+        return _Signs(None, "no line")
+    return (
+        _Signs("run", "a run", fits_both=False)
+        if is_run
+        else _Signs("judgments", "judgments", fits_both=False)
+    )
+
+
+def _table_signs(names: list[str], columns: Columns) -> _Signs:
+    grade, score = named_columns(columns, "qrels").get("grade", ""), named_columns(columns, "run")
+    named = score.get("score", "") or score.get("rank", "")
+    if grade and not named:
+        return _Signs("judgments", f"grades in column {shown(repr(grade))}", fits_both=False)
+    if named and not grade:
+        return _Signs("run", f"scores in column {shown(repr(named))}", fits_both=False)
+    grades = candidates(names, (*GRADE[0], "gain", "target"))
+    scores = candidates(names, (*SCORE[0], *SCORE[1], *RANK[0]))
+    if grades or {plain(name) for name in names} == _BEIR:
+        return _Signs(
+            "judgments",
+            f"grades in column {shown(repr((grades or scores)[0]))}",
+            fits_both=bool(scores),
+        )
+    either = candidates(names, _EITHER)
+    if either and (assessor := _assessor(names, columns)):
+        return _Signs("judgments", f"column {shown(repr(assessor))}", is_guess=True)
+    if scores:
+        return _Signs(
+            "run",
+            f"column {shown(repr(scores[0]))} and no column of grades",
+            fits_both=bool(either),
+            is_guess=True,
+        )
+    return _Signs("judgments", "no column of scores", fits_both=False)
+
+
+def _assessor(names: list[str], columns: Columns) -> str:
+    """The column of assessors; empty where users are the queries, as in recommendations."""
+    query = query_column(names, columns)
+    taken = {query, *named_columns(columns, "run").values()}
+    usual = [
+        word
+        for word in ASSESSOR
+        if not (plain(query).startswith("user") and word.startswith(("user", "email")))
+    ]
+    return next(iter(candidates([name for name in names if name not in taken], usual)), "")
+
+
+def _names(source: Source, kind: str) -> list[str] | None:
+    """Columns or fields of a table; empty for numbers by query and document, None if the reader of
+    the format will complain.
+    """
+    if kind in ("csv", "tsv"):
+        header, _ = next(
+            rows_in_batches(source, "\t" if kind == "tsv" else sniff_delimiter(source)),
+            ([[]], None),
+        )
+        return [name.strip() for name in header[0]] if header else []
+    if kind in ("parquet", "arrow"):
+        return _columnar_names(source)
+    if kind == "json" and _NESTED.match(source.data):
+        return []
+    found: dict[str, None] = {}
+    try:
+        for record in islice(_records(source, kind), _RECORDS):
+            if not isinstance(record, dict):
+                return None
+            if record and all(isinstance(value, dict | list) for value in record.values()):
+                return []
+            found.update(dict.fromkeys(record))
+    except (ValueError, RecursionError):
+        return None
+    return list(found) or None
+
+
+def _columnar_names(source: Source) -> list[str]:
+    names: list[str] = []
+
+    def choose(found: Any) -> Any:
+        names.extend(found)
+        return found
+
+    next(columnar_records(source, choose), None)
+    return names
+
+
+def _records(source: Source, kind: str) -> Iterator[Any]:
+    """Records of JSON lines or of an array, or the value of other JSON."""
+    if kind == "jsonl":
+        yield from (
+            json.loads(line.removeprefix(BYTE_ORDER_MARK)) for line in source.open() if line.strip()
+        )
+        return
+    size, known, is_whole = _HEAD, 0, False
+    while not is_whole:
+        is_whole = size >= len(source.data)
+        text = bytes(source.data[:size]).decode("utf-8-sig", "replace").strip()
+        is_array = text.startswith("[")
+        try:
+            for record in islice(
+                _values(text[1:]) if is_array else iter([_DECODER.raw_decode(text)[0]]), known, None
+            ):
+                known += 1
+                yield record
+            is_whole = True
+        except ValueError:
+            if is_whole or not is_array:
+                raise
+            size *= 4
+
+
+def _values(text: str) -> Iterator[Any]:
+    """Values of an array after its bracket."""
+    at = 0
+    while (at := _GAP.match(text, at).end()) < len(text):  # type: ignore[union-attr]
+        if text[at] == "]":
+            return
+        value, at = _DECODER.raw_decode(text, at)
+        yield value
+    raise ValueError("the array has no end")
+
+
+def _like_scores(source: Source) -> bool:
+    """Return whether numbers by query and document are no whole grades: some has a fraction, or
+    there are very many.
+    """
+    found: set[float] = set()
+    if not _NUMBERS.match(source.data):
+        return False
+    for match in _VALUE.finditer(source.data):
+        try:
+            value = float(match[1])
+        except ValueError:
+            return False
+        found.add(value)
+        if not value.is_integer() or len(found) > _GRADES:
+            return True
+    return False

@@ -1,0 +1,519 @@
+"""A file of judgments or a run converted to another: read row by row, written to a name of its own,
+renamed when it is complete.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from math import isfinite
+from pathlib import PurePath
+from typing import IO, Any
+
+from idealrank._files import appearing, descriptor, real_path
+from idealrank._lazy import load_extra
+from idealrank.conversion.contents import Content, content_of
+from idealrank.conversion.judgment_sheets import SheetOptions, empty_queries, judgment_sheet
+from idealrank.conversion.judgments import POLICIES, JudgmentOptions, fitted
+from idealrank.conversion.losses import Loss, LossCounter, listed
+from idealrank.conversion.run_losses import Repeats, lose_columns, lose_tag
+from idealrank.conversion.run_rows import NAMES, RUN_TARGETS, RunRow, rows_of_run
+from idealrank.conversion.targets import TARGETS, cell_text, table_cells, table_names
+from idealrank.data.run import name_of
+from idealrank.errors import InputError, OptionError
+from idealrank.io.formats.detection import FORMAT_NAMES, FORMATS, detect
+from idealrank.io.judgment_kinds import kinds_of
+from idealrank.io.judgment_rows import JudgmentSheet
+from idealrank.io.notes import Notes
+from idealrank.io.read import read_part
+from idealrank.io.row_parts import to_run
+from idealrank.io.sources import Source, open_sources
+from idealrank.io.text_cells import shown
+from idealrank.io.texts import read_texts
+
+CONTENTS: tuple[str, ...] = ("auto", "judgments", "run")
+SOURCES: tuple[str, ...] = (*FORMATS, "qrels_jg")
+"""Formats that can be read."""
+
+_ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".letor": "letor",
+    ".svm": "letor",
+    ".svmlight": "letor",
+    ".libsvm": "letor",
+    ".trec": "trec",
+    ".qrels": "trec",
+    ".qrel": "trec",
+    ".run": "trec",
+    ".res": "trec",
+}
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+# formats without named columns
+_FIXED = ("trec", "qrels_jg", "letor", "quepid", "rre", "opensearch", "ubi")
+_ROWS = 1 << 14  # of a Parquet file at a time
+_TEXT = 1 << 30  # letters of a text: none is cut
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conversion:
+    """Report of a conversion: formats, counts and losses.
+
+    Attributes
+    ----------
+    source, target : str
+        Paths, as typed.
+    source_format, target_format : str
+        The formats.
+    content : {"judgments", "run"}
+        What the files hold.
+    n_read, n_written : int
+        Rows: grades and unjudged documents, or results of a run.
+    n_queries : int
+        Queries written.
+    losses : tuple of Loss
+        What the target cannot hold, by kind.
+
+    Examples
+    --------
+    >>> conversion = Conversion(
+    ...     source="a.csv",
+    ...     target="a.qrels",
+    ...     source_format="csv",
+    ...     target_format="trec",
+    ...     content="judgments",
+    ...     n_read=3,
+    ...     n_written=2,
+    ...     n_queries=1,
+    ...     losses=(Loss("unjudged", 1),),
+    ... )
+    >>> conversion.is_lossless
+    False
+    """
+
+    source: str
+    target: str
+    source_format: str
+    target_format: str
+    content: Content
+    n_read: int
+    n_written: int
+    n_queries: int
+    losses: tuple[Loss, ...]
+
+    @property
+    def is_lossless(self) -> bool:
+        """True if the target holds everything."""
+        return not self.losses
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversionOptions:
+    """Options of a conversion."""
+
+    # source_format, target_format: Formats; ``"auto"`` inspects the content of the source and the
+    # ending of the target
+    source_format: str = "auto"
+    target_format: str = "auto"
+    content: str = "auto"  # What the source holds
+    sheet: SheetOptions = field(default_factory=SheetOptions)  # How the source is read
+    # queries, documents: Files of texts by id
+    queries: str | None = None
+    documents: str | None = None
+    write_queries: str | None = None  # File for the texts of the queries
+    assessors: str = ""
+    scale: Sequence[float] = ()
+    keep_unjudged: bool = False
+    name: str = ""
+    strict: bool = False  # Refuse losses: no file is written
+
+
+def convert_file(source: str, target: str, options: ConversionOptions, notes: Notes) -> Conversion:
+    """Convert a file; the function of `idealrank.convert`."""
+    _check(options)
+    _refuse_shared(source, target, options)
+    file = open_sources(source, notes)[0]
+    asked = options.source_format
+    kind = "qrels_jg" if asked == "qrels_jg" else detect(file, asked, notes)
+    content: Content = "run" if options.content == "run" else "judgments"
+    if options.content == "auto":
+        content = content_of(
+            source=file,
+            kind=kind,
+            columns=options.sheet.columns,
+            target=target,
+            target_format=options.target_format,
+            notes=notes,
+        )
+    written = _target_format(target, options.target_format, content)
+    _refuse_idle(kind, content, options)
+    try:
+        if content == "run":
+            return _convert_run(
+                file=file, target=target, kind=kind, written=written, options=options, notes=notes
+            )
+        return _convert_judgments(
+            file=file, target=target, kind=kind, written=written, options=options, notes=notes
+        )
+    finally:
+        file.refuse_cut()
+
+
+def _check(options: ConversionOptions) -> None:
+    if options.source_format not in SOURCES:
+        raise OptionError(
+            f"source_format={options.source_format}: expected one of {' | '.join(SOURCES)}"
+        )
+    known = ("auto", *TARGETS)
+    if options.target_format not in known:
+        raise OptionError(
+            f"target_format={options.target_format}: expected one of {' | '.join(known)}"
+        )
+    if options.content not in CONTENTS:
+        raise OptionError(f"content={options.content}: expected one of {' | '.join(CONTENTS)}")
+    if not all(map(isfinite, options.scale)):
+        raise OptionError(
+            f"scale={list(options.scale)}: expected finite grades, such as [0, 1, 2, 3]"
+        )
+
+
+def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> None:
+    """Refuse options that change nothing: their user expects that they do."""
+    if options.sheet.labels and kind != "label-studio":
+        raise OptionError(
+            f"labels={next(iter(options.sheet.labels))}: found {kind}, expected tasks of "
+            f"Label Studio, which have choices"
+        )
+    found, columns = FORMAT_NAMES.get(kind, kind), options.sheet.columns  # type: ignore[call-overload]
+    if columns and kind in _FIXED:
+        named = (
+            ",".join(f"{role}={name}" for role, name in columns.items())
+            if isinstance(columns, Mapping)
+            else list(columns)
+        )
+        raise OptionError(f"columns={named}: found {found}, expected a table with named columns")
+    if options.sheet.group is not None and kind != "letor":
+        raise OptionError(f"group={options.sheet.group}: found {found}, expected LETOR lines")
+    of_judgments = {
+        "assessors": options.assessors,
+        "scale": list(options.scale),
+        "keep_unjudged": options.keep_unjudged,
+        "queries": options.queries,
+        "documents": options.documents,
+        "write_queries": options.write_queries,
+    }
+    idle = (
+        next((name for name, value in of_judgments.items() if value), None)
+        if content == "run"
+        else None
+    )
+    if idle is not None:
+        taken = options.content == "auto"
+        raise OptionError(
+            f"{idle}={of_judgments[idle]}: found a run, expected judgments, since a run has "
+            f"no grades and texts",
+            hint="content='judgments' reads judgments" if taken else "",
+            command_hint="--content judgments reads judgments" if taken else "",
+        )
+
+
+def _lose_kinds(
+    file: Source,
+    kind: str,
+    written: str,
+    sheet: JudgmentSheet,
+    options: ConversionOptions,
+    losses: LossCounter,
+) -> None:
+    """Count kinds of assessors that become one: whose grades are whose can be told no more."""
+    target = TARGETS[written]
+    apart = (
+        target.columns
+        or (target.assessors and sheet.has_assessors)
+        or (options.assessors and options.assessors not in POLICIES)
+    )
+    if apart:
+        return
+    kinds = kinds_of(file, "trec" if kind == "qrels_jg" else kind, options.sheet.columns)
+    if len(kinds) > 1:
+        for one in kinds:
+            losses.add("kinds", one)
+
+
+def _refuse_shared(source: str, target: str, options: ConversionOptions) -> None:
+    """Refuse a file of texts at the place of an input, or of the judgments: one of the two would be
+    lost.
+    """
+    written = options.write_queries
+    if written is None:
+        return
+    given = {
+        "the file to read": source,
+        "the file to write": target,
+        "queries": options.queries,
+        "documents": options.documents,
+    }
+    group = options.sheet.group
+    for what, path in {**given, "group": None if group is None else os.fspath(group)}.items():
+        if path is None or (path == "-" and what != "the file to write"):
+            continue
+        if path == written or (
+            "-" not in (path, written) and real_path(path) == real_path(written)
+        ):
+            raise OptionError(
+                f"write_queries={written}: found the path of {what}, expected another name"
+            )
+
+
+def _target_format(target: str, asked: str, content: Content) -> str:
+    known = RUN_TARGETS if content == "run" else TARGETS
+    if PurePath(target).suffix.lower() in _COMPRESSED:
+        raise OptionError(
+            f"{target}: found the ending of a compressed file, expected another, since files "
+            f"are written as they are"
+        )
+    found = asked if asked != "auto" else _ENDINGS.get(PurePath(target).suffix.lower(), "")
+    if not found:
+        raise OptionError(
+            f"{target}: found no ending that names a format, expected one of {', '.join(_ENDINGS)}",
+            hint=f"set the format with target_format=: {' | '.join(known)}",
+            command_hint=f"set the format with --to: {' | '.join(known)}",
+        )
+    if found not in known:
+        raise OptionError(
+            f"target_format={found}: found a run to write, expected one of {' | '.join(known)}"
+        )
+    return found
+
+
+def _convert_judgments(
+    file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes
+) -> Conversion:
+    losses = LossCounter()
+    chosen = JudgmentOptions(
+        queries=read_texts(options.queries, length=_TEXT) if options.queries else None,
+        documents=read_texts(options.documents, length=_TEXT) if options.documents else None,
+        assessors=options.assessors,
+        scale=frozenset(options.scale),
+        number_queries=options.write_queries is not None,
+        keep_unjudged=options.keep_unjudged,
+        name=options.name or _stem(file.path),
+    )
+    sheet = judgment_sheet(file, kind, options.sheet, notes)
+    _lose_kinds(file=file, kind=kind, written=written, sheet=sheet, options=options, losses=losses)
+    found = fitted(sheet, written, chosen, losses)
+    writer = TARGETS[written].write
+    with _output(target) as output:
+        if writer is not None:
+            _write_text(writer(found.rows, found.layout), output)
+        else:
+            _write_parquet(map(table_cells, found.rows), table_names(found.layout), output)
+        if not found.n_written:
+            raise InputError(f"{file.path}: found no judgments to write, expected at least one")
+        if options.strict and losses.found():
+            raise _refused(file.path, written, losses.found())
+        if options.write_queries:
+            _write_queries(found.query_texts, options.write_queries)
+    return Conversion(
+        source=file.path,
+        target=target,
+        source_format=kind,
+        target_format=written,
+        content="judgments",
+        n_read=found.n_read,
+        n_written=found.n_written,
+        n_queries=len(found.queries),
+        losses=losses.found(),
+    )
+
+
+def _convert_run(
+    file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes
+) -> Conversion:
+    losses, name = LossCounter(), options.name or _stem(file.path)
+    run = _read_run(file=file, kind=kind, options=options, notes=notes, name=name, losses=losses)
+    counts, repeats = {"rows": 0}, Repeats()
+    queries: set[str] = set()
+
+    def counted() -> Iterator[RunRow]:
+        for row in rows_of_run(run):
+            counts["rows"] += 1
+            queries.add(row.query)
+            repeats.add(row)
+            yield row
+
+    writer = RUN_TARGETS[written]
+    with _output(target) as output:
+        if writer is not None:
+            _write_text(writer(counted(), name), output)
+        else:
+            records = (
+                dict(zip(NAMES, (row.query, row.document, row.score), strict=True))
+                for row in counted()
+            )
+            _write_parquet(records, NAMES, output)
+        if kind == "trec" and counts["rows"]:
+            lose_tag(file, written, losses)
+        lose_columns(file, kind, written, options.sheet.columns, losses)
+        if options.strict and losses.found():
+            raise _refused(file.path, written, losses.found())
+        repeats.tell(file.path, notes)
+    return Conversion(
+        source=file.path,
+        target=target,
+        source_format=kind,
+        target_format=written,
+        content="run",
+        n_read=counts["rows"],
+        n_written=counts["rows"],
+        n_queries=len(queries),
+        losses=losses.found(),
+    )
+
+
+def _read_run(
+    file: Source,
+    kind: str,
+    options: ConversionOptions,
+    notes: Notes,
+    name: str,
+    losses: LossCounter,
+) -> Any:
+    from idealrank.io.complaints import refuse  # noqa: PLC0415  (as below)
+
+    if kind == "trec":
+        from idealrank.io.formats.trec import read_trec_run  # noqa: PLC0415  (judgments need none)
+
+        return read_trec_run([file], name)
+    part = read_part(
+        source=file,
+        table="run",
+        kind=kind,  # type: ignore[arg-type]
+        columns=options.sheet.columns,
+        notes=notes,
+        complain=refuse,
+    )
+    losses.add_all({"empty_queries": empty_queries(part)})
+    return to_run([part], [file.path], name)
+
+
+def _refused(path: str, written: str, losses: Sequence[Loss]) -> InputError:
+    return InputError(
+        f"{path}: {listed(losses)}; expected nothing to be lost in {written}",
+        hint="choose a format that holds it, or leave out strict=",
+        command_hint="choose a format that holds it, or leave out --strict",
+    )
+
+
+def _stem(path: str) -> str:
+    return "judgments" if path == "-" else name_of(path)
+
+
+@contextmanager
+def _output(target: str) -> Iterator[IO[bytes]]:
+    """A file that becomes the target when all went well; a device or standard output gets its
+    content at the end.
+    """
+    number = descriptor(target)
+    path = None if target == "-" or number is not None else real_path(target)
+    try:
+        if path is not None and path.is_dir():
+            raise InputError(f"{target}: found a directory, expected the name of a file to write")
+        if path is not None and (path.is_file() or not path.exists()):
+            with appearing(path) as unfinished, unfinished.open("xb") as file:
+                yield file
+            return
+        with tempfile.TemporaryFile() as file:
+            yield file
+            file.seek(0)
+            if number is not None:
+                with os.fdopen(os.dup(number), "wb") as stream:
+                    shutil.copyfileobj(file, stream)
+            elif path is None:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+                sys.stdout.buffer.flush()
+            else:
+                with path.open("wb") as device:
+                    shutil.copyfileobj(file, device)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written: {error.strerror or error}") from None
+
+
+def _write_text(pieces: Iterable[str], file: IO[bytes]) -> None:
+    for piece in pieces:
+        try:
+            file.write(piece.encode("utf-8", "surrogateescape"))
+        except UnicodeEncodeError:  # half a surrogate pair in a column that is only passed on
+            file.write(piece.encode("utf-8", "replace"))
+
+
+def _write_parquet(
+    records: Iterable[Mapping[str, Any]], names: Sequence[str], file: IO[bytes]
+) -> None:
+    """Columns of text and numbers; a column that holds anything but numbers is text."""
+    pyarrow = load_extra("pyarrow", "writing Parquet", "arrow")
+    from importlib import import_module  # noqa: PLC0415  (as below)
+
+    parquet = import_module("pyarrow.parquet")
+    numeric = {"grade", "score"}
+    for name in names:
+        if any("\ud800" <= letter <= "\udfff" for letter in name):  # bytes that are no UTF-8
+            raise InputError(
+                f"found the column {shown(name)}, expected a name in UTF-8, the text of Parquet",
+                hint="use csv or jsonl",
+            )
+    fields = [
+        pyarrow.field(
+            name,
+            pyarrow.float64()
+            if name in numeric or name.startswith("feature_")
+            else pyarrow.string(),
+        )
+        for name in names
+    ]
+    schema = pyarrow.schema(fields)
+    waiting = iter(records)
+    with parquet.ParquetWriter(file, schema) as writer:
+        while rows := list(islice(waiting, _ROWS)):
+            columns = [[_cell(row.get(one.name), one, pyarrow) for row in rows] for one in fields]
+            try:
+                writer.write_table(
+                    pyarrow.table(dict(zip(names, columns, strict=True)), schema=schema)
+                )
+            except UnicodeEncodeError:
+                raise InputError(
+                    "found an id that is not UTF-8, expected UTF-8, the text of Parquet",
+                    hint="use csv or jsonl",
+                ) from None
+
+
+def _cell(value: Any, one: Any, pyarrow: Any) -> Any:
+    if value is None or value == "":
+        return None
+    return float(value) if one.type == pyarrow.float64() else str(cell_text(value))
+
+
+def _write_queries(texts: Mapping[str, str], path: str) -> None:
+    """Texts by id: JSON lines as BEIR has them, or lines ``ID<tab>TEXT``."""
+    import json  # noqa: PLC0415  (few conversions write texts)
+
+    is_json = PurePath(path).suffix.lower() in (".jsonl", ".ndjson")
+    with _output(path) as file:
+        lines = (
+            json.dumps({"_id": query, "text": text}, ensure_ascii=False)
+            if is_json
+            else f"{query}\t{' '.join(text.split())}"
+            for query, text in texts.items()
+        )
+        _write_text((f"{line}\n" for line in lines), file)

@@ -1,0 +1,350 @@
+"""Rows of judgments made fit for a format: texts are joined, queries renamed, assessors merged, and
+what is lost is counted.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from math import floor, nan
+from statistics import fmean
+
+import numpy as np
+
+from idealrank._features import offered
+from idealrank.conversion.losses import LossCounter
+from idealrank.conversion.targets import TARGETS, RowLayout, Target
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError, OptionError, shown
+from idealrank.io.judgment_files import is_word
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet
+
+POLICIES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+    "mean": lambda grades: np.array([fmean(row[~np.isnan(row)]) for row in grades]),
+    "median": lambda grades: offered("combine grades")(grades, "median"),
+    "majority": lambda grades: offered("combine grades")(grades, "majority"),
+    "lowest": lambda grades: np.nanmin(grades, axis=1),
+    "highest": lambda grades: np.nanmax(grades, axis=1),
+}
+"""Ways to make one grade of several, by rows of grades that end in NaN: of equally frequent grades,
+and of the two in the middle, the lower one counts.
+"""
+_UNITS = 1 << 10  # documents whose grades are combined at once
+
+_NUMBERED = "q"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgmentOptions:
+    """Options of a conversion of judgments."""
+
+    # queries, documents: Texts by id
+    queries: Mapping[str, str] | None = None
+    documents: Mapping[str, str] | None = None
+    # A key of `POLICIES`, or the name of one assessor whose grades alone are kept; empty for
+    # neither
+    assessors: str = ""
+    scale: Collection[float] = ()  # Grades that the target knows; empty for any
+    # Queries that are named by their text get ids ``q1``, ``q2``, ..., as do ids that the target
+    # cannot hold, and all texts are handed on
+    number_queries: bool = False
+    keep_unjudged: bool = False  # Keep rows without a grade in formats that do so on request
+    name: str = "judgments"  # Name of the collection, for formats that have one
+
+
+@dataclass(kw_only=True)
+class FittedRows:
+    """Rows that a format can hold, and what was counted on the way; the counts are complete when
+    the rows have been read.
+    """
+
+    rows: Iterator[JudgmentRow]  # To be written
+    layout: RowLayout  # What they have
+    # Text of each query by the id that is written
+    query_texts: dict[str, str] = field(default_factory=dict)
+    # n_read, n_written: Rows
+    n_read: int = 0
+    n_written: int = 0
+    queries: set[str] = field(default_factory=set)  # Ids that were written
+
+
+def fitted(
+    sheet: JudgmentSheet, target: str, options: JudgmentOptions, losses: LossCounter
+) -> FittedRows:
+    """Make rows fit for a format."""
+    return _Fitting(sheet, TARGETS[target], options, losses).fitted()
+
+
+class _Fitting:
+    """The steps from the rows of a file to the rows of a format."""
+
+    def __init__(
+        self, sheet: JudgmentSheet, target: Target, options: JudgmentOptions, losses: LossCounter
+    ) -> None:
+        self._sheet, self._target, self._options, self._losses = sheet, target, options, losses
+        losses.add_all(sheet.left)
+        named = sheet.has_query_texts or options.queries is not None
+        has_ids = not (sheet.texts_are_ids and target.query != "both") or options.number_queries
+        texts = sheet.has_texts or options.documents is not None
+        layout = RowLayout(
+            name=options.name,
+            assessors=target.assessors
+            and sheet.has_assessors
+            and options.assessors not in POLICIES,
+            query_texts=target.query_texts and named and has_ids and not options.number_queries,
+            texts=target.texts and texts,
+            columns=sheet.columns if target.columns else (),
+            features=sheet.features if target.features else (),
+            losses=losses,
+        )
+        self._found = FittedRows(rows=iter(()), layout=layout)
+        self._ids: dict[str, str] = {}  # of each query, as it is written
+        self._named: dict[str, str] = {}  # the query that has this name
+
+    def fitted(self) -> FittedRows:
+        rows = self._chosen(self._counted(self._sheet.rows))
+        if self._sheet.has_assessors and not self._found.layout.assessors:
+            rows = self._merged(rows)
+        self._found.rows = self._written(rows)
+        return self._found
+
+    def _counted(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
+        for row in rows:
+            self._found.n_read += 1
+            yield row
+
+    def _chosen(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
+        """Rows of one assessor, if one is named."""
+        wanted = self._options.assessors
+        if not wanted or wanted in POLICIES:
+            yield from rows
+            return
+        names: dict[str, None] = {}
+        for row in rows:
+            names[row.assessor] = None
+            if row.assessor == wanted or row.grade is None:
+                yield row
+            else:
+                self._losses.add("other_assessors", row.assessor)
+        if wanted not in names:
+            known = ", ".join(repr(name) for name in list(names)[:20] if name)
+            expected = f"{f'one of {known}, or ' if known else ''}one of {', '.join(POLICIES)}"
+            raise OptionError(
+                f"assessors={wanted}: found no such "
+                f"assessor{'' if known else ', nor any name'}, expected {expected}"
+            )
+
+    def _merged(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
+        """One row for each document of a query."""
+        policy = POLICIES.get(self._options.assessors)
+        found: dict[tuple[str, str], list[JudgmentRow]] = {}
+        for row in rows:
+            found.setdefault((row.query, row.document), []).append(row)
+        waiting = list(found.values())
+        for first in range(0, len(waiting), _UNITS):
+            some = waiting[first : first + _UNITS]
+            grades = _combined(some, policy) if policy else [None] * len(some)
+            for one, grade in zip(some, grades, strict=True):
+                yield self._one_of(one, grade)
+
+    def _one_of(self, rows: list[JudgmentRow], grade: float | None) -> JudgmentRow:
+        """The row of a document: its first judged row with the combined grade."""
+        judged = [row for row in rows if row.grade is not None]
+        kept = (judged or rows)[0]
+        if len(judged) > 1:
+            if grade is None:
+                raise self._several((kept.query, kept.document), judged)
+            self._losses.add("merged")
+        for row in judged:
+            if row.assessor:
+                self._losses.add("assessors", row.assessor)
+        for row in rows:
+            self._lose_differences(row, kept)
+        return kept if grade is None else kept._replace(grade=grade)
+
+    def _lose_differences(self, row: JudgmentRow, kept: JudgmentRow) -> None:
+        """Count what a row of another assessor has and the row that is kept has not."""
+        for name, value in row.values.items():
+            if kept.values.get(name) != value:
+                self._losses.add("columns", name)
+        if row.features.items() - kept.features.items():
+            self._losses.add("features")
+        if row.text not in ("", kept.text):
+            self._losses.add("texts")
+
+    def _several(self, pair: tuple[str, str], judged: list[JudgmentRow]) -> InputError:
+        names = ", ".join(repr(row.assessor) for row in judged[:4])
+        where = f"query {shown(repr(pair[0]))}, document {shown(repr(pair[1]))}"
+        words = " | ".join(POLICIES)
+        holding = ", ".join(name for name, one in TARGETS.items() if one.assessors)
+        return InputError(
+            f"{where}: found grades by {len(judged)} assessors ({names}), expected one, since "
+            f"{self._target.title} has no assessors",
+            hint=f"set assessors= to {words} or to the name of one; these formats keep all: "
+            f"{holding}",
+            command_hint=f"use --assessors {words}, or the name of one; these formats keep all: "
+            f"{holding}",
+        )
+
+    def _written(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
+        for row in rows:
+            named = self._with_texts(row)
+            fitting = self._graded(named)
+            if fitting is None:
+                continue
+            fitting = self._reduced(self._named_query(fitting))
+            self._found.n_written += 1
+            self._found.queries.add(fitting.query)
+            yield fitting
+
+    def _with_texts(self, row: JudgmentRow) -> JudgmentRow:
+        queries, documents = self._options.queries, self._options.documents
+        if queries is not None and row.query in queries:
+            row = row._replace(query_text=queries[row.query])
+        if documents is not None and row.document in documents:
+            row = row._replace(text=documents[row.document])
+        return row
+
+    def _graded(self, row: JudgmentRow) -> JudgmentRow | None:
+        """The row with a grade that the format knows; None if it is left out."""
+        target, grade = self._target, row.grade
+        if grade is None:
+            kept = target.unjudged == "kept" or (
+                target.unjudged == "on request" and self._options.keep_unjudged
+            )
+            if not kept:
+                self._losses.add("unjudged")
+            return row if kept else None
+        if not grade.is_integer() and target.fractions == "truncated":
+            self._losses.add("truncated")
+        if not grade.is_integer() and target.fractions == "rounded":
+            self._losses.add("rounded")
+            grade = float(floor(grade + 0.5))
+        if self._options.scale and grade not in self._options.scale:
+            self._losses.add("off_scale", f"{grade:g}")
+            return None
+        return row if grade == row.grade else row._replace(grade=grade)
+
+    def _named_query(self, row: JudgmentRow) -> JudgmentRow:
+        """The row with the query's name in this format."""
+        name = self._ids.get(row.query)
+        if name is None:
+            name = self._ids[row.query] = self._name(row)
+            other = self._named.setdefault(name, row.query)
+            if other != row.query:
+                raise self._shared_name(name, other, row.query)
+            if self._target.query == "word" and not is_word(name):
+                raise self._no_word("query", name)
+            numbered = self._target.query != "text" and name != row.query
+            if numbered and row.query_text not in ("", row.query):
+                self._losses.add("numbered", row.query)
+            if (row.query_text or numbered) and self._options.number_queries:
+                self._found.query_texts[row.query if self._target.query == "text" else name] = (
+                    row.query_text or row.query
+                )
+            elif row.query_text and row.query_text != name and not self._target.query_texts:
+                self._losses.add("query_texts")
+            elif row.query_text and row.query_text == name != row.query:
+                self._losses.add("query_ids", row.query)
+        if self._target.document == "word" and not is_word(row.document):
+            raise self._no_word("document", row.document)
+        if (
+            self._target.query == "word"
+            and self._target.assessors
+            and row.assessor
+            and not is_word(row.assessor)
+        ):
+            raise self._no_word("assessor", row.assessor)
+        return row if name == row.query else row._replace(query=name)
+
+    def _name(self, row: JudgmentRow) -> str:
+        if self._target.query == "text":
+            return row.query_text or row.query
+        is_text = row.query == (row.query_text or row.query) and self._sheet.texts_are_ids
+        if not self._options.number_queries or not (
+            is_text or (self._target.query == "word" and not is_word(row.query))
+        ):
+            return row.query
+        return next(
+            name
+            for number in count(len(self._ids) + 1)
+            if (name := f"{_NUMBERED}{number}") not in self._named
+        )
+
+    def _shared_name(self, name: str, first: str, second: str) -> InputError:
+        """Two queries that the format would call the same."""
+        if self._target.query == "text":
+            found = (
+                f"queries {shown(repr(first))} and {shown(repr(second))} with the text "
+                f"{shown(repr(name))}"
+            )
+            return InputError(
+                f"found {found}, expected different texts, since {self._target.title} names a "
+                f"query by its text"
+            )
+        numbered = first if first != name else second
+        found = (
+            f"query {shown(repr(name))} and a query {shown(repr(numbered))}, which is numbered "
+            f"{name}, too"
+        )
+        return InputError(
+            f"found {found}, expected different ids", hint=f"rename query {shown(repr(name))}"
+        )
+
+    def _no_word(self, what: str, name: str) -> InputError:
+        """An id that a line cannot hold."""
+        found = (
+            f"found {what} {shown(repr(name))}, expected an id without blanks, control characters "
+            f"and a leading #"
+        )
+        if what != "query":
+            return InputError(
+                f"{found}, since {self._target.title} separates fields by blanks",
+                hint="use a format such as csv or beir",
+            )
+        return InputError(
+            f"{found}, since {self._target.title} separates fields by blanks",
+            hint="name a file for the texts with write_queries=, and the queries are numbered; or "
+            "use a format such as csv or beir",
+            command_hint="add --write-queries queries.tsv, and the queries are numbered; or use a "
+            "format "
+            "such as csv or beir",
+        )
+
+    def _reduced(self, row: JudgmentRow) -> JudgmentRow:
+        """The row without what the format has no place for."""
+        target, losses = self._target, self._losses
+        if row.text and not target.texts:
+            losses.add("texts")
+        if row.features and not target.features:
+            losses.add("features")
+        # LETOR, which has features alone, counts what it cannot hold
+        if row.values and not target.columns and not target.features:
+            for name in row.values:
+                losses.add("columns", name)
+        if row.values and target.columns:
+            for name in (one for one in row.values if one in target.taken):
+                losses.add("columns", name)
+        keeps_text = self._found.layout.query_texts
+        if not (row.assessor or row.query_text or row.text or row.features):
+            return row
+        return row._replace(
+            assessor=row.assessor if self._found.layout.assessors else "",
+            query_text=row.query_text if keeps_text else "",
+            text=row.text if target.texts else "",
+            features=row.features if target.features else {},
+        )
+
+
+def _combined(
+    units: Sequence[Sequence[JudgmentRow]], policy: Callable[[FloatArray], FloatArray]
+) -> list[float | None]:
+    """One grade of the grades of each document; None where none has judged it."""
+    given = [[row.grade for row in rows if row.grade is not None] for rows in units]
+    judged = [grades for grades in given if grades]
+    width = max(map(len, judged), default=0)
+    found = iter(
+        policy(np.array([grades + [nan] * (width - len(grades)) for grades in judged])).tolist()
+        if judged
+        else []
+    )
+    return [next(found) if grades else None for grades in given]

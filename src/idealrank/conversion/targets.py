@@ -1,0 +1,495 @@
+"""Formats in which judgments can be written: what each holds, and its writer. One row a format."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import compress
+from operator import attrgetter
+from typing import Any, Literal
+
+from idealrank.conversion.letor_sheets import DOCUMENT_FIELD
+from idealrank.conversion.losses import LossCounter
+from idealrank.conversion.record_sheets import FEATURE
+from idealrank.errors import InputError, shown
+from idealrank.io.formats.detection import sniff
+from idealrank.io.formats.rre import PLACEHOLDERS
+from idealrank.io.judgment_files import is_word, number
+from idealrank.io.judgment_rows import JudgmentRow
+from idealrank.io.usual_columns import plain
+
+QueryName = Literal["id", "word", "text", "both"]
+Kept = Literal["kept", "on request", "left out"]
+Fractions = Literal["kept", "truncated", "rounded"]
+_ACCOUNT = re.compile(r"[1-9]\d{0,17}|[^@\s]+@[^@\s]+")
+_SNIFFED = 60  # rows of a book, more than are looked at to recognise it
+_UNNAMED = "Anonymous"  # Quepid's word for a rater without an account
+# names that Quepid's columns have, as `plain` writes them
+_LAYOUT = ("query", "querytext", "docid", "rating", "mean", "")
+_FORMULA = tuple("-=+@")
+# the last is the field of a hit that holds its record
+_UBI = frozenset(("query_id", "query", "document", "judgment", "_source"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowLayout:
+    """Contents of the rows to be written."""
+
+    name: str  # Name of the collection, for formats that have one
+    # assessors, query_texts, texts: Whether any row has one
+    assessors: bool
+    query_texts: bool
+    texts: bool
+    columns: Sequence[str]  # Names of other columns
+    features: Sequence[int]  # Numbers of features
+    losses: LossCounter  # Gets what only a writer can know
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A format and what it holds."""
+
+    title: str  # Name for people
+    # Turns rows into pieces of text; None for Parquet, which is written in columns
+    write: Callable[[Iterable[JudgmentRow], RowLayout], Iterator[str]] | None
+    # What names a query: any id, an id without blanks, its text, or its id and its text
+    query: QueryName = "id"
+    document: Literal["id", "word"] = "id"  # What names a document
+    assessors: bool = False
+    query_texts: bool = False
+    texts: bool = False
+    columns: bool = False
+    features: bool = False
+    unjudged: Kept = "left out"  # Whether a row without a grade is kept
+    # What becomes of a grade that is no whole number: the tool that reads the file cuts it, or it
+    # is rounded
+    fractions: Fractions = "kept"
+    # Names that no other column can have, since the format uses them itself
+    taken: Collection[str] = ()
+
+
+def plain_json(value: Any) -> Any:
+    """A value that `load` read, with objects as mappings again."""
+    if isinstance(value, tuple):
+        return {name: plain_json(inner) for name, inner in value}
+    return [plain_json(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _json(value: Any, **options: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str, **options)
+
+
+def _grade(row: JudgmentRow) -> int | float | None:
+    return None if row.grade is None else number(row.grade)
+
+
+# --- lines ----------------------------------------------------------------------------------------
+
+
+def _trec(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
+    for row in rows:
+        yield f"{row.query} 0 {row.document} {_grade(row)}\n"
+
+
+def _judgment_groups(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
+    for row in rows:
+        yield f"{row.query} {row.assessor or '0'} {row.document} {_grade(row)}\n"
+
+
+_NUMBERS = ("inc", "prob")  # of comments of LETOR 4.0, beside the document
+
+
+def _letor(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+    """Lines with comments of one kind: as in LETOR 4.0 if the first row has its numbers, else the
+    document and the text of the query.
+
+    What the comments have no place for is counted here.
+    """
+    numbered: bool | None = None
+    without_text: set[str] = set()
+    for row in rows:
+        if "#" in row.query:
+            raise InputError(
+                f"found query {shown(repr(row.query))}, expected an id without #, with which "
+                f"LETOR begins a comment"
+            )
+        features = "".join(f" {index}:{number(value)}" for index, value in row.features.items())
+        given = {
+            name: str(row.values[name]) for name in _NUMBERS if row.values.get(name) is not None
+        }
+        numbers = {name: text for name, text in given.items() if is_word(text)}
+        if numbered is None:
+            numbered = len(numbers) == len(_NUMBERS)
+        for name in row.values:
+            if not (numbered and name in numbers):
+                layout.losses.add("columns", name)
+        if numbered:
+            comment = f"#docid = {row.document}" + "".join(
+                f" {name} = {text}" for name, text in numbers.items()
+            )
+            if row.query_text and row.query not in without_text:
+                without_text.add(row.query)
+                layout.losses.add("query_texts")
+        else:
+            comment = f"# {row.document}" + (
+                f" {' '.join(row.query_text.split())}" if row.query_text else ""
+            )
+            if DOCUMENT_FIELD.match(comment[2:]):
+                found = f"document {shown(repr(row.document))}"
+                raise InputError(
+                    f"found {found}, expected another id, since a comment of LETOR that "
+                    f"begins with docid = names the document"
+                )
+        yield f"{_grade(row)} qid:{row.query}{features} {comment}\n"
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _separated(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> Iterator[str]:
+    held = io.StringIO()
+    writer = csv.writer(held, delimiter=delimiter, lineterminator="\n")
+    for row in rows:
+        writer.writerow(row)
+        yield held.getvalue()
+        held.seek(0)
+        held.truncate()
+
+
+def _beir(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
+    yield from _separated([("query-id", "corpus-id", "score")], "\t")
+    yield from _separated(((row.query, row.document, _grade(row)) for row in rows), "\t")
+
+
+_TABLE = ("query_id", "doc_id", "grade", "assessor", "query_text", "document_text")
+
+
+def table_names(layout: RowLayout) -> list[str]:
+    """Names of the columns of a table."""
+    is_there = (True, True, True, layout.assessors, layout.query_texts, layout.texts)
+    return [
+        *compress(_TABLE, is_there),
+        *(name for name in layout.columns if name not in _TABLE),
+        *(f"{FEATURE}{index}" for index in layout.features),
+    ]
+
+
+def table_cells(row: JudgmentRow) -> dict[str, Any]:
+    """Cells of a row by the name of their column."""
+    own = dict(
+        zip(
+            _TABLE,
+            (row.query, row.document, _grade(row), row.assessor, row.query_text, row.text),
+            strict=True,
+        )
+    )
+    return {
+        **row.values,
+        **own,
+        **{f"{FEATURE}{index}": number(value) for index, value in row.features.items()},
+    }
+
+
+def cell_text(value: Any) -> Any:
+    """A value as a cell: what is neither text nor number as JSON."""
+    if value is None:
+        return ""
+    return (
+        value
+        if isinstance(value, str | float)
+        or (isinstance(value, int) and not isinstance(value, bool))
+        else _json(plain_json(value))
+    )
+
+
+def _table(delimiter: str) -> Callable[[Iterable[JudgmentRow], RowLayout], Iterator[str]]:
+    def write(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+        names = table_names(layout)
+        yield from _separated([names], delimiter)
+        yield from _separated(
+            ([cell_text(cells.get(name)) for name in names] for cells in map(table_cells, rows)),
+            delimiter,
+        )
+
+    return write
+
+
+def _json_lines(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+    names = table_names(layout)
+    for cells in map(table_cells, rows):
+        yield (
+            _json(
+                {
+                    name: plain_json(cells[name])
+                    for name in names
+                    if name == "grade" or cells.get(name) not in (None, "")
+                }
+            )
+            + "\n"
+        )
+
+
+# --- tools ----------------------------------------------------------------------------------------
+
+
+def _by_query(rows: Iterable[JudgmentRow]) -> dict[str, list[JudgmentRow]]:
+    found: dict[str, list[JudgmentRow]] = {}
+    for row in rows:
+        found.setdefault(row.query, []).append(row)
+    return found
+
+
+def _nested(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
+    yield (
+        _json(
+            {
+                query: {row.document: _grade(row) for row in some}
+                for query, some in _by_query(rows).items()
+            },
+            indent=1,
+        )
+        + "\n"
+    )
+
+
+def _quepid(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+    """A case with one rating a document; a book with a column for each rater, or a row for each
+    rating if a name cannot be a column.
+    """
+    if not layout.assessors:
+        yield from _separated([("query", "docid", "rating")])
+        yield from _separated(
+            (_protected(row.query), row.document, "" if row.grade is None else _grade(row))
+            for row in rows
+        )
+        return
+    found = list(rows)
+    _refuse_two_unnamed(found)
+    raters = list(
+        dict.fromkeys(
+            row.assessor or _UNNAMED for row in found if row.grade is not None or row.assessor
+        )
+    )
+    if (
+        not any(plain(name) in _LAYOUT or name != name.strip() for name in raters)
+        and len(raters) > 1
+    ):
+        wide = list(_book(found, raters))
+        # else no reader would recognise it
+        if sniff("".join(wide[:_SNIFFED]).encode("utf-8", "replace")) == ["quepid"]:
+            yield from wide
+            return
+    yield from _separated([("query", "docid", "user", "rating")])
+    yield from _separated(
+        (
+            _protected(one.query),
+            one.document,
+            one.assessor,
+            "" if one.grade is None else _grade(one),
+        )
+        for one in found
+    )
+
+
+def _book(rows: Iterable[JudgmentRow], raters: Sequence[str]) -> Iterator[str]:
+    """A column for each rater."""
+    given: dict[tuple[str, str], dict[str, int | float | None]] = {}
+    for row in rows:
+        given.setdefault((row.query, row.document), {})[row.assessor or _UNNAMED] = _grade(row)
+    yield from _separated([("query", "docid", *raters)])
+    for (query, document), grades in given.items():
+        cells = ("" if grades.get(name) is None else grades[name] for name in raters)
+        yield from _separated([(_protected(query), document, *cells)])
+
+
+def _refuse_two_unnamed(rows: Iterable[JudgmentRow]) -> None:
+    """Refuse a grade without an assessor beside one by the name that Quepid gives to such an
+    assessor: they would be one cell.
+    """
+    known: dict[tuple[str, str], str] = {}
+    for row in rows:
+        if row.grade is None or row.assessor not in ("", _UNNAMED):
+            continue
+        if known.setdefault((row.query, row.document), row.assessor) != row.assessor:
+            where = f"query {shown(repr(row.query))}, document {shown(repr(row.document))}"
+            found = f"a grade without an assessor and one by {_UNNAMED!r}"
+            raise InputError(
+                f"{where}: found {found}, expected one of them, since Quepid calls both "
+                f"{_UNNAMED}; name the assessor"
+            )
+
+
+def _protected(query: str) -> str:
+    return f" {query}" if query.startswith(_FORMULA) else query
+
+
+def _rre(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+    queries = [
+        {
+            "placeholders": {"$query": query},
+            "relevant_documents": {row.document: {"gain": _grade(row)} for row in some},
+        }
+        for query, some in _by_query(rows).items()
+    ]
+    yield _json({**PLACEHOLDERS, "index": layout.name, "queries": queries}, indent=1) + "\n"
+
+
+def _opensearch(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+    """The body of a request that imports a list; ratings as texts, which every version takes."""
+    ratings = [
+        {
+            "query": query,
+            "ratings": [{"docId": row.document, "rating": str(_grade(row))} for row in some],
+        }
+        for query, some in _by_query(rows).items()
+    ]
+    yield (
+        _json(
+            {"name": layout.name, "type": "IMPORT_JUDGMENT", "judgmentRatings": ratings}, indent=1
+        )
+        + "\n"
+    )
+
+
+def _ubi(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
+    for row in rows:
+        record = {
+            "query_id": row.query,
+            "query": row.query_text or row.query,
+            "document": row.document,
+            "judgment": row.grade,
+        }
+        others = {name: plain_json(value) for name, value in row.values.items() if name not in _UBI}
+        yield _json({**record, **others}) + "\n"
+
+
+def _label_studio(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+    """A task for each document of a query; grades of accounts are annotations, of anything else
+    predictions.
+    """
+    found: dict[tuple[str, str], list[JudgmentRow]] = {}
+    for row in rows:
+        found.setdefault((row.query, row.document), []).append(row)
+    yield _json([_task(some, layout.losses) for some in found.values()], indent=1) + "\n"
+
+
+def _task(rows: Sequence[JudgmentRow], losses: LossCounter) -> dict[str, Any]:
+    """The task of one document of a query. Its data are of the document, so a column whose cells
+    differ between assessors is lost.
+    """
+    first = rows[0]
+    query_text, text = (
+        next((one for one in map(attrgetter(name), rows) if one), "")
+        for name in ("query_text", "text")
+    )
+    data = {
+        "query_id": first.query,
+        "query": query_text or first.query,
+        "document_id": first.document,
+    }
+    data["document"] = text or first.document
+    for row in rows:
+        if row.text not in ("", text):
+            losses.add("texts")
+    names = dict.fromkeys(name for row in rows for name in row.values)
+    lost = {
+        name
+        for name in names
+        if name in data or any(row.values.get(name) != first.values.get(name) for row in rows)
+    }
+    for row in rows:
+        for name in row.values:
+            if name in lost:
+                losses.add("columns", name)
+    others = {name: plain_json(first.values[name]) for name in names if name not in lost}
+    task: dict[str, Any] = {"data": {**data, **others}, "annotations": [], "predictions": []}
+    for row in rows:
+        if row.grade is None:
+            continue
+        result = [
+            {
+                "id": "grade",
+                "from_name": "grade",
+                "to_name": "document",
+                "type": "number",
+                "value": {"number": _grade(row)},
+            }
+        ]
+        if not row.assessor or _ACCOUNT.fullmatch(row.assessor):
+            annotation: dict[str, Any] = {
+                "result": result,
+                "was_cancelled": False,
+                "ground_truth": False,
+            }
+            if row.assessor:
+                annotation["completed_by"] = (
+                    int(row.assessor) if row.assessor.isdecimal() else {"email": row.assessor}
+                )
+            task["annotations"].append(annotation)
+        else:
+            losses.add("predictions", row.assessor)
+            task["predictions"].append({"model_version": row.assessor, "result": result})
+    return task
+
+
+_records = partial(
+    Target,
+    assessors=True,
+    query_texts=True,
+    texts=True,
+    columns=True,
+    features=True,
+    unjudged="on request",
+    taken=_TABLE,
+)
+TARGETS: Mapping[str, Target] = {
+    "trec": Target(
+        title="TREC qrels", write=_trec, query="word", document="word", fractions="truncated"
+    ),
+    "qrels_jg": Target(
+        title="TREC qrels with assessors",
+        write=_judgment_groups,
+        query="word",
+        document="word",
+        assessors=True,
+        fractions="truncated",
+    ),
+    "beir": Target(title="BEIR's qrels", write=_beir, fractions="rounded"),
+    "csv": _records(title="CSV", write=_table(",")),
+    "tsv": _records(title="TSV", write=_table("\t")),
+    "json": Target(title="JSON", write=_nested),
+    "jsonl": _records(title="JSON lines", write=_json_lines),
+    "parquet": _records(title="Parquet", write=None),
+    "letor": Target(
+        title="LETOR", write=_letor, query="word", document="word", query_texts=True, features=True
+    ),
+    "quepid": Target(
+        title="Quepid's CSV", write=_quepid, query="text", assessors=True, unjudged="kept"
+    ),
+    "rre": Target(title="RRE's ratings", write=_rre, query="text"),
+    "opensearch": Target(title="a judgment list of OpenSearch", write=_opensearch, query="text"),
+    "ubi": Target(
+        title="judgments from User Behavior Insights",
+        write=_ubi,
+        query="both",
+        query_texts=True,
+        columns=True,
+        taken=_UBI,
+    ),
+    "label-studio": Target(
+        title="Label Studio's JSON",
+        write=_label_studio,
+        query="both",
+        assessors=True,
+        query_texts=True,
+        texts=True,
+        columns=True,
+        unjudged="kept",
+    ),
+}
+"""Formats of judgments by name; the table of what a format holds in the documentation is made of
+it.
+"""

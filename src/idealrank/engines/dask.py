@@ -1,0 +1,179 @@
+"""Evaluation on Dask: rows of a query come together by one shuffle, and the kernel evaluates each
+partition.
+"""
+
+from collections.abc import Iterable
+from functools import reduce
+from importlib import import_module
+from typing import Any
+
+from idealrank._lazy import load_extra
+from idealrank.analysis.comparison.partition_sums import ComparisonSums
+from idealrank.api.evaluation import warn_of_doubt
+from idealrank.conventions import Convention
+from idealrank.engines.engine_tables import EngineTable, held_rows, pandas_content, pandas_rows
+from idealrank.engines.partition_comparison import ComparisonPlan, compare_rows
+from idealrank.engines.partitions import (
+    PartitionPlan,
+    evaluated_batches,
+    evaluation_of,
+    result_schema,
+)
+from idealrank.errors import InputError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.table_columns import Columns
+from idealrank.measures.parse import MeasureLike
+
+__all__ = ["compare_dask", "evaluate_dask"]
+
+
+def evaluate_dask(
+    qrels: Any,
+    run: Any,
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    convention: "Convention | str" = "standard",
+    *,
+    name: str = "run",
+    qrels_columns: Columns = None,
+    run_columns: Columns = None,
+    order: str | None = None,
+    max_documents: int | None = None,
+    partitions: int | None = None,
+    broadcast: bool = False,
+) -> Evaluation:
+    """Evaluate a run on Dask, with the bits of `idealrank.evaluate`; a `distributed.Client` in use
+    is where the work is done.
+
+    Parameters
+    ----------
+    qrels, run : dask.dataframe.DataFrame, or whatever `idealrank.evaluate` takes
+        Rows in any order and any partitions; at least one of both is a Dask dataframe. Other tables
+        are read here.
+    measures, convention, name, qrels_columns, run_columns, order, max_documents, broadcast
+        As for `evaluate_spark`.
+    partitions : int, optional
+        Number of partitions after the shuffle; default: as many as both tables have.
+
+    Returns
+    -------
+    Evaluation
+        As from `idealrank.evaluate`; queries are sorted by id.
+
+    Raises
+    ------
+    InputError
+        A row cannot be used, or a column is missing.
+    OptionError
+        A measure or convention is unknown, or the convention depends on the order of rows, and
+        `order` is missing.
+    MissingExtraError
+        Dask is not installed.
+
+    Examples
+    --------
+    With a client of Dask::
+
+        evaluate_dask(dd.read_parquet("qrels"), dd.read_parquet("run"), ["nDCG@10", "RR"]).mean()
+    """
+    frames: Any = load_extra("dask.dataframe", "evaluate_dask", "dask")
+    plan = PartitionPlan.of(measures, convention, name, max_documents)
+    judged, given = EngineTable.qrels(qrels, qrels_columns), [EngineTable.run(run, run_columns)]
+    judgments = (
+        _sorted(_rows(frames, judged, plan.convention, order).compute()) if broadcast else None
+    )
+    given += [] if broadcast else [judged]
+    parts = _on_partitions(
+        frames, given, plan.convention, order, partitions, _evaluated, plan, judgments
+    )
+    found = evaluation_of(import_module("pyarrow").concat_tables(parts), plan, judgments)
+    warn_of_doubt(found)
+    return found
+
+
+def compare_dask(
+    qrels: Any,
+    run_a: Any,
+    run_b: Any,
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    convention: "Convention | str" = "standard",
+    *,
+    names: tuple[str, str] = ("a", "b"),
+    qrels_columns: Columns = None,
+    run_columns: Columns = None,
+    order: str | None = None,
+    max_documents: int | None = None,
+    partitions: int | None = None,
+    n_draws: int = 10_000,
+    seed: int = 0,
+) -> ComparisonSums:
+    """Compare two runs on Dask by sums of partitions; parameters and result as of
+    `idealrank.engines.spark.compare_spark`.
+    """
+    frames: Any = load_extra("dask.dataframe", "compare_dask", "dask")
+    plan = ComparisonPlan.of(
+        measures=measures,
+        convention=convention,
+        names=names,
+        max_documents=max_documents,
+        n_draws=n_draws,
+        seed=seed,
+    )
+    given = EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)
+    parts: list[ComparisonSums] = _on_partitions(
+        frames, given, plan.plan.convention, order, partitions, _compared, plan
+    )
+    return reduce(ComparisonSums.merge, parts)
+
+
+def _on_partitions(
+    frames: Any,
+    given: list[EngineTable],
+    convention: Convention,
+    order: str | None,
+    partitions: int | None,
+    work: Any,
+    *options: Any,
+) -> list[Any]:
+    """Call a function on the rows of each partition, after the rows of a query came together."""
+    if not any(isinstance(one.table, frames.DataFrame) for one in given):
+        raise InputError(
+            "found no Dask dataframe, expected one as qrels or run; idealrank.evaluate takes "
+            "other tables"
+        )
+    together = frames.concat([_rows(frames, one, convention, order) for one in given])
+    shuffled = together.shuffle("query", npartitions=partitions or together.npartitions)
+    delayed: Any = import_module("dask").delayed
+    held = [delayed(option) for option in options]
+    found: tuple[Any, ...] = import_module("dask").compute(
+        *(delayed(work)(part, *held) for part in shuffled.to_delayed())
+    )
+    return list(found)
+
+
+def _sorted(part: Any) -> Any:
+    pyarrow = import_module("pyarrow")
+    table = pyarrow.Table.from_pandas(part, preserve_index=False)
+    for place, name in enumerate(("query", "document")):
+        table = table.set_column(place, name, table.column(name).cast(pyarrow.binary()))
+    return table.sort_by([("query", "ascending"), ("position", "ascending")])
+
+
+def _evaluated(part: Any, plan: PartitionPlan, judgments: Any) -> Any:
+    return import_module("pyarrow").Table.from_batches(
+        evaluated_batches(_sorted(part).to_batches(), plan, judgments), result_schema()
+    )
+
+
+def _compared(part: Any, plan: ComparisonPlan) -> ComparisonSums:
+    return compare_rows(_sorted(part), plan)
+
+
+def _rows(frames: Any, given: EngineTable, convention: Convention, order: str | None) -> Any:
+    """Columns `ROWS` and position of a table, ids as text."""
+    if not isinstance(given.table, frames.DataFrame):
+        return frames.from_pandas(held_rows(given), npartitions=1)
+    types = [(str(column), str(dtype)) for column, dtype in given.table.dtypes.items()]
+    chosen, order = given.chosen(types, pandas_content, convention, order)
+    options: tuple[Any, ...] = (given.kind, given.number, chosen, order)
+    named = given.table.rename(columns=str)
+    return named.map_partitions(pandas_rows, *options, meta=pandas_rows(named._meta, *options))

@@ -1,0 +1,1 @@
+from idealrank.training.torch import *  # noqa: F403

@@ -1,0 +1,240 @@
+"""`idealrank judge draw`: which queries to label, with their weights, and what a budget buys."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from types import ModuleType
+
+import click
+
+from idealrank.cli import console, options
+from idealrank.cli.format_option import Formats
+from idealrank.cli.progress import Watch
+from idealrank.errors import InputError, OptionError, shown
+from idealrank.io.query_files import read_clusters, read_traffic
+from idealrank.judging import LabelBudget, LabelCost, QuerySample, label_budgets, sample_queries
+from idealrank.judging.commands.judge_files import named_texts
+
+_EPILOG = """\
+Examples:
+
+\b
+  100 queries by traffic, 30 of them from the tail:
+    idealrank judge draw traffic.csv --count 100 --tail 0.3 --format csv -o sample.csv
+\b
+  New and edge queries on top:
+    idealrank judge draw traffic.csv --count 100 --strata kinds.csv --take new=20 --take edge=10
+\b
+  As many queries as 500 pay for, at 0.12 a label and 20 documents a query:
+    idealrank judge draw traffic.csv --budget 500 --price 0.12 --documents 20
+\b
+  The weights make the mean over the sample unbiased for the mean over the traffic:
+    idealrank evaluate qrels.txt bm25.run --weights sample.csv --intervals
+    idealrank compare qrels.txt bm25.run neural.run --weights sample.csv
+"""
+
+
+def _views() -> ModuleType:
+    from idealrank.judging.views import query_plan  # noqa: PLC0415  (NumPy; not for the help)
+
+    return query_plan
+
+
+_FORMATS = Formats(
+    "A table to read;",
+    views=_views,
+    table="query_parts",
+    json="query_json",
+    rows="query_rows",
+    markdown="query_markdown",
+)
+_FACTORS = (0.25, 0.5, 1, 2, 4)  # numbers of queries in the table, as shares of the one asked for
+
+
+@click.command(
+    epilog=_EPILOG, short_help="Sample queries to label, with weights, cost and precision."
+)
+@click.argument("traffic")
+@click.option(
+    "-n",
+    "--count",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Queries from head and tail.  [default: 100]",
+)
+@click.option(
+    "--budget",
+    metavar="COST",
+    type=click.FloatRange(0, min_open=True),
+    help="Cost that may be spent, instead of --count.",
+)
+@click.option(
+    "--tail",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1),
+    default=0.3,
+    show_default=True,
+    help="Share of queries from the tail.",
+)
+@click.option(
+    "--head-traffic",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.5,
+    show_default=True,
+    help="Share of the traffic that the head covers.",
+)
+@click.option(
+    "--strata",
+    "strata_path",
+    metavar="FILE",
+    help="Strata of some queries, such as new or edge: lines QUERY STRATUM.",
+)
+@click.option(
+    "--take",
+    "take_texts",
+    metavar="STRATUM=N",
+    multiple=True,
+    help="Queries to take of a stratum; may be repeated.",
+)
+@click.option(
+    "--documents",
+    metavar="N",
+    type=click.FloatRange(1),
+    default=20,
+    show_default=True,
+    help="Documents labelled for each query.",
+)
+@click.option(
+    "--price",
+    metavar="COST",
+    type=click.FloatRange(0),
+    default=0.1,
+    show_default=True,
+    help="Price of a label.",
+)
+@click.option(
+    "--overhead",
+    metavar="SHARE",
+    type=click.FloatRange(0),
+    default=0.15,
+    show_default=True,
+    help="Labels for quality, such as double judging and gold questions, as a share of the others.",
+)
+@click.option(
+    "--per-week",
+    metavar="N",
+    type=click.FloatRange(0, min_open=True),
+    default=2000,
+    show_default=True,
+    help="Labels a week.",
+)
+@click.option(
+    "--sd",
+    metavar="SD",
+    type=click.FloatRange(0, min_open=True),
+    default=0.3,
+    show_default=True,
+    help="Standard deviation over queries, of values or of differences.",
+)
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Random seed.")
+@_FORMATS.option
+@options.output
+def draw(
+    *,
+    traffic: str,
+    count: int | None,
+    budget: float | None,
+    tail: float,
+    head_traffic: float,
+    strata_path: str | None,
+    take_texts: tuple[str, ...],
+    documents: float,
+    price: float,
+    overhead: float,
+    per_week: float,
+    sd: float,
+    seed: int,
+    layout: str,
+    output_path: str | None,
+) -> None:
+    """Sample queries to label by TRAFFIC, a file of queries with their requests, and say what
+    labels cost and how precise they are.
+
+    The output has the weight of each query, for `--weights` of `evaluate`, `compare` and `gate`.
+    """
+    if count is not None and budget is not None:
+        raise OptionError("--count: found it with --budget, expected one of them")
+    options.refuse_to_replace(output_path, (traffic, strata_path))
+    watch = Watch()
+    requests = watch.run("traffic", lambda _: read_traffic(traffic, zeros="refused"))
+    kinds = {} if strata_path is None else read_clusters(strata_path)
+    take = _numbers(named_texts(take_texts, "--take", "new=20"))
+    cost = LabelCost(documents=documents, price=price, overhead=overhead, per_week=per_week)
+    number = count or 100
+    if budget is not None:
+        number = cost.queries_for(budget) - sum(take.values())
+        if number < 1:
+            raise OptionError(
+                f"--budget {budget:g}: pays for no query beside the queries of --take, "
+                f"expected more, or a lower price"
+            )
+
+    def sample(size: int) -> QuerySample:
+        return sample_queries(
+            requests, size, tail=tail, head_traffic=head_traffic, strata=kinds, take=take, seed=seed
+        )
+
+    found = watch.run("sample", lambda _: sample(number))
+    drawn, known = len(found.query_ids), sum(one.n_queries for one in found.strata)
+    of_count = f"the {number:,} of {'--count' if count is not None else 'the default'}"
+    _tell_few(
+        found,
+        number,
+        take,
+        of_count if budget is None else f"the {number:,} that --budget {budget:g} pays for",
+    )
+    sizes = sorted(
+        {size for factor in _FACTORS if (size := min(max(2, round(drawn * factor)), known)) > 1}
+    )
+    taken = sum(one.n_sampled for one in found.strata if one.name in take)
+    plans = []
+    for size in sizes:
+        like = found
+        # too few for every stratum: the weights of the sample asked for are the nearest
+        with suppress(InputError):
+            like = sample(max(size - taken, 1))
+        plans.append(_plan(size, like, cost, sd))
+    _FORMATS.write(layout, output_path, found, plans, sd)
+
+
+def _plan(size: int, sample: QuerySample, cost: LabelCost, sd: float) -> LabelBudget:
+    """Cost and precision of a number of queries, by the weights of such a sample."""
+    return label_budgets([size], cost, sd=sd, sampling_effect=sample.sampling_effect)[0]
+
+
+def _tell_few(found: QuerySample, number: int, take: Mapping[str, int], asked: str) -> None:
+    """Note strata with fewer queries than were asked for; head and tail count together."""
+    usual = [one for one in found.strata if one.name not in take]
+    sampled = sum(one.n_sampled for one in usual)
+    few = [("head and tail have", sampled, asked)] if usual and sampled < number else []
+    few += [
+        (f"stratum {shown(one.name)} has", one.n_sampled, f"the {take[one.name]:,} of --take")
+        for one in found.strata
+        if one.n_sampled < take.get(one.name, 0)
+    ]
+    for has, count, wanted in few:
+        console.say(
+            "note",
+            f"{has} {count:,} {'query' if count == 1 else 'queries'}, fewer than {wanted}; "
+            f"all are drawn",
+        )
+
+
+def _numbers(texts: dict[str, str]) -> dict[str, int]:
+    for name, text in texts.items():
+        if not text.isascii() or not text.isdigit() or not int(text[:9]):
+            raise OptionError(
+                f"--take {shown(name)}={shown(text)}: expected a whole number from 1 on, as "
+                f"in new=20"
+            )
+    return {name: int(text) for name, text in texts.items()}

@@ -1,0 +1,1 @@
+"""Files of pools, nuggets and pairs to judge."""

@@ -1,0 +1,197 @@
+"""`idealrank search`: a run from a search engine that is asked all queries, with its latency and
+failures.
+"""
+
+import math
+from collections.abc import Iterable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from idealrank.cli import console, options
+from idealrank.cli.format_option import Formats
+from idealrank.cli.progress import Watch
+from idealrank.io.configuration_files import read_configuration
+
+if TYPE_CHECKING:
+    from idealrank.live.search_runs import SearchRun
+
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank search search.yaml -o bm25.run
+  idealrank search search.yaml -o bm25.run --qrels qrels.txt
+  idealrank search search.yaml -o bm25.run --retry-failed
+
+A configuration, here for a table of SQLite's full-text search:
+
+\b
+  backend:
+    kind: sqlite-fts5      # or http, function, command, replay, ...
+    path: documents.db
+    table: documents
+    id: id
+  queries: queries.tsv     # or {path: queries.tsv, vectors: queries.npy}
+  limit: 100               # documents of each query
+  concurrency: 4           # queries at the same time
+  rate: 50                 # queries a second
+  timeout: 10              # seconds
+  retries: 3
+  breaker: {failures: 10, pause: 10, probes: 5}
+  qrels: qrels.txt
+  evaluation: {measures: [nDCG@10, R@100]}
+
+With `backends:`, a section for each name, OUTPUT is a folder with a run for each. Secrets are named
+as ${NAME} and read from the environment. Answers stand in OUTPUT.journal.jsonl as they come: the
+same command continues a search that was stopped.
+"""
+
+_FAILED = 1
+_ROUNDING = 1e-9  # 0.29 of 100 queries are 29
+
+
+def _views() -> ModuleType:
+    from idealrank.live.views import search  # noqa: PLC0415  (NumPy; not for the help)
+
+    return search
+
+
+_FORMATS = Formats(
+    "A table to read;",
+    views=_views,
+    table="search_parts",
+    json="search_json",
+    rows="search_rows",
+)
+
+
+@click.command(epilog=_EPILOG, short_help="Ask a search engine all queries, and write a run.")
+@click.argument("config")
+@click.option(
+    "-o",
+    "--output",
+    "run_path",
+    cls=options.OnceOption,
+    metavar="RUN",
+    help="Run, instead of `output` of the configuration; a folder for several backends.",
+)
+@click.option(
+    "--qrels",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Judgments to evaluate with, instead of `qrels` of the configuration.",
+)
+@click.option(
+    "--restart", is_flag=True, help="Drop answers of an earlier search, and ask every query again."
+)
+@click.option(
+    "--retry-failed", is_flag=True, help="Ask queries again that failed in an earlier search."
+)
+@click.option(
+    "--allow-failed",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="Share of queries that may fail before the command ends with code 1; default 0.",
+)
+@click.option(
+    "--report",
+    metavar="FILE",
+    help="Page with quality against latency of all backends; FILE ends in .html and opens offline.",
+)
+@options.schema
+@_FORMATS.option
+def search(
+    *,
+    config: str,
+    run_path: str | None,
+    qrels: str | None,
+    restart: bool,
+    retry_failed: bool,
+    allow_failed: float,
+    report: str | None,
+    layout: str,
+) -> None:
+    """Ask the search engine of CONFIG (YAML, TOML or JSON) all queries, and write its answers as a
+    run.
+
+    The engine gets a bounded number of queries at the same time and per second. Failed attempts are
+    repeated after a pause, and an engine that fails again and again is left alone for a while. The
+    report has latencies, failures, and with judgments the means with intervals. Queries that failed
+    are not in the run; if there are any, the command ends with code 1.
+    """
+    from idealrank.live import searches as work  # noqa: PLC0415  (help needs none of it)
+    from idealrank.live.search_configuration import SearchConfig  # noqa: PLC0415
+
+    given = read_configuration(config)
+    chosen = SearchConfig.of(given, config)
+    paths = work.run_paths(chosen, run_path, config)
+    judged = qrels or chosen.qrels
+    inputs = work.input_files(chosen, config, judged)
+    if report is not None:
+        from idealrank.cli.result_options import check_page  # noqa: PLC0415  (few ask for pages)
+
+        check_page(
+            report, inputs, {f"-o {name}": path for name, path in paths.items()}, option="--report"
+        )
+    work.refuse_to_replace_inputs(paths, inputs, option="-o")
+    watch = Watch()
+    queries = work.checked_queries(chosen, paths)
+    if judged is not None:  # with the hints of the command line
+        options.parse_convention(chosen.evaluation.convention)
+        options.parse_measure_texts(chosen.evaluation.measures)
+    judgments = work.judgments_of(chosen, judged)
+
+    def around(name: str, ask: Any) -> Any:
+        def counted(count: Any) -> Any:
+            def tell(done: int, total: int, latencies: Any) -> None:
+                count(done, total)
+                count.note = _latency_words(latencies)
+
+            return ask(tell)
+
+        return watch.count(name, counted)
+
+    results = work.search_backends(
+        chosen, queries, paths, judgments, restart=restart, retry_failed=retry_failed, around=around
+    )
+    if not results.runs:
+        results.check()
+    found = results.to_dict()
+    if report is not None:
+        from idealrank.cli.result_options import write_page_file  # noqa: PLC0415  (few ask for pages)
+        from idealrank.pages.figures.latency_quality import latency_quality_page  # noqa: PLC0415
+
+        write_page_file(latency_quality_page(found["systems"]), report)
+    _FORMATS.write(layout, None, found)
+    results.check()
+    _refuse_failures(results.runs.values(), allow_failed)
+
+
+def _refuse_failures(runs: Iterable["SearchRun"], allowed: float) -> None:
+    """End with code 1 if more queries failed than are allowed: a run without them measures less
+    than it seems to.
+    """
+    told = [
+        f"{run.name}: {len(run.failures):,} of {len(run.records):,} queries failed and are "
+        f"not in {run.path or 'the run'}"
+        for run in runs
+        if len(run.failures) > math.floor(allowed * len(run.records) + _ROUNDING)
+    ]
+    if told:
+        console.error(
+            "; ".join(told),
+            "--retry-failed asks them again; --allow-failed 0.05 accepts up to 5% of them",
+        )
+        raise click.exceptions.Exit(_FAILED)
+
+
+def _latency_words(latencies: Any) -> str:
+    shown = [
+        f"{name} {getattr(latencies, name) * 1000:.0f} ms"
+        for name in ("p50", "p95", "p99")
+        if getattr(latencies, name) is not None
+    ]
+    return " ".join(shown)

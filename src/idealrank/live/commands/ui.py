@@ -1,0 +1,166 @@
+"""`idealrank judge ui`: a local web page on which people label pairs of query and document."""
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+from idealrank.cli import console, options
+from idealrank.errors import OptionError
+from idealrank.judging.commands.judge_files import named_texts
+
+_EPILOG = """\
+Examples:
+
+\b
+  Label the pairs of a list; texts stand in files of their own:
+    idealrank judge ui pairs.csv -o labels.qrels --queries queries.tsv --documents corpus.jsonl
+\b
+  Words for the grades, a fifth of the pairs labelled by two people, and questions with known answers:
+    idealrank judge ui pairs.csv -o labels.qrels --scale "0=Not relevant,1=Related,2=Relevant,3=Exact" --double 0.2 --gold gold.qrels
+\b
+  Show the grade of a model after each answer:
+    idealrank judge ui pairs.csv -o labels.qrels --judge tiny=model.qrels
+\b
+  Let other machines label; each browser is asked for the token once:
+    IDEALRANK_TOKEN=... idealrank judge ui pairs.csv -o labels.qrels --host 0.0.0.0
+
+PAIRS is CSV, JSON lines or JSON with the columns query and document, and optionally query_text,
+title, text, link and priority, as `idealrank judge next` and `judge pool` write it.
+
+Every answer stands in a file of SQLite before the next pair is shown: the same command goes on
+after any end. After every answer the judgments are written anew: OUTPUT has one grade a pair, the
+lower median of its people, with their names in the second column. OUTPUT.raters has each person's
+grade, and OUTPUT.labels.csv every answer with its time, its note and its status.
+"""  # noqa: E501
+
+
+@click.command(epilog=_EPILOG, short_help="Label pairs of query and document on a local web page.")
+@click.argument("pairs")
+@click.option(
+    "-o",
+    "--output",
+    "output_path",
+    cls=options.OnceOption,
+    metavar="QRELS",
+    required=True,
+    help="Judgments to write after every answer.",
+)
+@click.option(
+    "--state", "state_path", metavar="FILE", help="File of all answers.  [default: OUTPUT.sqlite3]"
+)
+@click.option(
+    "--queries",
+    "queries_path",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Texts of queries, for pairs without a query_text.",
+)
+@click.option(
+    "--documents",
+    "documents_path",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Texts of documents, for pairs without title and text.",
+)
+@click.option(
+    "--scale",
+    "scale_text",
+    metavar="GRADE[=WORDS],...",
+    default="0=Not relevant,1=Related,2=Relevant,3=Exactly right",
+    show_default=True,
+    help="Grades, with words for each.",
+)
+@click.option(
+    "--double",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Share of the pairs that two people label.",
+)
+@click.option(
+    "--gold",
+    "gold_path",
+    metavar="FILE",
+    help="Judgments of pairs with known grades, for every person.",
+)
+@click.option(
+    "--judge",
+    "judge_text",
+    metavar="[NAME=]FILE",
+    cls=options.OnceOption,
+    help="Judgments of a model, shown after a person has answered.",
+)
+@click.option(
+    "--guidelines", "guidelines_path", metavar="FILE", help="Text that explains the grades."
+)
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the order and of the pairs labelled twice.",
+)
+@options.listening(8766)
+def ui(
+    *,
+    pairs: str,
+    output_path: str,
+    state_path: str | None,
+    queries_path: str | None,
+    documents_path: str | None,
+    scale_text: str,
+    double: float,
+    gold_path: str | None,
+    judge_text: str | None,
+    guidelines_path: str | None,
+    seed: int,
+    host: str,
+    port: int,
+    token: str | None,
+    names: tuple[str, ...],
+) -> None:
+    """Show the pairs of PAIRS one by one in a browser, and take a grade for each by a key or a
+    click.
+
+    Several people may label at the same time: each gives a name, and no two get the same pair
+    unless it is to be labelled twice. The page listens on this machine alone and loads nothing from
+    elsewhere.
+    """
+    from idealrank.live.web.label_server import LabelServing, serve_labels  # noqa: PLC0415  (not for the help)
+
+    if token is not None and not token.strip():
+        raise OptionError(
+            f"token: found an empty one, expected text; set {options.TOKEN_VARIABLE} or leave "
+            f"it out"
+        )
+    name, path = "", judge_text or ""
+    if "=" in path:
+        ((name, path),) = named_texts([path], "--judge", "tiny=model.qrels").items()
+    options.refuse_to_replace(
+        output_path, (pairs, queries_path, documents_path, gold_path, path or None, guidelines_path)
+    )
+    serving = LabelServing(
+        pairs=pairs,
+        output=output_path,
+        state=state_path or f"{output_path}.sqlite3",
+        queries=queries_path,
+        documents=documents_path,
+        scale=scale_text,
+        double=double,
+        gold=gold_path,
+        model=path or None,
+        model_name=name or (Path(path).stem if path else "model"),
+        guidelines=guidelines_path,
+        seed=seed,
+        host=host,
+        port=port,
+        token=(token or "").strip(),
+        names=names,
+    )
+    serve_labels(
+        serving,
+        lambda address: console.tell(f"labelling {pairs} at {address}  (Ctrl-C ends)"),
+        partial(console.say, "note"),
+    )

@@ -1,0 +1,1 @@
+"""Tables of search runs and of judges."""

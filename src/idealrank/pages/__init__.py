@@ -1,0 +1,1 @@
+"""Figures, pages and notebook views, shared by all features."""

@@ -1,0 +1,278 @@
+"""Quality against latency of several search backends, as a page of its own: points with intervals,
+the Pareto front, and a table.
+"""
+
+import html
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from idealrank.pages.figures.point_labels import Box, NamedPoint, label_boxes, shortened
+from idealrank.pages.figures.theme import DARK, FONT, LIGHT
+
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 720, 400, 66, 18, 46, 24
+_FAR = 26.0  # px between a point and its name from which a line joins them
+_LOG_FROM = 5.0  # ratio of the latencies from which their axis is logarithmic
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Quality and latency</title>
+<style>
+:root {{ color-scheme: light dark; {light} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}
+body {{ font-family: {font}; color: var(--ink); background: var(--paper); margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }}
+svg {{ max-width: 100%; height: auto; font-size: 12px; }}
+svg text {{ fill: var(--quiet); }}
+svg text.name {{ fill: var(--ink); }}
+.grid {{ stroke: var(--line); }}
+.front {{ stroke: var(--accent); fill: none; stroke-width: 1.5; stroke-dasharray: 4 3; }}
+.interval {{ stroke: var(--run); stroke-width: 1.5; }}
+.leader {{ stroke: var(--quiet); stroke-width: .75; }}
+.point {{ fill: var(--paper); stroke: var(--run); stroke-width: 2; }}
+.point.best {{ fill: var(--accent); stroke: var(--accent); }}
+.table {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; margin: 1.5rem 0; }}
+caption {{ text-align: left; color: var(--quiet); margin-bottom: .4rem; }}
+th, td {{ border-bottom: 1px solid var(--line); padding: .35rem .6rem; text-align: right; white-space: nowrap; }}
+th:first-child {{ text-align: left; }}
+@media print {{ body {{ max-width: none; margin: 0; }} }}
+</style>
+</head>
+<body>
+<main>
+<h1>Quality and latency</h1>
+<p>{said}</p>
+{figure}
+<div class="table" tabindex="0" role="region" aria-label="All backends">
+{table}
+</div>
+</main>
+</body>
+</html>
+"""  # noqa: E501
+
+
+def latency_quality_page(systems: Sequence[Mapping[str, Any]]) -> str:
+    """Draw the page.
+
+    Examples
+    --------
+    >>> def system(name, mean, p95):
+    ...     measures = {"nDCG@10": {"mean": mean, "low": mean - 0.1, "high": mean + 0.1}}
+    ...     latency = {"p50": p95 / 2, "p95": p95, "p99": p95}
+    ...     return {
+    ...         "name": name,
+    ...         "queries": 50,
+    ...         "failed": {},
+    ...         "empty": 0,
+    ...         "latency": latency,
+    ...         "measures": measures,
+    ...     }
+    >>> page = latency_quality_page(
+    ...     [system("flat", 0.5, 0.2), system("hnsw", 0.48, 0.02), system("slow", 0.4, 0.3)]
+    ... )
+    >>> page.count('class="point best"'), page.count('class="point"')
+    (2, 1)
+    """
+    colours = [
+        " ".join(f"--{name}: {value};" for name, value in theme.items()) for theme in (LIGHT, DARK)
+    ]
+    measure = next(iter(systems[0].get("measures", {})), "") if systems else ""
+    drawn = [one for one in systems if measure and one["latency"]["p95"] is not None]
+    best = pareto_front(
+        [(one["latency"]["p95"], one["measures"][measure]["mean"]) for one in drawn]
+    )
+    names = ", ".join(html.escape(drawn[place]["name"]) for place in best)
+    said = (
+        f"On the Pareto front, no other backend is faster and at least as good: {names}."
+        if drawn
+        else "Latency of each backend."
+    )
+    figure = _figure(drawn, measure, set(best)) if drawn else ""
+    return _PAGE.format(
+        light=colours[0],
+        dark=colours[1],
+        font=FONT,
+        said=said,
+        figure=figure,
+        table=_table(systems),
+    )
+
+
+def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
+    """Return the places of points (latency, quality) that no other point surpasses, by rising
+    latency.
+    """
+
+    def surpassed(point: tuple[float, float]) -> bool:
+        return any(
+            other[0] <= point[0] and other[1] >= point[1] and other != point for other in points
+        )
+
+    return sorted(
+        (place for place, point in enumerate(points) if not surpassed(point)),
+        key=lambda place: points[place],
+    )
+
+
+def _figure(systems: Sequence[Mapping[str, Any]], measure: str, best: set[int]) -> str:
+    across, ticks = _axis([one["latency"]["p95"] * 1000 for one in systems])
+    means = [one["measures"][measure] for one in systems]
+    low, high = (
+        min(_inside(one["low"], one["mean"]) for one in means),
+        max(_inside(one["high"], one["mean"]) for one in means),
+    )
+    margin = (high - low) * 0.06 or 0.01
+    low, high = low - margin, high + margin
+
+    def up(value: float) -> float:
+        return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * (value - low) / (high - low)
+
+    drawn = [
+        f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{up(at):.1f}" '
+        f'y2="{up(at):.1f}"/>'
+        f'<text x="{_LEFT - 8}" y="{up(at) + 4:.1f}" text-anchor="end">{at:.3f}</text>'
+        for at in (low + (high - low) * part / 4 for part in range(5))
+    ]
+    drawn += [
+        f'<text x="{across(at):.1f}" y="{_HEIGHT - _BOTTOM + 18}" '
+        f'text-anchor="middle">{at:g}</text>'
+        for at in ticks
+    ]
+    drawn.append(
+        f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2:.1f}" y="{_HEIGHT - 8}" '
+        f'text-anchor="middle">p95 latency in ms</text>'
+    )
+    front = sorted(
+        (across(systems[place]["latency"]["p95"] * 1000), up(means[place]["mean"]))
+        for place in best
+    )
+    drawn.append(
+        f'<polyline class="front" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in front)}"/>'
+    )
+    points: list[NamedPoint] = []
+    for place, (one, mean) in enumerate(zip(systems, means, strict=True)):
+        x, y = across(one["latency"]["p95"] * 1000), up(mean["mean"])
+        top, bottom = (
+            up(_inside(mean["high"], mean["mean"])),
+            up(_inside(mean["low"], mean["mean"])),
+        )
+        drawn.append(
+            f'<line class="interval" x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{bottom:.1f}"/>'
+        )
+        drawn.append(
+            f'<circle class="point{" best" if place in best else ""}" cx="{x:.1f}" '
+            f'cy="{y:.1f}" r="5"/>'
+        )
+        points.append(NamedPoint(name=shortened(one["name"]), x=x, y=y, top=top, bottom=bottom))
+    order = sorted(range(len(points)), key=lambda place: (place not in best, place))
+    boxes = label_boxes(
+        [points[place] for place in order],
+        Box(left=_LEFT, top=2, right=_WIDTH - 2, bottom=_HEIGHT - _BOTTOM),
+    )
+    drawn += [
+        _label(points[place], box)
+        for place, box in zip(order, boxes, strict=True)
+        if box is not None
+    ]
+    title = (
+        f"{html.escape(measure)} with 95 % intervals against p95 latency of {len(systems)} backends"
+    )
+    return (
+        f'<h2>{html.escape(measure)}</h2>\n<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+        f'aria-label="{title}">{"".join(drawn)}</svg>'
+    )
+
+
+def _label(point: NamedPoint, box: Box) -> str:
+    """Name of a point, with a line to it if the two are apart."""
+    middle = (box.top + box.bottom) / 2
+    if box.left < point.x < box.right:
+        x, anchor = point.x, "middle"
+    elif (box.left + box.right) / 2 < point.x:
+        x, anchor = box.right, "end"
+    else:
+        x, anchor = box.left, "start"
+    line = ""
+    if abs(middle - point.y) > _FAR:
+        line = (
+            f'<line class="leader" x1="{point.x:.1f}" y1="{point.y:.1f}" x2="{x:.1f}" '
+            f'y2="{middle:.1f}"/>'
+        )
+    return (
+        f'{line}<text class="name" x="{x:.1f}" y="{middle + 4:.1f}" '
+        f'text-anchor="{anchor}">{html.escape(point.name)}</text>'
+    )
+
+
+def _inside(bound: float, mean: float) -> float:
+    """A bound that can be drawn; an infinite one is left out."""
+    return bound if math.isfinite(bound) else mean
+
+
+def _axis(values: Sequence[float]) -> tuple[Callable[[float], float], list[float]]:
+    """Places of latencies across the figure, and where to write numbers."""
+    low, high = min(values), max(values)
+    if low > 0 and high / low >= _LOG_FROM:
+        first, last = math.log10(low / 1.3), math.log10(high * 1.3)
+        ticks = [
+            step * 10**power
+            for power in range(math.floor(first), math.ceil(last) + 1)
+            for step in (1, 2, 5)
+        ]
+        ticks = [float(f"{at:.4g}") for at in ticks if first <= math.log10(at) <= last]
+        return (
+            lambda at: (
+                _LEFT
+                + (_WIDTH - _LEFT - _RIGHT) * (math.log10(max(at, 1e-9)) - first) / (last - first)
+            )
+        ), ticks
+    last = high * 1.15 or 1.0
+    step = 10 ** math.floor(math.log10(last))
+    step = next(step / part for part in (1, 2, 5, 10) if last / (step / part) >= 4)
+    ticks = [float(f"{step * number:.4g}") for number in range(int(last / step) + 1)]
+    return (lambda at: _LEFT + (_WIDTH - _LEFT - _RIGHT) * at / last), ticks
+
+
+def _table(systems: Sequence[Mapping[str, Any]]) -> str:
+    texts = list(dict.fromkeys(text for one in systems for text in one.get("measures", {})))
+    head = [
+        "backend",
+        *(word for text in texts for word in (text, "95 % interval")),
+        "queries",
+        "failed",
+        "empty",
+        "p50",
+        "p95",
+        "p99",
+    ]
+    rows = []
+    for one in systems:
+        cells = []
+        for text in texts:
+            mean = one["measures"][text]
+            cells += [f"{mean['mean']:.4f}", f"[{mean['low']:.4f}, {mean['high']:.4f}]"]
+        failed = len(one["failed"])
+        cells += [
+            str(one["queries"]),
+            f"{failed} ({100 * failed / one['queries']:.1f} %)",
+            str(one["empty"]),
+        ]
+        cells += [
+            "-" if one["latency"][name] is None else f"{one['latency'][name] * 1000:.1f} ms"
+            for name in ("p50", "p95", "p99")
+        ]
+        rows.append(
+            f"<tr><th "
+            f'scope="row">{html.escape(one["name"])}</th>{"".join(f"<td>{html.escape(cell)}</td>" for cell in cells)}</tr>'  # noqa: E501
+        )
+    titles = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in head)
+    caption = (
+        "<caption>Means with intervals, failed queries, and percentiles of the latency of "
+        "answered queries.</caption>"
+    )
+    return f"<table>{caption}<thead><tr>{titles}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

@@ -1,0 +1,471 @@
+"""The tables of a page: what anyone can read without scripts, with exact numbers beside what is
+shown.
+
+One lists the queries that changed most between two runs, or that are the worst of one.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+
+import numpy as np
+
+from idealrank.analysis.comparison import Comparison, Difference, Pair, RunMean
+from idealrank.analysis.comparison.query_table import Judgedness
+from idealrank.analysis.gate import Check, Gated, KeptContract
+from idealrank.analysis.robustness import Robustness, Variant
+from idealrank.data.types import FloatArray
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.pages.page.payload import queries_of, values_of
+from idealrank.reports.leading_pairs import leading_pairs
+from idealrank.reports.subject import Subject
+from idealrank.reports.table.cells import (
+    Cell,
+    Column,
+    Table,
+    count_cell,
+    interval_cell,
+    number_cell,
+    p_cell,
+    share_cell,
+)
+from idealrank.reports.table.digits import USUAL, decimals
+from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
+from idealrank.reports.views.comparison.league import Ranked, letters_note
+from idealrank.reports.views.comparison.verdicts import (
+    VerdictMark,
+    basis_notes,
+    mark_of_check,
+    mark_of_contract,
+)
+from idealrank.reports.views.gate.sentences import (
+    ANCHORED,
+    COMPANION,
+    demand,
+    gate_places,
+    is_anchored,
+    one_line,
+    reach_text,
+    reason_text,
+    unjudged,
+    visible,
+)
+from idealrank.stats.tolerance import ROUNDING
+
+_FEW = 3  # runs, and measures, up to which means stand in one line
+_LEVEL = 0.95  # of intervals where nothing was compared
+_QUANTILES = {
+    "least": 0.0,
+    "10 %": 0.1,
+    "25 %": 0.25,
+    "median": 0.5,
+    "75 %": 0.75,
+    "90 %": 0.9,
+    "most": 1.0,
+}
+
+
+def means_grid(subject: Subject) -> Table:
+    """Means with intervals and unjudged shares, a row a run; of several compared the best by the
+    first measure first, with groups.
+    """
+    comparison, texts = subject.comparison, [str(measure) for measure in subject.measures]
+    if len(subject.names) <= _FEW and (len(subject.names) == 1 or len(texts) > _FEW):
+        return _long_means(subject)
+    ranked = (
+        {text: Ranked.of(comparison, text) for text in texts}
+        if comparison is not None and len(subject.names) > 2
+        else {}
+    )
+    lettered = any(one.letters for one in ranked.values())
+    order = list(next(iter(ranked.values())).means) if ranked else list(subject.names)
+    depth = subject.evaluations[0].coverage.unjudged_cutoff
+    covers = {
+        run: one.coverage for run, one in zip(subject.names, subject.evaluations, strict=True)
+    }
+    columns: list[Column[str]] = [Column(title="run", cell=one_line)]
+    for measure, text in zip(subject.measures, texts, strict=True):
+        means = [
+            column.of(partial(_of_run, subject, measure))
+            for column in _mean_columns(text, f"{text} interval")
+        ]
+        columns += [
+            *means,
+            *(
+                [Column(title=f"{text} group", cell=ranked[text].letters.__getitem__)]
+                if lettered
+                else []
+            ),
+        ]
+    columns.append(
+        Column(
+            title=f"unjudged in {depth}" if depth else "unjudged",
+            kind="number",
+            cell=lambda run: share_cell(covers[run].unjudged_share),
+        )
+    )
+    columns.append(
+        Column(title="queries", kind="number", cell=lambda run: count_cell(covers[run].scored))
+    )
+    title = f"Means of the runs with {100 * _level_of(subject):g} % intervals"
+    groups = [] if comparison is None or not lettered else [letters_note(comparison, "groups")]
+    notes = [f"{note[:1].upper()}{note[1:]}." for note in groups]
+    return Table.of(columns, order, title=title, notes=notes)
+
+
+def _long_means(subject: Subject) -> Table:
+    """A row a measure and run, where they are too many for a line; each share of unjudged documents
+    is as deep as its measure.
+    """
+    columns: list[Column[_Mean]] = [Column(title="measure", cell=lambda one: str(one.measure))]
+    if len(subject.names) > 1:
+        columns.append(Column(title="run", cell=lambda one: one_line(one.run)))
+    columns += _mean_columns("mean", f"{100 * _level_of(subject):g} % interval")
+    columns.append(Column(title="queries", kind="number", cell=lambda one: count_cell(one.queries)))
+    columns.append(Column(title="unjudged", kind="number", cell=lambda one: one.unjudged))
+    rows = [
+        _of_run(subject, measure, name) for measure in subject.measures for name in subject.names
+    ]
+    return Table.of(columns, rows, title="Means of the runs")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Mean:
+    """The mean of a run by a measure; without `found` it has no interval."""
+
+    run: str
+    measure: Measure
+    evaluation: Evaluation
+    found: RunMean | None
+    places: int
+
+    @property
+    def queries(self) -> int:
+        return self.evaluation.coverage.scored if self.found is None else self.found.n
+
+    @property
+    def unjudged(self) -> Cell:
+        return share_cell(
+            Judgedness.of(self.evaluation, [self.measure], self.evaluation.queries).shares[0]
+        )
+
+    def mean(self) -> Cell:
+        if self.found is not None:
+            return number_cell(self.found.mean, self.places)
+        plain = self.evaluation.mean().get(str(self.measure), math.nan)
+        whole = self.measure.aggregate == "sum" and math.isfinite(plain)
+        return Cell(f"{plain:,.0f}", plain) if whole else number_cell(plain)
+
+
+def _of_run(subject: Subject, measure: Measure, run: str) -> _Mean:
+    found = subject.means.get(str(measure), {})
+    evaluation = subject.evaluations[subject.names.index(run)]
+    return _Mean(
+        run=run,
+        measure=measure,
+        evaluation=evaluation,
+        found=found.get(run),
+        places=decimals(one.interval for one in found.values()),
+    )
+
+
+def _mean_columns(mean: str, interval: str) -> list[Column[_Mean]]:
+    return [
+        Column(title=mean, kind="number", cell=_Mean.mean),
+        Column(
+            title=interval,
+            kind="number",
+            cell=lambda one: (
+                Cell("-") if one.found is None else interval_cell(one.found.interval, one.places)
+            ),
+        ),
+    ]
+
+
+def _level_of(subject: Subject) -> float:
+    return _LEVEL if subject.comparison is None else subject.comparison.method.level
+
+
+def _said(shown: VerdictMark) -> Cell:
+    return Cell(shown.word, tone=shown.tone)
+
+
+_MEASURE: Column[Line] = Column(title="measure", cell=lambda line: line.measure)
+_PLAIN = Shown(USUAL, USUAL, None)
+
+
+def pair_grid(pair: Pair) -> Table:
+    """One pair of runs, a row a measure: means, difference, verdict, and unjudged documents."""
+    rows = list(pair.measures.values())
+    a, b = one_line(pair.a), one_line(pair.b)
+    lacking = (
+        () if any(row.unjudged_a is not None for row in rows) else ("unjudged a", "unjudged b")
+    )
+    columns = difference_columns("page", Shown.on_page(rows), rows[0].level, a, b, without=lacking)
+    notes = basis_notes((pair, row) for row in rows)
+    return Table.of([_MEASURE, *columns], map(Line.of, rows), title=f"{b} against {a}", notes=notes)
+
+
+def more_grid(pair: Pair) -> Table:
+    """Build the further table of a pair, one row a measure."""
+    columns = [_MEASURE, *difference_columns("page: more", _PLAIN, _LEVEL)]
+    return Table.of(columns, map(Line.of, pair.measures.values()), title="More on each measure")
+
+
+def every_pair_grid(comparison: Comparison, measure: str) -> Table:
+    """All pairs by one measure, a row a pair, the one that is shown first in front."""
+    lines = [
+        Line.of(pair.measures[measure], a=one_line(pair.a), b=one_line(pair.b))
+        for pair in leading_pairs(comparison)
+    ]
+    rows = [line.row for line in lines]
+    named: list[Column[Line]] = [
+        Column(title="run", cell=lambda line: line.b),
+        Column(title="against", cell=lambda line: line.a),
+    ]
+    columns = difference_columns("page: pairs", Shown.on_page(rows), comparison.method.level)
+    notes = basis_notes((pair, pair.measures[measure]) for pair in comparison.pairs)
+    return Table.of([*named, *columns], lines, title=f"All pairs by {measure}", notes=notes)
+
+
+def slices_grid(pair: Pair, measure: str) -> Table | None:
+    """Slices of one pair by one measure, the worst first; None without slices."""
+    row = pair.measures[measure]
+    if row.slices is None:
+        return None
+    named: Column[Line] = Column(title="slice", cell=lambda line: line.name)
+    columns = difference_columns(
+        "page: slices",
+        Shown.on_page(row.slices.rows),
+        row.level,
+        one_line(pair.a),
+        one_line(pair.b),
+    )
+    lines = [Line(one, row.direction, one_line(one.name)) for one in row.slices]
+    return Table.of([named, *columns], lines, title=f"Slices by {measure}, the worst first")
+
+
+def spread_grid(subject: Subject) -> Table:
+    """Quantiles of the values of each query, by measure and run."""
+    columns: list[Column[_Spread]] = [
+        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="run", cell=lambda one: one_line(one.run)),
+    ]
+    columns += [_quantile(title, share) for title, share in _QUANTILES.items()]
+    columns.append(
+        Column(
+            title="at 0",
+            kind="number",
+            cell=lambda one: count_cell(int(np.count_nonzero(one.values == 0))),
+        )
+    )
+    columns.append(
+        Column(title="queries", kind="number", cell=lambda one: count_cell(one.values.size))
+    )
+    rows = []
+    for measure in subject.measures:
+        values, counted = values_of(subject, measure)
+        kept = counted & np.isfinite(values)
+        rows += [
+            _Spread(str(measure), name, values[run, kept[run]])
+            for run, name in enumerate(subject.names)
+        ]
+    return Table.of(columns, rows, title="Quantiles of values of queries")
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """Values of the queries of one run."""
+
+    measure: str
+    run: str
+    values: FloatArray
+
+
+def _quantile(title: str, share: float) -> Column[_Spread]:
+    return Column(
+        title=title,
+        kind="number",
+        cell=lambda one: number_cell(
+            float(np.quantile(one.values, share)) if one.values.size else math.nan
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _AtCutoff:
+    """The mean of a run by a measure with one cutoff."""
+
+    measure: str
+    run: str
+    found: RunMean
+
+
+def curves_grid(subject: Subject) -> Table:
+    """Means at each cutoff with their intervals."""
+    rows = [
+        _AtCutoff(f"{curve.measure}@{cutoff}", run, found)
+        for curve in subject.curves
+        for run, of_run in curve.means.items()
+        for cutoff, found in zip(curve.cutoffs, of_run, strict=True)
+    ]
+    places = decimals(one.found.interval for one in rows)
+    columns: list[Column[_AtCutoff]] = [
+        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="run", cell=lambda one: one_line(one.run)),
+        Column(title="mean", kind="number", cell=lambda one: number_cell(one.found.mean, places)),
+        Column(
+            title="95 % interval",
+            kind="number",
+            cell=lambda one: interval_cell(one.found.interval, places),
+        ),
+    ]
+    return Table.of(columns, rows, title="Means at several cutoffs")
+
+
+def robust_grid(found: Robustness) -> Table:
+    """Every way of computing the first measure that changes the numbers, and what it says."""
+    kept = [
+        found.reference,
+        *(
+            one
+            for one in found.variants
+            if one.row is not None and one.status == "changes the numbers"
+        ),
+    ]
+    columns: list[Column[Variant]] = [
+        Column(
+            title="changed", cell=lambda one: "as asked" if one is found.reference else one.change
+        ),
+        Column(title="measure", cell=lambda one: one.measure),
+        *(
+            column.of(_line)
+            for column in difference_columns("page: robust", _PLAIN, found.method.level)
+        ),
+        Column(title="turns", cell=_turned),
+    ]
+    title = f"{one_line(found.run_b)} against {one_line(found.run_a)}, by variant"
+    return Table.of(columns, (one for one in kept if one.row is not None), title=title)
+
+
+def _turned(one: Variant) -> str:
+    if one.verdict_turns:
+        return "the verdict"
+    return "the sign" if one.sign_turns else "-"
+
+
+def _line(one: Variant) -> Line:
+    return Line.of(cast("Difference", one.row))
+
+
+def checks_grid(gated: Gated) -> Table:
+    """The checks of a gate, failures first."""
+    places = gate_places(gated)
+
+    def why(one: Check) -> str:
+        clause = reach_text(gated, one) if one.carried else ""
+        return reason_text(gated, one, places) + (f"; {clause}" if clause else "")
+
+    columns: list[Column[Check]] = [
+        Column(title="outcome", cell=lambda one: _said(mark_of_check(one, gated))),
+        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="baseline", cell=lambda one: one_line(one.baseline)),
+        Column(
+            title="mean before",
+            kind="number",
+            cell=lambda one: number_cell(one.mean_baseline, places),
+        ),
+        Column(title="mean now", kind="number", cell=lambda one: number_cell(one.mean_run, places)),
+        Column(
+            title="difference",
+            kind="number",
+            cell=lambda one: number_cell(one.difference, places, signed=True),
+        ),
+        Column(
+            title="bound",
+            kind="number",
+            cell=lambda one: number_cell(one.bound, places, signed=True),
+        ),
+        Column(title="one-sided p", kind="number", cell=lambda one: p_cell(one.p_corrected)),
+        Column(title="two-sided p", kind="number", cell=lambda one: p_cell(one.p_two_sided)),
+        Column(title="detectable", kind="number", cell=lambda one: visible(one, places)),
+        Column(title="unjudged before / now", kind="number", cell=lambda one: unjudged(one) or "-"),
+        Column(title="why", cell=why),
+    ]
+    rows = sorted(gated.checks, key=lambda check: (not check.decides, check.passed))
+    notes = [] if all(one.decides for one in gated.checks) else [COMPANION]
+    notes += [ANCHORED] if any(map(is_anchored, gated.checks)) else []
+    return Table.of(columns, rows, title="Checks", notes=notes)
+
+
+def contracts_grid(
+    gated: Gated, texts: Mapping[str, str] | None = None, ids: Mapping[str, str] | None = None
+) -> Table:
+    """The contracts of a gate, broken ones first; a query by its text where there is one, with its
+    id, or what stands for it, behind.
+    """
+    columns: list[Column[KeptContract]] = [
+        Column(title="outcome", cell=lambda one: _said(mark_of_contract(one, gated))),
+        Column(title="query", cell=lambda one: _named(one.contract.query, texts or {}, ids or {})),
+        Column(title="measure", cell=lambda one: one.measure),
+        Column(title="found", cell=demand),
+        Column(title="from", cell=lambda one: one_line(one.contract.place) or "-"),
+    ]
+    rows = sorted(gated.contracts, key=lambda kept: kept.passed)
+    return Table.of(columns, rows, title="Contracts")
+
+
+def _named(query: str, texts: Mapping[str, str], ids: Mapping[str, str]) -> str:
+    shown = one_line(ids.get(query, query))
+    return f"{one_line(texts[query])} ({shown})" if texts.get(query) else shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A query on which two runs differ, or one value of a single run."""
+
+    # query, text: Its id and text
+    query: str
+    text: str
+    values: tuple[float, ...]  # Of a and b, or of the only run
+    difference: float  # b - a; the value itself of a single run
+
+
+def changes(
+    subject: Subject, pair: tuple[int, int] | None, most: int
+) -> tuple[Sequence[Change], Sequence[Change]]:
+    """Queries that lost and that gained most by the first measure; of a single run the worst, and
+    nothing.
+    """
+    measure, queries = subject.measures[0], queries_of(subject)
+    values, counted = values_of(subject, measure)
+    direction = measure.direction or 1
+    shown = list(pair) if pair is not None else [0]
+    kept = np.flatnonzero((counted[shown] & np.isfinite(values[shown])).all(axis=0))
+    gain = (
+        values[shown[-1], kept] - (values[shown[0], kept] if pair is not None else 0.0)
+    ) * direction
+    if pair is not None:
+        largest = np.abs(values[shown][:, kept]).max(initial=0.0)
+        # rounding is no change: a comparison counts it as equal
+        gain = np.where(np.abs(gain) <= ROUNDING * largest, 0.0, gain)
+    order = np.argsort(gain, kind="stable")
+
+    def told(place: int) -> Change:
+        query = queries[kept[place]]
+        both = tuple(float(values[run, kept[place]]) for run in shown)
+        return Change(
+            query=query,
+            text=subject.query_texts.get(query, ""),
+            values=both,
+            difference=float(gain[place]) * direction,
+        )
+
+    if pair is None:
+        return [told(place) for place in order[:most]], []
+    worst = [told(place) for place in order[:most] if gain[place] < 0]
+    best = [told(place) for place in order[::-1][:most] if gain[place] > 0]
+    return worst, best

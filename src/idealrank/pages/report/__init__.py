@@ -1,0 +1,445 @@
+"""A page of results, for anything a user may hold: gathered here, drawn by `reports.page`."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from idealrank.analysis.comparison import Comparison, with_companions
+from idealrank.analysis.comparison.comparisons import distinct
+from idealrank.analysis.comparison.query_table import unfit
+from idealrank.analysis.gate import Gated
+from idealrank.analysis.robustness import Robustness
+from idealrank.api.comparison import compare, evaluations_of
+from idealrank.api.evaluation import (
+    AnyTable,
+    evaluate,
+    evaluate_read,
+    is_array,
+    refuse_layout,
+    refuse_names,
+    to_qrels,
+    to_run,
+    to_runs,
+    unnamed_runs,
+    warn_of_doubt,
+)
+from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
+from idealrank.api.robustness import robust
+from idealrank.conventions import Convention
+from idealrank.data.label_kinds import LabelKind
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.errors import IncompatibleError, InputError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.provenance import input_files
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
+from idealrank.pages.page.html import page_html
+from idealrank.pages.report.gather import gather, measures_looked_at
+from idealrank.pages.report.material import ReportMaterial, Texts, shown_measures
+from idealrank.pages.report.origin import hashed, moment
+from idealrank.pages.report.query_lists import depth_of
+from idealrank.pages.report.saved_page import Page
+from idealrank.pages.report.side_verdicts import MOST_ROWS, with_gate
+from idealrank.pages.report.side_verdicts import robustness as robustness_of
+from idealrank.reports.subject import Made
+
+__all__ = ["report"]
+
+_PAIR = 3  # judgments and two runs
+_FORM = "report(qrels, run) or report(qrels, run_a, run_b)"
+
+
+def report(
+    result: "Evaluation | Sequence[Evaluation] | Comparison | Gated | AnyTable",
+    *others: "Evaluation | AnyTable",
+    path: "str | PathLike[str] | None" = None,
+    names: "Sequence[str] | None" = None,
+    evaluations: "Sequence[Evaluation] | None" = None,
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    convention: "Convention | str | None" = None,
+    qrels: AnyTable = None,
+    runs: Any = None,
+    queries: Texts | None = None,
+    documents: Texts | None = None,
+    slices: QueryValues = None,
+    weights: QueryValues = None,
+    clusters: QueryValues = None,
+    robustness: "Robustness | bool | None" = None,
+    labels_are: LabelKind | None = None,
+    sampled_negatives: float | None = None,
+    labels_from: str | None = None,
+    threads: int = 0,
+    progress: "Callable[[int, int], None] | None" = None,
+    **layout: Any,
+) -> Page:
+    """Make a page of results: one HTML file that opens offline, with every query behind the means.
+
+    Parameters
+    ----------
+    result : Evaluation, several of them, Comparison or Gated; or judgments, then runs
+        Evaluation, comparison or gate to show. Or judgments and one or more runs, in any form that
+        `evaluate` reads: each run is evaluated, and two or more runs are compared.
+    *others : path, or runs, or evaluations
+        After a result, the output file, as `path`. After judgments, the runs. After an evaluation,
+        the evaluations to compare it with.
+    path : path, optional
+        Output file; it appears only when complete.
+    names : sequence of str, optional
+        For judgments and runs: names of the runs, as for `compare`.
+    evaluations : sequence of Evaluation, optional
+        For a comparison or a gate: the evaluations compared, which hold the value of every query.
+    measures : measure or iterable of them, optional
+        Measures to show, the primary one first. Default: the compared or gated ones, otherwise all
+        except companions; for judgments and runs, the default of `evaluate`.
+    convention : str or Convention, optional
+        For judgments and runs: the convention, ``standard`` by default. A result has its own.
+    qrels, runs : as for `evaluate`, optional
+        Judgments, and the runs in the order of the evaluations; for one evaluation, the run alone
+        suffices. With them the page has rankings side by side with contributions, curves over
+        cutoffs, unjudged shares, and the robust verdict.
+    queries, documents : path or mapping of str to str, optional
+        Texts by id; the guide on reports lists the files that can be read.
+    slices, weights, clusters : mapping, Series, dataframe or path, optional
+        Slice, weight and cluster of each query, as for `compare`.
+    robustness : Robustness or bool, optional
+        Result of `robust` for the first two runs; True to compute it, False to leave it out. By
+        default it is computed for a comparison with `qrels` and `runs` of at most four million
+        lines.
+    labels_are, sampled_negatives, labels_from
+        Declared labels for judgments and runs, or evaluations, as for `compare`.
+    threads : int
+        0 for one a core.
+    progress : callable, optional
+        Progress callback, called with the number of finished runs and the total.
+    **layout
+        For arrays of labels and scores: group, offsets, qid, mask, padding; see
+        `Lists.from_arrays`.
+
+    Returns
+    -------
+    Page
+        The HTML as a str with ``save(path)``; a notebook shows a link to the saved file. If
+        SOURCE_DATE_EPOCH is set, the same input gives the same bytes.
+
+    Raises
+    ------
+    MissingExtraError
+        Jinja2 or vl-convert-python is not installed; the extra ``report`` installs both.
+    InputError
+        Evaluations are missing, or a file cannot be read or written.
+    IncompatibleError
+        The evaluations do not belong to the result, or the runs not to the evaluations.
+    OptionError
+        Options contradict the form of the call.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> old, new = ({query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"]))
+    >>> page = ir.report(qrels, old, new, measures="nDCG@10", names=["old", "new"])
+    >>> "new is better" in page
+    True
+    >>> page = ir.report(
+    ...     [2, 1, 0, 1],
+    ...     [3, 2, 1, 0],
+    ...     [0, 1, 2, 3],
+    ...     group=[3, 1],
+    ...     convention="lightgbm",
+    ...     measures="nDCG@10",
+    ... )
+    >>> both = [ir.evaluate(qrels, run, "nDCG@10") for run in (old, new)]
+    >>> page = ir.report(
+    ...     ir.compare(*both),
+    ...     evaluations=both,
+    ...     qrels=qrels,
+    ...     runs=[old, new],
+    ...     queries={"q0": "where is x"},
+    ... )
+    >>> page.splitlines()[0], "new is better" in page or "run (2) is better" in page
+    ('<!DOCTYPE html>', True)
+    """
+    if _is_result(result) and len(others) == 1 and isinstance(others[0], (str, PathLike)):
+        if path is not None:
+            raise OptionError(f"path: found {others[0]} and {path}, expected one output file")
+        path, others = others[0], ()
+    if others:
+        if evaluations is not None or qrels is not None or runs is not None:
+            raise OptionError(
+                f"evaluations, qrels, runs: found them beside {_FORM}, expected them with a "
+                f"result alone"
+            )
+        declared = {
+            "labels_are": labels_are,
+            "sampled_negatives": sampled_negatives,
+            "labels_from": labels_from,
+        }
+        compared = {
+            "weights": weights,
+            "clusters": clusters,
+            "slices": slices,
+            "threads": threads,
+            **declared,
+        }
+        asked = _Asked(measures, names, convention, layout)
+        robustness = _robustness_of_arrays((result, *others), asked, compared, robustness)
+        result, evaluations, qrels, runs = _computed((result, *others), asked, compared)
+    else:
+        declared = {
+            "labels_are": labels_are,
+            "sampled_negatives": sampled_negatives,
+            "labels_from": labels_from,
+        }
+        _refuse_beside_result({"names": names, "convention": convention, **layout, **declared})
+    held = _held(result, evaluations, keep=bool(others) and runs is not None)
+    found = ReportMaterial(
+        evaluations=held,
+        measures=_measures(result, held, measures),
+        weights=weights_of(weights),
+        clusters=clusters_of(clusters),
+        categories=slices_of(slices),
+        comparison=result if isinstance(result, Comparison) else None,
+        queries=queries,
+        documents=documents,
+        threads=threads,
+        qrels=None if qrels is None else to_qrels(qrels),
+        runs=_runs(runs, held),
+    )
+    if isinstance(result, Gated):
+        found = with_gate(found, result)
+    if found.qrels is None and found.runs:
+        raise InputError(
+            "runs: found no qrels beside them, expected both: lists are shown with the grades "
+            "of their documents"
+        )
+    made = (
+        robustness
+        if isinstance(robustness, Robustness)
+        else robustness_of(found, wanted=robustness)
+    )
+    inputs = hashed(one for evaluation in held for one in evaluation.provenance.inputs)
+    subject = gather(
+        replace(found, robustness=made, made=Made(inputs=inputs, when=moment())), progress=progress
+    )
+    page = Page(page_html(subject))
+    return page if path is None else page.save(path)
+
+
+def _is_result(value: Any) -> bool:
+    """Return whether this is a result, or a sequence of evaluations, and not judgments."""
+    if isinstance(value, (Evaluation, Comparison, Gated)):
+        return True
+    return (
+        isinstance(value, (list, tuple))
+        and bool(value)
+        and all(isinstance(one, Evaluation) for one in value)
+    )
+
+
+def _refuse_beside_result(options: "Mapping[str, Any]") -> None:
+    for word, value in options.items():
+        if value is not None:
+            raise OptionError(f"{word}: found a result, whose runs have theirs, expected {_FORM}")
+
+
+class _Asked(NamedTuple):
+    """Options of judgments and runs."""
+
+    measures: "MeasureLike | Iterable[MeasureLike] | None"
+    names: "Sequence[str] | None"
+    convention: "Convention | str | None"
+    layout: "Mapping[str, Any]"
+
+
+def _computed(
+    given: "Sequence[Any]", asked: _Asked, options: dict[str, Any]
+) -> "tuple[Evaluation | Comparison, Sequence[Evaluation], Qrels | None, Sequence[Run] | None]":
+    """The result for judgments and runs, or for evaluations: evaluated, and compared if there are
+    several, as `compare` does.
+    """
+    measures, names, convention, layout = asked
+    if any(isinstance(one, Evaluation) for one in given):
+        held = evaluations_of(
+            _FORM, given, measures or (), names, layout=layout, convention=convention
+        )
+        return compare(*held, measures=measures, **options), held, None, None
+    qrels, *tables = given
+    refuse_names(names, tables)
+    measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
+    if is_array(qrels) and len(tables) == 1:
+        name = names[0] if names else None
+        held = [
+            evaluate(
+                qrels,
+                tables[0],
+                with_companions(measures),
+                convention or "standard",
+                name=name,
+                **layout,
+            )
+        ]
+        qrels, runs = None, None
+    elif is_array(qrels):
+        held = list(
+            evaluations_of(_FORM, given, measures, names, layout=layout, convention=convention)
+        )
+        qrels, runs = None, None
+    else:
+        refuse_layout(layout)
+        qrels = to_qrels(qrels).labelled(
+            options["labels_are"], sampled_negatives=options["sampled_negatives"]
+        )
+        if len(tables) == 1:
+            run = to_run(tables[0], name=names[0] if names else None, judgments=qrels)
+            runs = [run.renamed(names[0]) if names else run]
+        else:
+            runs = to_runs(tables, names, judgments=qrels)
+        held = [
+            _evaluated(qrels, run, measures, convention or "standard", options["threads"])
+            for run in runs
+        ]
+        for one in held:
+            warn_of_doubt(one)
+    return (
+        held[0] if len(held) == 1 else compare(*held, measures=measures, **options),
+        held,
+        qrels,
+        runs,
+    )
+
+
+def _evaluated(
+    qrels: Qrels, run: Run, asked: Sequence[Measure], convention: "Convention | str", threads: int
+) -> Evaluation:
+    """As `evaluate` does, with the hits and first documents that the page shows: each run is
+    aligned once.
+    """
+    one = evaluate_read(
+        qrels,
+        run,
+        with_companions(asked),
+        convention,
+        keep_unjudged=True,
+        keep_for=measures_looked_at(asked),
+        keep_top=depth_of(asked),
+        threads=threads,
+    )
+    return replace(
+        one,
+        provenance=replace(one.provenance, inputs=input_files((*qrels.paths, *run.paths))),
+        sources=(qrels, run),
+    )
+
+
+def _robustness_of_arrays(
+    given: "Sequence[Any]",
+    asked: _Asked,
+    options: Mapping[str, Any],
+    wanted: "Robustness | bool | None",
+) -> "Robustness | bool | None":
+    """The robust verdict on the first two runs of arrays, which later steps could not compute;
+    otherwise what is `wanted`.
+    """
+    alone = len(given) < _PAIR or (wanted is None and 2 * np.size(given[0]) > MOST_ROWS)
+    if wanted is False or isinstance(wanted, Robustness) or not is_array(given[0]) or alone:
+        return wanted
+    measure = parse_measures(DEFAULT_MEASURES if asked.measures is None else asked.measures)[0]
+    if unfit(measure):
+        return False
+    names = list(asked.names or unnamed_runs(len(given) - 1))[:2]
+    way: dict[str, Any] = {
+        "weights": options["weights"],
+        "clusters": options["clusters"],
+        "threads": options["threads"],
+        **asked.layout,
+    }
+    return robust(
+        given[0],
+        given[1],
+        given[2],
+        measure=measure,
+        convention=asked.convention,
+        names=names,
+        **way,
+    )
+
+
+def _held(
+    result: Any, given: "Sequence[Evaluation] | None", *, keep: bool
+) -> tuple[Evaluation, ...]:
+    """The evaluations behind a result; they `keep` their hits if they were made of the runs that
+    the page shows.
+    """
+    held = _evaluations(result, given)
+    return held if keep else tuple(replace(one, judged=None) for one in held)
+
+
+def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Evaluation, ...]:
+    """The evaluations behind a result: the run of a gate first, else in the order of the
+    comparison.
+    """
+    if isinstance(result, Evaluation):
+        return (result,)
+    if not isinstance(result, (Comparison, Gated)):
+        held = tuple(result) if isinstance(result, Iterable) else ()
+        if not held or not all(isinstance(one, Evaluation) for one in held):
+            raise InputError(
+                f"result: found {type(result).__name__}, expected an Evaluation, several, a "
+                f"Comparison or a Gated, or {_FORM}"
+            )
+        return held
+    if given is None:
+        kind = type(result).__name__
+        raise InputError(
+            f"evaluations: found none, expected the evaluations of the {kind}: it holds no "
+            f"values of single queries"
+        )
+    names = result.names if isinstance(result, Comparison) else (result.run, *result.baselines)
+    by_name = dict(zip(distinct([one.name for one in given]), given, strict=True))
+    if set(by_name) != set(names):
+        raise IncompatibleError(
+            f"evaluations: found {', '.join(by_name)}, expected {', '.join(names)}"
+        )
+    return tuple(by_name[name] for name in names)
+
+
+def _measures(
+    result: Any, held: Sequence[Evaluation], asked: "MeasureLike | Iterable[MeasureLike] | None"
+) -> tuple[Measure, ...]:
+    """Choose the measures to show; each was evaluated."""
+    evaluated = held[0].measures
+    if asked is not None:
+        wanted = list(map(str, parse_measures(asked)))
+    elif isinstance(result, Comparison):
+        wanted = list(result.pairs[0].measures)
+    elif isinstance(result, Gated) and result.checks:
+        wanted = list(dict.fromkeys(check.measure for check in result.checks))
+    else:
+        wanted = list(map(str, shown_measures(evaluated)))
+    by_text = {str(measure): measure for measure in evaluated}
+    if lacking := [text for text in wanted if text not in by_text]:
+        raise IncompatibleError(
+            f"{lacking[0]}: run {held[0].name!r} was not evaluated by it, only by "
+            f"{', '.join(by_text)}"
+        )
+    return tuple(by_text[text] for text in wanted)
+
+
+def _runs(runs: Any, held: Sequence[Evaluation]) -> tuple[Run, ...]:
+    """The runs of the evaluations."""
+    if runs is None:
+        return ()
+    listed = list(runs) if isinstance(runs, (list, tuple)) else [runs]
+    if len(listed) != len(held):
+        raise InputError(
+            f"runs: found {len(listed)}, expected one for each of the {len(held)} "
+            f"evaluations, in their order"
+        )
+    return tuple(
+        to_run(run, name=one.name if not isinstance(run, Run) else None)
+        for run, one in zip(listed, held, strict=True)
+    )

@@ -1,1 +1,0 @@
-"""Reports of `idealrank judge`, a file each."""

@@ -1,0 +1,9 @@
+from idealrank.live.monitoring import StoredAlarm as StoredAlarm
+from idealrank.live.monitoring import StoredNotice as StoredNotice
+from idealrank.live.monitoring import StoredRound as StoredRound
+from idealrank.store.record import Entry as Entry
+from idealrank.store.record import Record as Record
+from idealrank.store.results import Stored as Stored
+from idealrank.store.results import StoredVerdict as StoredVerdict
+from idealrank.store.store import Store as Store
+from idealrank.store.value_files import Swept as Swept

@@ -1,0 +1,1 @@
+"""The commands that read a store, and the one that serves it."""

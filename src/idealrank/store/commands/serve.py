@@ -1,0 +1,79 @@
+"""`idealrank serve`: a store as a local web page."""
+
+import click
+
+from idealrank.cli import console, options
+from idealrank.errors import OptionError
+from idealrank.store.commands import store_options
+
+_EPILOG = """\
+Examples:
+
+\b
+  Show the store `results` at http://127.0.0.1:8765/:
+    idealrank serve --store results
+\b
+  Let other machines see it; each browser is asked for the token once:
+    IDEALRANK_TOKEN=... idealrank serve --store results --host 0.0.0.0
+\b
+  Let Prometheus read the newest values:
+    curl http://127.0.0.1:8765/metrics
+
+The page reads the store and changes nothing. Press Ctrl-C to end it.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Show a store as a local web page.")
+@store_options.store
+@click.option(
+    "--data",
+    metavar="DIR",
+    multiple=True,
+    help="Folder with judgments and runs that were evaluated. Files with the stored SHA-256 give "
+    "whole rankings.",
+)
+@click.option(
+    "--slices",
+    "slices_text",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Categories of queries: CSV, JSON lines or Parquet with columns query and category. "
+    "traffic:FILE makes head, torso and tail from columns query and traffic.",
+)
+@options.listening(8765)
+def serve(
+    *,
+    store_path: str | None,
+    data: tuple[str, ...],
+    slices_text: str | None,
+    host: str,
+    port: int,
+    token: str | None,
+    names: tuple[str, ...],
+) -> None:
+    """Show runs, comparisons and gates of a store in a browser, with a measure over time.
+
+    The page listens on this machine alone, and only reads. Without a store it is empty.
+    """
+    from idealrank.store.web.server import Serving, serve  # noqa: PLC0415  (not for the help)
+
+    if token is not None and not token.strip():
+        raise OptionError(
+            f"token: found an empty one, expected text; set {options.TOKEN_VARIABLE} or leave "
+            f"it out"
+        )
+    serving = Serving(
+        store=store_path or None,
+        host=host,
+        port=port,
+        token=(token or "").strip(),
+        names=names,
+        data=data,
+        slices=slices_text,
+    )
+    serve(
+        serving,
+        lambda address: console.tell(
+            f"serving {store_path or 'no store'} at {address}  (Ctrl-C ends)"
+        ),
+    )

@@ -1,0 +1,297 @@
+"""History of one measure in a store: every value with its change, one line a run, and the start of
+a failure.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from idealrank.data.interchange import finite
+from idealrank.reports.table.cells import Cell, Column, Table, number_cell
+from idealrank.reports.table.digits import number
+from idealrank.reports.table.forms import as_text
+from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.text import clipped, columns, filled, parts_text, printable, sparkline
+from idealrank.store.timeline import Onset, Point, Step, Suspects, Timeline, Trace, steps
+from idealrank.version import __version__
+
+_RUN, _TAGS = 24, 24  # widths of names in a table
+_WIDTH = 120
+
+
+def history_table(
+    timeline: Timeline, *, shown: int = 0, together: bool = False, plain: bool = False
+) -> str:
+    """The table and the lines."""
+    lines = timeline.lines(together=together)
+    by_id = timeline.steps(together=together)
+    points = timeline.points[-shown:]
+    parts = [
+        [_title(timeline, len(points))],
+        _rows(points, by_id),
+        _drawn(lines, plain=plain),
+        _warnings(by_id.values()),
+    ]
+    return parts_text(parts)
+
+
+def _title(timeline: Timeline, shown: int) -> str:
+    total = len(timeline.points)
+    count = (
+        f"{shown:,} of {total:,} evaluations, the newest (--limit 0 shows all)"
+        if shown < total
+        else f"{total:,} evaluation{'s' * (total != 1)}"
+    )
+    return (
+        f"{timeline.measure}{f' of query {printable(timeline.query)}' if timeline.query else ''}: "
+        f"{count}{'; newest last' * (shown > 1)}"
+    )
+
+
+def _rows(points: Sequence[Point], by_id: Mapping[str, Step]) -> list[str]:
+    columns: list[Column[Step]] = [
+        Column(title="id", cell=lambda step: step.point.id),
+        Column(title="when", cell=lambda step: minute(step.point.when)),
+        Column(title="run", cell=lambda step: clipped(step.point.run, _RUN)),
+        Column(title="commit", cell=lambda step: short_commit(step.point)),
+        Column(title="value", kind="number", cell=lambda step: number_cell(step.point.value)),
+        Column(title="change", kind="number", cell=_change),
+        Column(title="tags", cell=lambda step: clipped(", ".join(step.point.tags), _TAGS)),
+    ]
+    return as_text(Table.of(columns, [by_id[point.id] for point in points]), _WIDTH).splitlines()
+
+
+def _change(step: Step) -> Cell:
+    return (
+        Cell(f"| {' and '.join(step.breaks)}", tone="worse")
+        if step.breaks
+        else number_cell(step.change, signed=True)
+    )
+
+
+def minute(when: str) -> str:
+    """A time for people: UTC, to the minute."""
+    return when[:16].replace("T", " ")
+
+
+def short_commit(point: Point) -> str:
+    """The beginning of its commit, with a + where files differed from it."""
+    return (point.commit[:8] or "-") + "+" * point.changed
+
+
+def _drawn(lines: Mapping[str, Sequence[Point]], *, plain: bool) -> list[str]:
+    """A sparkline for each line of two values or more, between its first value and its last."""
+    rows = []
+    for run, points in lines.items():
+        known = [point.value for point in points if point.known]
+        if len(known) > 1:
+            drawn = sparkline(
+                [point.value for point in points],
+                [bool(step.breaks) for step in steps(points)],
+                plain=plain,
+            )
+            ends = f"{number(min(known))} to {number(max(known))}"
+            rows.append(
+                [
+                    printable(clipped(run, _RUN)) or "all runs",
+                    number(known[0]),
+                    drawn,
+                    number(known[-1]),
+                    ends,
+                ]
+            )
+    return columns([["line", "first", "", "last", "range"], *rows], left=(0, 2, 4)) if rows else []
+
+
+def _warnings(found: Iterable[Step]) -> list[str]:
+    """That a line is not of one question."""
+    kinds = sorted({kind for step in found for kind in step.breaks})
+    if not kinds:
+        return []
+    bar = (
+        f"A bar marks a change of the {' or the '.join(kinds)}: values on its two sides cannot be "
+        f"compared."
+    )
+    return filled([bar, "`idealrank diff ID ID` shows the other changes."])
+
+
+def since_report(run: str, trace: Trace) -> str:
+    """In words since when a line fails, and which commit to evaluate next."""
+    found, head, rule = trace.onset, printable(run) or "all runs", trace.onset.rule.text
+    words = {
+        "unknown": "no value, so the state is unknown",
+        "fine": f"the newest value passes (a failure is {rule})",
+        "never fine": f"every value fails (it is {rule}); evaluate an older commit to find where "
+        f"it began",
+        "fails": f"fails (it is {rule})",
+    }
+    lines = [f"{head}: {words[found.state]}"]
+    if found.last_good and found.first_bad:
+        lines[0] += (
+            "; it began between"
+            if found.state == "fails"
+            else "; the last time it failed began between"
+        )
+        lines += [
+            f"  {line}"
+            for line in columns(
+                [_side("last good", found.last_good), _side("first bad", found.first_bad)],
+                left=(0, 1, 2, 4),
+            )
+        ]
+    suspects = _suspects(trace.suspects, trace.subject) if trace.suspects else []
+    return "\n".join([*lines, *_doubts(trace), *suspects, *_later(found)])
+
+
+def _later(found: Onset) -> list[str]:
+    """Where to look instead, when a line falls deeper after it began to fail."""
+    if found.state != "fails" or found.later_fall is None:
+        return []
+    before, after = found.later_fall
+    floor = f"{(before.value + after.value) / 2:.3g}"
+    said = (
+        f"The largest fall came later, from {number(before.value)} ({before.id}) to "
+        f"{number(after.value)} ({after.id})."
+    )
+    return filled([f"{said} To find it, use --below {floor}."])
+
+
+def _side(title: str, point: Point) -> list[str]:
+    return [
+        title,
+        point.id,
+        minute(point.when),
+        number(point.value),
+        f"commit {short_commit(point)}" if point.commit else "",
+    ]
+
+
+def _doubts(trace: Trace) -> list[str]:
+    lines = []
+    if trace.onset.breaks and trace.onset.state == "fails":
+        what = " and the ".join(trace.onset.breaks)
+        lines += filled(
+            [
+                f"The {what} changed between the two, too: evaluate the last good commit "
+                f"again, like the first bad commit."
+            ]
+        )
+    if trace.left_out:
+        many = f"{trace.left_out:,} evaluation{'s' if trace.left_out != 1 else ''}"
+        lines += filled(
+            [
+                f"In the order of commits, without {many} that had uncommitted changes or no "
+                f"commit of this repository."
+            ]
+        )
+    return lines
+
+
+def _suspects(suspects: Suspects, subject: str) -> list[str]:
+    """Describe the conclusion from the commits in between."""
+    bad = suspects.bad[:12]
+    if suspects.found:
+        return [f"  {bad} is the first bad commit{f': {printable(subject)}' if subject else ''}"]
+    if not suspects.next:
+        return [
+            f"  one of {suspects.between} commits up to {bad} is the first bad one; none of "
+            f"the others has a value"
+        ]
+    more = f"about {suspects.steps} evaluation{'s' * (suspects.steps != 1)} to go"
+    return [
+        f"  {suspects.between} commits may be the first bad one, up to {bad}; evaluate next, "
+        f"{more}:",
+        f"    {suspects.next}",
+    ]
+
+
+def history_rows(timeline: Timeline, *, shown: int = 0, together: bool = False) -> Iterator[Row]:
+    """Titles, and a point a row; empty where there is no value."""
+    names = (
+        "id",
+        "when",
+        "run",
+        "commit",
+        "changed",
+        "measure",
+        "query",
+        "value",
+        "change",
+        "breaks",
+        "convention",
+        "judgments",
+        "tags",
+        "note",
+    )
+    yield names
+    for record in _records(timeline, together=together)[-shown:]:
+        yield [
+            _cell((record | {"measure": timeline.measure, "query": timeline.query})[name])
+            for name in names
+        ]
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(value) if isinstance(value, tuple | list) else str(value)
+
+
+def history_json(
+    timeline: Timeline,
+    since: Mapping[str, Trace] | None = None,
+    *,
+    shown: int = 0,
+    together: bool = False,
+) -> Iterator[str]:
+    """JSON with every point, and since when each line fails where that was asked."""
+    record = {
+        "version": __version__,
+        "schema": SCHEMA,
+        "measure": timeline.measure,
+        "query": timeline.query or None,
+        "direction": timeline.direction,
+        "total": len(timeline.points),
+        "points": _records(timeline, together=together)[-shown:],
+    }
+    if since is not None:
+        record["since"] = {run: since_record(trace) for run, trace in since.items()}
+    yield json.dumps(record, indent=2) + "\n"
+
+
+def since_record(trace: Trace) -> dict[str, Any]:
+    """Since when a line fails, as JSON has it."""
+    found, suspects = trace.onset, trace.suspects
+    return {
+        "rule": found.rule.text,
+        "state": found.state,
+        "last_good": None if found.last_good is None else _point(found.last_good),
+        "first_bad": None if found.first_bad is None else _point(found.first_bad),
+        "breaks": list(found.breaks),
+        "later_fall": None
+        if found.later_fall is None
+        else [_point(point) for point in found.later_fall],
+        "order": trace.order,
+        "left_out": trace.left_out,
+        "commits": None if suspects is None else asdict(suspects) | {"found": suspects.found},
+    }
+
+
+def _point(point: Point) -> dict[str, Any]:
+    return {name: finite(value) for name, value in asdict(point).items()}
+
+
+def _records(timeline: Timeline, *, together: bool) -> list[dict[str, Any]]:
+    by_id = timeline.steps(together=together)
+    found = []
+    for point in timeline.points:
+        step = by_id[point.id]
+        change = None if step.change is None or math.isnan(step.change) else step.change
+        found.append(_point(point) | {"change": change, "breaks": list(step.breaks)})
+    return found

@@ -1,0 +1,1 @@
+"""The local web page of a store, rendered on the server and read-only."""

@@ -1,0 +1,242 @@
+"""One run under other conventions: what another tool would report for the same ranking.
+
+The judgments and the run are evaluated anew where they are found. Otherwise the ranking is rebuilt
+from the judged documents that the store keeps, and a measure is shown only if the rebuilt ranking
+gives each stored value again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import Response
+
+from idealrank.api.evaluation import evaluate_read
+from idealrank.conventions import PRESETS, Convention
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.errors import IdealrankError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.evaluation.judged_hits import JudgedHits
+from idealrank.measures.measure import Measure
+from idealrank.reports.table.cells import Cell, Column, Table, number_cell
+from idealrank.reports.table.digits import number
+from idealrank.reports.views.conventions import in_words, title
+from idealrank.store.web.query_pages import QuerySide, sides_of
+from idealrank.store.web.site import Site
+
+_MOST_QUERIES = 2000  # up to which all conventions are computed at once
+_SAME = 1e-9
+_CHANGED = 8
+_CHOICES = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownRanking:
+    """Judgments and a run that can be evaluated under any convention, and the measures for which
+    they can.
+    """
+
+    # qrels, run: The originals, or what is rebuilt of them
+    qrels: Qrels
+    run: Run
+    measures: tuple[Measure, ...]  # Measures whose stored values they give again
+    lacking: str = ""  # Why other measures, or all, cannot be computed; empty with the originals
+
+
+def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "KnownRanking | str":
+    """Rebuild a ranking from its judged documents; a sentence says why it is impossible."""
+    cover = evaluation.coverage
+    if hits is None:
+        return "The store has no documents of this evaluation."
+    if cover.tied_queries or cover.duplicates:
+        return (
+            "Documents of this run have equal scores or are listed twice, and the store does not "
+            "keep their order in the file."
+        )
+    with_relevant = np.zeros(len(hits.queries), np.bool_)
+    with_relevant[hits.query[hits.grade > 0]] = True
+    unseen = int(np.count_nonzero(~with_relevant))
+    if cover.no_relevant not in (0, unseen):
+        return "Some queries have no relevant document, and the store does not keep which."
+    missed = 1.0 if cover.no_relevant == 0 else 0.0
+    qrels: dict[str, dict[str, float]] = {
+        query: {} if with_relevant[place] else {"missed": missed}
+        for place, query in enumerate(hits.queries)
+    }
+    lists: dict[str, dict[str, float]] = {
+        query: {
+            f"unjudged {rank}": -float(rank) for rank in range(1, min(int(length), hits.depth) + 1)
+        }
+        for query, length in zip(hits.queries, hits.lengths, strict=True)
+        if length
+    }
+    for place, rank, document, grade in zip(
+        hits.query.tolist(), hits.rank.tolist(), hits.documents, hits.grade.tolist(), strict=True
+    ):
+        query = hits.queries[int(place)]
+        qrels[query][document] = grade
+        lists[query].pop(f"unjudged {rank}", None)
+        lists[query][document] = -float(rank)
+    judged, ranking = Qrels(qrels), Run(lists, name=evaluation.name)
+    again = evaluate_read(judged, ranking, evaluation.measures, evaluation.convention)
+    kept = tuple(one for one in evaluation.measures if _is_same(evaluation, again, one))
+    lacking = (
+        ""
+        if len(kept) == len(evaluation.measures)
+        else "The store keeps judged documents that the run returned, and these measures also need "
+        "those that it missed."
+    )
+    return KnownRanking(qrels=judged, run=ranking, measures=kept, lacking=lacking)
+
+
+def _is_same(one: Evaluation, other: Evaluation, measure: Measure) -> bool:
+    a, b = (found.select([measure]) for found in (one, other))
+    places = {query: place for place, query in enumerate(b.queries)}
+    if set(places) != set(a.queries):
+        return False
+    order = [places[query] for query in a.queries]
+    return bool(
+        np.allclose(a.values, b.values[order], rtol=0, atol=_SAME, equal_nan=True)
+        and (a.scored == b.scored[order]).all()
+    )
+
+
+def ranking_of(site: Site, side: QuerySide) -> "KnownRanking | str":
+    """The ranking of an evaluation, from the originals or from what the store keeps."""
+    original = site.originals.of(side.stored)
+    if original is not None:
+        return KnownRanking(
+            qrels=original.qrels, run=original.run, measures=side.evaluation.measures
+        )
+    return site.results.get(
+        ("rebuilt", side.entry.id), lambda: rebuilt(side.evaluation, side.stored.hits)
+    )
+
+
+def conventions_page(request: Request) -> Response:
+    """Answer ``/conventions``."""
+    site, asked = Site.of(request), request.query_params
+    with site.folder.opened() as store:
+        entries = [] if store is None else store.entries(kind="evaluation", limit=_CHOICES)
+        run = asked.get("run", "").strip()
+        context: dict[str, Any] = {
+            "title": "Conventions",
+            "choices": entries,
+            "run": run,
+            "presets": list(PRESETS),
+            "chosen": "",
+        }
+        if store is None or not run:
+            return site.page("conventions.html", context)
+        (side,) = sides_of(site, store, [run])
+        chosen = asked.get("convention", "").strip()
+        convention = Convention.of(chosen) if chosen else None
+        ranking = ranking_of(site, side)
+        context |= {
+            "side": side,
+            "chosen": chosen,
+            "run": side.entry.id,
+            "stored": title(side.evaluation.convention),
+        }
+        if isinstance(ranking, str) or not ranking.measures:
+            return site.page(
+                "conventions.html",
+                context | {"lacking": ranking if isinstance(ranking, str) else ranking.lacking},
+            )
+        context |= {"note": ranking.lacking, "is_rebuilt": site.originals.of(side.stored) is None}
+        if convention is not None:
+            context |= _one(site, side, ranking, convention)
+        if side.evaluation.values.shape[0] <= _MOST_QUERIES:
+            context |= {"every": _table(site, side, ranking, chosen)}
+        return site.page("conventions.html", context)
+
+
+def _under(
+    site: Site, side: QuerySide, ranking: KnownRanking, convention: Convention
+) -> "Evaluation | str":
+    """The evaluation under another convention, computed once; a sentence if the convention refuses
+    the data.
+    """
+
+    def made() -> "Evaluation | str":
+        try:
+            return evaluate_read(ranking.qrels, ranking.run, ranking.measures, convention)
+        except IdealrankError as error:
+            return str(error)
+
+    key = ("under", side.entry.id, convention.fingerprint, ranking.lacking)
+    return site.results.get(key, made)
+
+
+def _one(
+    site: Site, side: QuerySide, ranking: KnownRanking, convention: Convention
+) -> dict[str, Any]:
+    found = _under(site, side, ranking, convention)
+    if isinstance(found, str):
+        return {"lacking": found}
+    measure = ranking.measures[0]
+    before, after = (one.mean()[str(measure)] for one in (side.evaluation, found))
+    return {
+        "headline": f"{convention.name} says {measure} {number(after)}, not {number(before)}"
+        if abs(after - before) > _SAME
+        else f"{convention.name} says {measure} {number(after)}, too",
+        "words": in_words(convention).split("; "),
+        "convention_title": title(convention),
+        "queries": _changed(side, found, measure),
+    }
+
+
+def _changed(side: QuerySide, found: Evaluation, measure: Measure) -> Table | None:
+    """Queries whose value changes most."""
+    before = side.evaluation.select([measure]).per_query()
+    after = found.select([measure]).per_query()
+    text = str(measure)
+    known: dict[str, tuple[float, float]] = {}
+    for query, values in after.items():
+        was, now = before.get(query, {}).get(text), values[text]
+        if was is not None and now is not None and abs(now - was) > _SAME:
+            known[query] = (was, now)
+    largest = sorted(known, key=lambda query: -abs(known[query][1] - known[query][0]))[:_CHANGED]
+    if not largest:
+        return None
+    columns: list[Column[str]] = [
+        Column(title="query", cell=str),
+        Column(title="stored", kind="number", cell=lambda query: number_cell(known[query][0])),
+        Column(title="now", kind="number", cell=lambda query: number_cell(known[query][1])),
+        Column(
+            title="difference",
+            kind="number",
+            cell=lambda query: number_cell(known[query][1] - known[query][0], signed=True),
+        ),
+    ]
+    return Table.of(columns, largest, title=f"Queries whose {text} changes most")
+
+
+def _table(site: Site, side: QuerySide, ranking: KnownRanking, chosen: str) -> Table:
+    """Every preset, a row each."""
+    found = {name: _under(site, side, ranking, preset) for name, preset in PRESETS.items()}
+    stored = side.evaluation.mean()
+    columns: list[Column[str]] = [
+        Column(title="convention", cell=lambda name: Cell(name, strong=name == chosen))
+    ]
+    columns += [
+        Column(title=str(one), kind="number", cell=_mean_cell(found, one, stored[str(one)]))
+        for one in ranking.measures
+    ]
+    columns.append(Column(title="tool", cell=lambda name: Cell(PRESETS[name].tool, tone="quiet")))
+    return Table.of(columns, list(PRESETS), title="Means under every convention")
+
+
+def _mean_cell(found: "Mapping[str, Evaluation | str]", measure: Measure, stored: float) -> Any:
+    def cell(name: str) -> Cell:
+        one = found[name]
+        if isinstance(one, str):
+            return Cell("refused", tone="quiet")
+        value = one.mean()[str(measure)]
+        shown = number_cell(value)
+        return shown if abs(value - stored) > _SAME else Cell(shown.text, shown.value, tone="quiet")
+
+    return cell

@@ -1,0 +1,233 @@
+"""One stored result: an evaluation with its coverage and origin, a comparison, or a gate; and any
+two evaluations against each other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from idealrank.errors import IncompatibleError, InputError, OptionError
+from idealrank.measures.parse import parse_measures
+from idealrank.pages.page.html import page_context
+from idealrank.pages.report.gather import gather
+from idealrank.reports.subject import Subject
+from idealrank.reports.views.evaluation import coverage_table
+from idealrank.store import Entry, Store
+from idealrank.store.stored_report import found_in
+from idealrank.store.timeline import Timeline
+from idealrank.store.views.history import minute
+from idealrank.store.views.tables import inputs_table, means_table, verdict_table
+from idealrank.store.web.access import entry_of
+from idealrank.store.web.overview import intervals_of
+from idealrank.store.web.site import Site
+from idealrank.store.web.timelines import Drawing
+
+_OLDER = 50  # evaluations of the same run in the drawing of one
+_CHOICES = 200
+
+
+def evaluation_page(request: Request) -> Response:
+    """Answer ``/runs/ID``."""
+    site = Site.of(request)
+    with site.folder.required() as store:
+        entry = entry_of(store, request.path_params["id"], "evaluation")
+        context = _about(store, entry) | _over_time(site, store, entry)
+        try:
+            subject = subject_of(site, store, [entry.id])
+        except OptionError as error:  # a measure of a user's own class
+            plain = {
+                "title": entry.name,
+                "lacking": str(error),
+                "means": means_table(entry.means or {}),
+            }
+            return site.page("evaluation_means.html", context | plain)
+        evaluation = subject.evaluations[0]
+        inputs = inputs_table(evaluation.provenance.inputs)
+        return site.page(
+            "evaluation.html",
+            page_context(subject)
+            | context
+            | {
+                "coverage": replace(coverage_table([evaluation]), title="Coverage"),
+                "inputs": replace(inputs, title="Input files"),
+                "address": f"/query?run={entry.id}&query=",
+                "first": str(subject.measures[0]),
+            },
+        )
+
+
+def verdict_page(request: Request) -> Response:
+    """Answer ``/verdicts/ID``: a comparison or a gate as it was stored."""
+    site = Site.of(request)
+    with site.folder.required() as store:
+        entry = entry_of(store, request.path_params["id"])
+        if entry.kind == "evaluation":
+            return RedirectResponse(f"/runs/{entry.id}", 302)
+        context = _about(store, entry)
+        try:
+            subject = subject_of(site, store, [entry.id])
+        # it cannot be computed again, and is a result all the same
+        except (OptionError, InputError, IncompatibleError) as error:
+            kept = (
+                store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id)
+            )
+            table = replace(verdict_table(entry.kind, kept.result), title="Result as stored")
+            return site.page(
+                "evaluation_means.html",
+                context | {"title": entry.name, "lacking": str(error), "means": table},
+            )
+        return site.page(
+            "comparison.html",
+            page_context(subject)
+            | context
+            | {"address": _address(entry.parts), "every": _every(entry.parts)},
+        )
+
+
+def comparison_page(request: Request) -> Response:
+    """Answer ``/compare``: a form, or two evaluations against each other."""
+    site = Site.of(request)
+    asked = request.query_params
+    ids = [
+        one for one in (asked.get("a", "").strip(), asked.get("b", "").strip()) if one
+    ] or asked.getlist("id")
+    different = asked.get("judgments") == "different"
+    with site.folder.opened() as store:
+        if store is None or not ids:
+            return site.page(
+                "compare.html",
+                {
+                    "title": "Compare",
+                    "choices": [] if store is None else _choices(store),
+                    "a": "",
+                    "b": "",
+                },
+            )
+        if len(set(ids)) != 2:  # before any of them is looked up: an address may hold thousands
+            raise _not_two(len(set(ids)))
+        entries = [entry_of(store, one, "evaluation") for one in dict.fromkeys(ids)]
+        if asked.get("a", "").strip() == "":  # ticked in a list: the older one comes first
+            entries = sorted(entries, key=lambda entry: (entry.record.time, entry.id))
+        if entries[0].id == entries[1].id:
+            raise _not_two(1)
+        if not asked.get("a"):
+            return RedirectResponse(f"/compare?a={entries[0].id}&b={entries[1].id}", 303)
+        compared = [one.id for one in entries]
+        context: dict[str, Any] = {
+            "a": entries[0].id,
+            "b": entries[1].id,
+            "choices": _choices(store),
+            "pair": entries,
+        }
+        try:
+            measures = asked.get("measure", "").strip()
+            subject = subject_of(site, store, compared, measures=measures, different=different)
+        except IncompatibleError as error:
+            can_ask = not different and "judgments" in str(error)
+            return site.page(
+                "compare.html",
+                context | {"title": "Compare", "lacking": str(error), "can_ask": can_ask},
+                409,
+            )
+        return site.page(
+            "comparison.html",
+            page_context(subject)
+            | context
+            | {"address": _address(compared), "every": _every(compared)},
+        )
+
+
+def _not_two(found: int) -> HTTPException:
+    return HTTPException(400, f"found {found} evaluation(s), expected two different ones; tick two")
+
+
+def _address(ids: Sequence[str]) -> str:
+    """Where a query of these evaluations is looked into: the last is the run, the one before what
+    it is held against.
+    """
+    return (
+        f"/query?run={ids[-1]}&against={ids[-2]}&query="
+        if len(ids) == 2
+        else f"/query?run={ids[0]}&query="
+    )
+
+
+def _every(ids: Sequence[str]) -> str:
+    """Where all queries of two evaluations are listed."""
+    return f"/queries?run={ids[-1]}&against={ids[-2]}" if len(ids) == 2 else ""
+
+
+def subject_of(
+    site: Site, store: Store, ids: Sequence[str], *, measures: str = "", different: bool = False
+) -> Subject:
+    """Everything about some results, as reports take it; computed once."""
+
+    def made() -> Subject:
+        found = found_in(
+            store,
+            ids,
+            parse_measures(measures) if measures else (),
+            judgments="different" if different else "same",
+        )
+        return gather(replace(found, hits=()))
+
+    return site.results.get((tuple(ids), measures, different), made)
+
+
+def _about(store: Store, entry: Entry) -> dict[str, Any]:
+    """Origin of an entry, and what was made of it."""
+    record = entry.record
+    sql = (
+        "SELECT DISTINCT e.id, e.kind, e.name, e.time FROM part p JOIN entry e ON e.id = p.id "
+        "WHERE p.evaluation = ? ORDER BY e.time"
+    )
+    used = [] if entry.kind != "evaluation" else store.rows(sql, [entry.id])
+    return {
+        "entry": entry,
+        "record": record,
+        "when_stored": minute(record.time),
+        "used_in": used[-20:],
+        "parts_of": [store.entry(part) for part in entry.parts],
+    }
+
+
+def _over_time(site: Site, store: Store, entry: Entry) -> dict[str, Any]:
+    """Older and newer evaluations of the same run by the first measure."""
+    measure = next(iter(entry.means or {}), "")
+    if not measure:
+        return {}
+    timeline = store.history(measure, run=entry.name)
+    at = next(
+        (place for place, point in enumerate(timeline.points) if point.id == entry.id),
+        len(timeline.points) - 1,
+    )
+    near = timeline.points[max(0, at - _OLDER) : at + _OLDER // 2 + 1]
+    if len(near) < 2:
+        return {}
+    shown = Timeline(measure=measure, direction=timeline.direction, points=near)
+    before = timeline.points[at - 1] if at else None
+    return {
+        "drawing": Drawing.of(shown, intervals_of(site, store, shown)),
+        "before": before,
+        "n_near": len(near),
+    }
+
+
+def _choices(store: Store) -> list[Entry]:
+    return store.entries(kind="evaluation", limit=_CHOICES)
+
+
+def link_to(kind: str, key: str) -> str:
+    """Where an entry is shown.
+
+    Examples
+    --------
+    >>> link_to("gate", "3f2a9c41d07b")
+    '/verdicts/3f2a9c41d07b'
+    """
+    return f"/{'runs' if kind == 'evaluation' else 'verdicts'}/{quote(key)}"

@@ -1,0 +1,546 @@
+"""The JSON API: the same numbers as the pages, with the keys of ``--format json``.
+
+Each operation is one row of `OPERATIONS`: its parameters are checked by what the OpenAPI document
+says of them.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from idealrank.api.evaluation import evaluate_read
+from idealrank.api.explanation import explain
+from idealrank.conventions import PRESETS, Convention
+from idealrank.errors import IdealrankError, IncompatibleError, InputError, OptionError
+from idealrank.reports.table.records import SCHEMA, convention_record
+from idealrank.store import Entry, Store
+from idealrank.store.record import Kind, origin
+from idealrank.store.views.history import history_json
+from idealrank.store.web.access import entry_of, status_of
+from idealrank.store.web.convention_pages import ranking_of
+from idealrank.store.web.details import subject_of
+from idealrank.store.web.query_pages import sides_of
+from idealrank.store.web.site import Site
+from idealrank.version import __version__
+
+Given = Mapping[str, Any]
+
+_MOST, _USUAL = 1000, 100
+_MOST_TEXT = 500
+_ID = "^[0-9a-f]{4,12}$"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiParameter:
+    """Parameter of an operation."""
+
+    # name, description: As the document has them
+    name: str
+    description: str
+    # JSON schema: a string, perhaps with a pattern or choices, or an integer within bounds
+    schema: Mapping[str, Any]
+    required: bool = False  # Whether a request without it is refused
+
+    def value(self, text: str) -> "str | int":
+        """Return the value of a text."""
+        if self.schema["type"] == "integer":
+            number = int(text) if re.fullmatch(r"-?[0-9]{1,12}", text, re.ASCII) else None
+            if number is None or not self.schema["minimum"] <= number <= self.schema.get(
+                "maximum", number
+            ):
+                raise self._refused(
+                    f"a whole number from {self.schema['minimum']} to "
+                    f"{self.schema.get('maximum', 'any')}"
+                )
+            return number
+        if "enum" in self.schema and text not in self.schema["enum"]:
+            raise self._refused(f"one of {', '.join(self.schema['enum'])}")
+        if "pattern" in self.schema and not re.search(
+            self.schema["pattern"].replace("$", r"\Z"), text
+        ):
+            raise self._refused(self.description)
+        if (
+            not self.schema.get("minLength", 0)
+            <= len(text)
+            <= self.schema.get("maxLength", len(text))
+        ):
+            raise self._refused(
+                f"text of {self.schema.get('minLength', 0)} to {self.schema.get('maxLength')} "
+                f"characters"
+            )
+        return text
+
+    def _refused(self, expected: str) -> HTTPException:
+        return HTTPException(400, f"{self.name}: found another value, expected {expected}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """Something that can be asked for."""
+
+    path: str  # Address, with its parameters in braces
+    # name, summary: As the document has them
+    name: str
+    summary: str
+    # Makes the result from the page, the store and the parameters
+    answer: Callable[[Site, Store, Given], Any]
+    parameters: tuple[ApiParameter, ...] = ()  # All of them, also of the path
+    # JSON schema of the result
+    result: Mapping[str, Any] = field(default_factory=lambda: {"type": "object"})
+
+    def given(self, request: Request) -> dict[str, Any]:
+        """Read the parameters of a request."""
+        known = {one.name: one for one in self.parameters}
+        found: dict[str, Any] = {}
+        for name, text in [*request.path_params.items(), *request.query_params.multi_items()]:
+            if name not in known:
+                raise HTTPException(
+                    400,
+                    f"parameter {name!r}: found an unknown one, expected one of "
+                    f"{', '.join(known) or 'none'}",
+                )
+            if name in found:
+                raise HTTPException(400, f"{name}: found it more than once, expected it once")
+            found[name] = known[name].value(str(text))
+        for one in self.parameters:
+            if one.required and one.name not in found:
+                raise HTTPException(400, f"{one.name}: found none, expected {one.description}")
+            if "default" in one.schema:
+                found.setdefault(one.name, one.schema["default"])
+        return found
+
+    def endpoint(self, request: Request) -> Response:
+        """Answer a request."""
+        site, given = Site.of(request), self.given(request)
+        with site.folder.required() as store:
+            try:
+                return answer_json(self.answer(site, store, given))
+            # a measure that no evaluation has, or that cannot be explained
+            except OptionError as error:
+                raise HTTPException(404, str(error)) from error
+            except IncompatibleError as error:
+                raise HTTPException(409, str(error)) from error
+
+
+def answer_json(result: Any) -> Response:
+    """Answer with JSON; a number that is not finite is null."""
+    text = json.dumps(_plain(result), separators=(",", ":"), allow_nan=False)
+    return Response(text, media_type="application/json")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _entries(*kinds: Kind) -> Callable[[Site, Store, Given], Any]:
+    def answer(_site: Site, store: Store, given: Given) -> Any:
+        wanted = {
+            name: given[name] for name in ("run", "tag", "measure", "commit") if name in given
+        }
+        found = [
+            one
+            for kind in kinds
+            for one in store.entries(kind=kind, limit=given["limit"], **wanted)
+        ]
+        newest = sorted(found, key=lambda one: (one.record.time, one.id), reverse=True)[
+            : given["limit"]
+        ]
+        rows = [
+            origin(one) | {"mean": one.means, "queries": one.n_queries, "convention": _name(one)}
+            for one in newest
+        ]
+        return {"version": __version__, "schema": SCHEMA, "entries": rows}
+
+    return answer
+
+
+def _name(entry: Entry) -> "dict[str, str] | None":
+    return (
+        {"name": entry.convention, "fingerprint": entry.fingerprint} if entry.convention else None
+    )
+
+
+def _evaluation(site: Site, store: Store, given: Given) -> Any:
+    entry = entry_of(store, given["id"], "evaluation")
+    subject = subject_of(site, store, [entry.id])
+    evaluation = subject.evaluations[0]
+    ends = {
+        text: list(one.interval) for text, runs in subject.means.items() for one in runs.values()
+    }
+    return origin(entry) | {
+        "version": __version__,
+        "schema": SCHEMA,
+        "convention": convention_record(evaluation.convention),
+        "mean": evaluation.mean(),
+        "intervals": ends,
+        "coverage": evaluation.coverage.as_dict(),
+        "judgments": evaluation.provenance.judgments,
+        "inputs": store.evaluation(entry.id).fields["inputs"],
+    }
+
+
+def _queries(site: Site, store: Store, given: Given) -> Any:
+    (side,) = sides_of(site, store, [given["id"]])
+    found = side.evaluation
+    texts = [str(one) for one in found.measures]
+    part = slice(given["offset"], given["offset"] + given["limit"])
+    rows = {
+        query: {
+            text: value if counts else None
+            for text, value, counts in zip(texts, values, scored, strict=True)
+        }
+        for query, values, scored in zip(
+            list(found.queries[part]),
+            found.values[part].tolist(),
+            found.scored[part].tolist(),
+            strict=True,
+        )
+    }
+    return {
+        "version": __version__,
+        "schema": SCHEMA,
+        "id": side.entry.id,
+        "total": len(found.queries),
+        "queries": rows,
+    }
+
+
+def _verdict(_site: Site, store: Store, given: Given) -> Any:
+    entry = entry_of(store, given["id"])
+    if entry.kind == "evaluation":
+        raise HTTPException(
+            404, f"id {entry.id}: found an evaluation, expected a comparison or a gate"
+        )
+    kept = store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id)
+    return origin(entry) | {"result": kept.result}
+
+
+def _comparison(site: Site, store: Store, given: Given) -> Any:
+    ids = [entry_of(store, given[name], "evaluation").id for name in ("a", "b")]
+    if ids[0] == ids[1]:
+        raise HTTPException(400, "a and b: found one evaluation, expected two")
+    subject = subject_of(
+        site,
+        store,
+        ids,
+        measures=given.get("measure", ""),
+        different=given["judgments"] == "different",
+    )
+    compared = {} if subject.comparison is None else subject.comparison.as_dict()
+    return {"version": __version__, "schema": SCHEMA, "a": ids[0], "b": ids[1], **compared}
+
+
+def _history(_site: Site, store: Store, given: Given) -> Any:
+    try:
+        found = store.history(
+            **{
+                name: given[name]
+                for name in ("measure", "run", "tag", "query", "since")
+                if name in given
+            }
+        )
+    except InputError as error:
+        raise HTTPException(status_of(error), str(error)) from error
+    return json.loads("".join(history_json(found, shown=given["limit"])))
+
+
+def _explanation(site: Site, store: Store, given: Given) -> Any:
+    (side,) = sides_of(site, store, [given["id"]])
+    original = site.originals.of(side.stored)
+    if original is None:
+        raise HTTPException(
+            404,
+            "found no judgments and run of this evaluation, expected them below a folder of --data",
+        )
+    measure = given.get("measure", str(side.evaluation.measures[0]))
+    try:
+        return explain(
+            original.qrels, original.run, given["query"], measure, side.evaluation.convention
+        ).as_dict()
+    except InputError as error:
+        raise HTTPException(404, str(error)) from error
+
+
+def _under(site: Site, store: Store, given: Given) -> Any:
+    (side,) = sides_of(site, store, [given["id"]])
+    convention = Convention.of(given["convention"])
+    ranking = ranking_of(site, side)
+    if isinstance(ranking, str) or not ranking.measures:
+        raise HTTPException(404, ranking if isinstance(ranking, str) else ranking.lacking)
+    try:
+        found = evaluate_read(ranking.qrels, ranking.run, ranking.measures, convention)
+    except IdealrankError as error:
+        raise HTTPException(400, str(error)) from error
+    stored = side.evaluation.mean()
+    return {
+        "version": __version__,
+        "schema": SCHEMA,
+        "id": side.entry.id,
+        "convention": convention_record(convention),
+        "mean": found.mean(),
+        "stored": {str(one): stored[str(one)] for one in ranking.measures},
+        "lacking": ranking.lacking,
+    }
+
+
+def _monitors(site: Site, store: Store, _given: Given) -> Any:
+    return {"version": __version__, "schema": SCHEMA, "monitors": site.monitors(store)}
+
+
+_TEXT = {"type": "string", "minLength": 1, "maxLength": _MOST_TEXT}
+_NULLABLE = {"type": ["number", "null"]}
+_MEANS = {"type": ["object", "null"], "additionalProperties": _NULLABLE}
+_LIMIT = ApiParameter(
+    name="limit",
+    description="most entries",
+    schema={"type": "integer", "minimum": 1, "maximum": _MOST, "default": _USUAL},
+)
+_IN_PATH = ApiParameter(
+    name="id",
+    description="id of an entry, or a unique prefix of 4 hexadecimal digits or more",
+    schema={"type": "string", "pattern": _ID},
+    required=True,
+)
+_MEASURE = ApiParameter(name="measure", description="measure in any spelling", schema=_TEXT)
+_RUN, _TAG = (
+    ApiParameter(name="run", description="name of a run", schema=_TEXT),
+    ApiParameter(name="tag", description="tag of an entry", schema=_TEXT),
+)
+_COMMIT = ApiParameter(name="commit", description="commit or the beginning of one", schema=_TEXT)
+_SINCE = ApiParameter(
+    name="since",
+    description="so long ago: 7d, 12h, 30m, 2w",
+    schema={"type": "string", "pattern": "^[0-9]{1,4}[mhdw]$"},
+)
+_OFFSET = ApiParameter(
+    name="offset",
+    description="queries to pass over",
+    schema={"type": "integer", "minimum": 0, "default": 0, "maximum": 10**9},
+)
+_HEAD: Mapping[str, Any] = {"version": {"type": "string"}, "schema": {"type": "integer"}}
+_ORIGIN: Mapping[str, Any] = {
+    "id": {"type": "string", "pattern": "^[0-9a-f]{12}$"},
+    "kind": {"enum": ["evaluation", "comparison", "gate"]},
+    "name": {"type": "string"},
+    "when": {"type": "string"},
+    "command": {"type": "string"},
+    "commit": {"type": "string"},
+    "changed": {"type": ["boolean", "null"]},
+    "tags": {"type": "array", "items": {"type": "string"}},
+    "notes": {"type": "array", "items": {"type": "string"}},
+    "parts": {"type": "array", "items": {"type": "string"}},
+}
+
+
+def _object(required: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(required), "required": list(required)}
+
+
+_LISTED = _object(
+    {
+        **_HEAD,
+        "entries": {
+            "type": "array",
+            "items": _object(
+                {
+                    **_ORIGIN,
+                    "mean": _MEANS,
+                    "queries": {"type": ["integer", "null"]},
+                    "convention": {"type": ["object", "null"]},
+                }
+            ),
+        },
+    }
+)
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        path="/api/evaluations",
+        name="list_evaluations",
+        summary="Evaluations, the newest first",
+        answer=_entries("evaluation"),
+        parameters=(_RUN, _TAG, _MEASURE, _COMMIT, _LIMIT),
+        result=_LISTED,
+    ),
+    Operation(
+        path="/api/evaluations/{id}",
+        name="show_evaluation",
+        summary="One evaluation with intervals, coverage and input files",
+        answer=_evaluation,
+        parameters=(_IN_PATH,),
+        result=_object(
+            {
+                **_ORIGIN,
+                **_HEAD,
+                "mean": _MEANS,
+                "intervals": {"type": "object"},
+                "coverage": {"type": "object"},
+                "convention": {"type": "object"},
+                "inputs": {"type": "array"},
+            }
+        ),
+    ),
+    Operation(
+        path="/api/evaluations/{id}/queries",
+        name="list_values",
+        summary="Values of each query of an evaluation",
+        answer=_queries,
+        parameters=(_IN_PATH, _LIMIT, _OFFSET),
+        result=_object(
+            {
+                **_HEAD,
+                "id": {"type": "string"},
+                "total": {"type": "integer"},
+                "queries": {
+                    "type": "object",
+                    "additionalProperties": {"type": "object", "additionalProperties": _NULLABLE},
+                },
+            }
+        ),
+    ),
+    Operation(
+        path="/api/evaluations/{id}/explanation",
+        name="explain_query",
+        summary="Value of a query, rank by rank, where judgments and run are found",
+        answer=_explanation,
+        parameters=(
+            _IN_PATH,
+            ApiParameter(name="query", description="id of a query", schema=_TEXT, required=True),
+            _MEASURE,
+        ),
+        result=_object(
+            {
+                "run": {"type": "string"},
+                "query": {"type": "string"},
+                "value": _NULLABLE,
+                "rows": {"type": "array"},
+            }
+        ),
+    ),
+    Operation(
+        path="/api/evaluations/{id}/convention",
+        name="evaluate_under",
+        summary="Means of an evaluation under another convention",
+        answer=_under,
+        parameters=(
+            _IN_PATH,
+            ApiParameter(
+                name="convention",
+                description="convention",
+                schema={"type": "string", "enum": list(PRESETS)},
+                required=True,
+            ),
+        ),
+        result=_object(
+            {
+                **_HEAD,
+                "id": {"type": "string"},
+                "convention": {"type": "object"},
+                "mean": _MEANS,
+                "stored": _MEANS,
+            }
+        ),
+    ),
+    Operation(
+        path="/api/history",
+        name="show_history",
+        summary="Values of one measure in the order in which they were stored",
+        answer=_history,
+        parameters=(
+            _MEASURE,
+            _RUN,
+            _TAG,
+            ApiParameter(name="query", description="id of a query", schema=_TEXT),
+            _SINCE,
+            _LIMIT,
+        ),
+        result=_object(
+            {
+                **_HEAD,
+                "measure": {"type": "string"},
+                "total": {"type": "integer"},
+                "points": {"type": "array"},
+            }
+        ),
+    ),
+    Operation(
+        path="/api/comparison",
+        name="compare",
+        summary="Two evaluations against each other, computed now",
+        answer=_comparison,
+        parameters=(
+            ApiParameter(
+                name="a",
+                description="id of the first evaluation",
+                schema={"type": "string", "pattern": _ID},
+                required=True,
+            ),
+            ApiParameter(
+                name="b",
+                description="id of the second evaluation",
+                schema={"type": "string", "pattern": _ID},
+                required=True,
+            ),
+            _MEASURE,
+            ApiParameter(
+                name="judgments",
+                description="whether they may differ",
+                schema={"type": "string", "enum": ["same", "different"], "default": "same"},
+            ),
+        ),
+        result=_object(
+            {**_HEAD, "a": {"type": "string"}, "b": {"type": "string"}, "pairs": {"type": "array"}}
+        ),
+    ),
+    Operation(
+        path="/api/verdicts",
+        name="list_verdicts",
+        summary="Comparisons and gates, the newest first",
+        answer=_entries("comparison", "gate"),
+        parameters=(_TAG, _COMMIT, _LIMIT),
+        result=_LISTED,
+    ),
+    Operation(
+        path="/api/monitors",
+        name="list_monitors",
+        summary="Monitors of canary queries with their open alarms",
+        answer=_monitors,
+        parameters=(),
+        result=_object(
+            {
+                **_HEAD,
+                "monitors": {
+                    "type": "array",
+                    "items": _object(
+                        {
+                            "name": {"type": "string"},
+                            "open": {"type": "array", "items": {"type": "string"}},
+                            "outcome": {"type": "string"},
+                            "when": {"type": "string"},
+                        }
+                    ),
+                },
+            }
+        ),
+    ),
+    Operation(
+        path="/api/verdicts/{id}",
+        name="show_verdict",
+        summary="A comparison or a gate as it was stored",
+        answer=_verdict,
+        parameters=(_IN_PATH,),
+        result=_object({**_ORIGIN, "result": {"type": "object"}}),
+    ),
+)
+"""Everything that can be asked for, but the document itself."""

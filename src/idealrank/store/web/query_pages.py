@@ -1,0 +1,379 @@
+"""Queries: all of an evaluation, sorted; and one with its rankings side by side and the account of
+its value.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from idealrank.api.explanation import explain
+from idealrank.data.types import FloatArray
+from idealrank.errors import IdealrankError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import parse_measure
+from idealrank.pages.report.query_lists import depth_of, lists_of_hits
+from idealrank.reports.subject import Listing
+from idealrank.reports.table.cells import Cell, Column, Table, number_cell
+from idealrank.reports.table.digits import number
+from idealrank.reports.views.explanation import explanation_head, improvements, ranking_table
+from idealrank.store import Entry, Store, Stored
+from idealrank.store.web.access import entry_of
+from idealrank.store.web.site import Site
+
+_PAGE = 50  # queries on a page
+_SORTS = {
+    "loss": "largest loss first",
+    "gain": "largest gain first",
+    "worst": "worst value first",
+    "best": "best value first",
+    "id": "by id",
+}
+
+
+@dataclass(frozen=True)
+class QuerySide:
+    """An evaluation on a page of queries."""
+
+    entry: Entry
+    stored: Stored
+    evaluation: Evaluation
+
+    def value(self, measure: str, place: int | None) -> float:
+        """Value of the query at a place; NaN if it does not count or is not there."""
+        texts = [str(one) for one in self.evaluation.measures]
+        if place is None or measure not in texts:
+            return math.nan
+        column = texts.index(measure)
+        return (
+            float(self.evaluation.values[place, column])
+            if self.evaluation.scored[place, column]
+            else math.nan
+        )
+
+    def place(self, query: str) -> int | None:
+        """Place of a query; None if it is not evaluated."""
+        queries = self.evaluation.queries
+        return queries.index(query) if query in queries else None
+
+
+def sides_of(site: Site, store: Store, ids: Sequence[str]) -> list[QuerySide]:
+    """Evaluations of a page, read once."""
+    sides = []
+    for one in ids:
+        entry = entry_of(store, one, "evaluation")
+        stored = store.evaluation(entry.id)
+        sides.append(
+            QuerySide(
+                entry,
+                stored,
+                site.results.get(("evaluation", entry.id), lambda stored=stored: stored.evaluation),  # type: ignore[misc]
+            )
+        )
+    return sides
+
+
+def asked_sides(site: Site, store: Store, request: Request) -> list[QuerySide]:
+    """The run of the address, after the one that it is held against."""
+    asked = request.query_params
+    run, against = asked.get("run", "").strip(), asked.get("against", "").strip()
+    if not run:
+        raise HTTPException(400, "found no run, expected ?run=ID with the id of an evaluation")
+    return sides_of(site, store, [against, run] if against else [run])
+
+
+def measure_of(sides: Sequence[QuerySide], text: str) -> Measure:
+    """The measure that is asked for, or the first one that all have."""
+    common = [
+        one
+        for one in sides[-1].evaluation.measures
+        if all(one in side.evaluation.measures for side in sides)
+    ]
+    asked = parse_measure(text) if text else None
+    found = next((one for one in common if asked is None or str(one) == str(asked)), None)
+    if found is None:
+        raise OptionError(
+            f"measure {text or 'in common'}: found no values of it, expected one of "
+            f"{', '.join(map(str, common)) or 'none at all'}"
+        )
+    return found
+
+
+def queries_page(request: Request) -> Response:
+    """Answer ``/queries``: every query with its values."""
+    site, asked = Site.of(request), request.query_params
+    with site.folder.required() as store:
+        sides = asked_sides(site, store, request)
+        measure = measure_of(sides, asked.get("measure", "").strip())
+        sort = asked.get("sort", "loss" if len(sides) > 1 else "worst")
+        words = asked.get("find", "").strip()
+        queries, values = _values(sides, measure)
+        if words:
+            kept = [place for place, query in enumerate(queries) if words.lower() in query.lower()]
+            queries, values = [queries[place] for place in kept], values[kept]
+        order = _order(queries, values, sort, measure.direction or 1)
+        number_of_pages = max(1, math.ceil(len(order) / _PAGE))
+        at = min(_number(asked.get("page", "1")), number_of_pages)
+        rows = [
+            {
+                "query": queries[place],
+                "values": [number(float(one)) for one in values[place]],
+                "difference": _difference(values[place]),
+            }
+            for place in order[(at - 1) * _PAGE : at * _PAGE]
+        ]
+        ids = _ids(sides)
+        return site.page(
+            "queries.html",
+            {
+                "title": f"Queries of {sides[-1].entry.name}",
+                "sides": sides,
+                "measure": str(measure),
+                "rows": rows,
+                "sort": sort,
+                "sorts": {
+                    name: text
+                    for name, text in _SORTS.items()
+                    if len(sides) > 1 or name not in ("loss", "gain")
+                },
+                "find": words,
+                "page": at,
+                "n_pages": number_of_pages,
+                "n_queries": len(order),
+                "ids": ids,
+                "direction": measure.direction or 1,
+                "measures": [str(one) for one in sides[-1].evaluation.measures],
+                "address": f"/query?{urlencode(ids)}&query=",
+                "more": f"/queries?{urlencode({**ids, 'measure': str(measure), 'sort': sort, 'find': words})}&page=",  # noqa: E501
+            },
+        )
+
+
+def _ids(sides: Sequence[QuerySide]) -> dict[str, str]:
+    return {"run": sides[-1].entry.id, **({"against": sides[0].entry.id} if len(sides) > 1 else {})}
+
+
+def _number(text: str) -> int:
+    return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 9 else 1
+
+
+def _values(sides: Sequence[QuerySide], measure: Measure) -> tuple[list[str], FloatArray]:
+    """Queries of the newer run, then further ones of the other; a column a side, NaN where a query
+    does not count.
+    """
+    queries = list(dict.fromkeys([*sides[-1].evaluation.queries, *sides[0].evaluation.queries]))
+    places = {query: place for place, query in enumerate(queries)}
+    values = np.full((len(queries), len(sides)), math.nan)
+    for column, side in enumerate(sides):
+        own = [str(one) for one in side.evaluation.measures].index(str(measure))
+        at = [places[query] for query in side.evaluation.queries]
+        values[at, column] = np.where(
+            side.evaluation.scored[:, own], side.evaluation.values[:, own], math.nan
+        )
+    return queries, values
+
+
+def _order(queries: Sequence[str], values: FloatArray, sort: str, direction: int) -> list[int]:
+    """Places in the order that is asked for; queries without a value come last."""
+    worth = values[:, -1] * direction
+    if values.shape[1] > 1 and sort in ("loss", "gain"):
+        worth = (values[:, 1] - values[:, 0]) * direction
+    if sort in ("gain", "best"):
+        worth = -worth
+    if sort == "id" or sort not in _SORTS:
+        return sorted(range(len(queries)), key=queries.__getitem__)
+    found: list[int] = np.argsort(worth, kind="stable").tolist()
+    return found
+
+
+def _difference(values: FloatArray) -> float | None:
+    if values.size < 2 or not math.isfinite(values[1] - values[0]):
+        return None
+    return float(values[1] - values[0])
+
+
+def query_page(request: Request) -> Response:
+    """Answer ``/query``: one query, its rankings side by side, and how its value comes about."""
+    site, asked = Site.of(request), request.query_params
+    query = asked.get("query", "")
+    with site.folder.required() as store:
+        sides = asked_sides(site, store, request)
+        places = [side.place(query) for side in sides]
+        if all(place is None for place in places):
+            raise HTTPException(404, f"query {query!r}: found in none of these evaluations")
+        measure = measure_of(sides, asked.get("measure", "").strip())
+        ids = _ids(sides)
+        return site.page(
+            "query.html",
+            {
+                "title": query,
+                "query": query,
+                "sides": sides,
+                "measure": str(measure),
+                "values": _value_table(sides, places),
+                "rankings": _rankings(site, sides, query, measure),
+                "ids": ids,
+                "folders": site.originals.folders,
+                "measures": [str(one) for one in sides[-1].evaluation.measures],
+                "every": f"/queries?{urlencode(ids)}",
+            }
+            | _neighbours(sides, measure, query, ids),
+        )
+
+
+def _neighbours(
+    sides: Sequence[QuerySide], measure: Measure, query: str, ids: dict[str, str]
+) -> dict[str, Any]:
+    """The queries before and after it, the largest loss or the worst value first."""
+    queries, values = _values(sides, measure)
+    order = _order(queries, values, "loss" if len(sides) > 1 else "worst", measure.direction or 1)
+    at = order.index(queries.index(query))
+    around = {
+        "before": order[at - 1] if at else None,
+        "after": order[at + 1] if at + 1 < len(order) else None,
+    }
+    links = {
+        name: None
+        if place is None
+        else f"/query?{urlencode({**ids, 'measure': str(measure), 'query': queries[place]}, errors='replace')}"  # noqa: E501
+        for name, place in around.items()
+    }
+    return {**links, "position": at + 1, "n_queries": len(order)}
+
+
+def _value_table(sides: Sequence[QuerySide], places: Sequence[int | None]) -> Table:
+    common = [str(one) for one in sides[-1].evaluation.measures]
+    columns: list[Column[str]] = [Column(title="measure", cell=str)]
+    for side, place in zip(sides, places, strict=True):
+        columns.append(
+            Column(
+                title=side.entry.name,
+                kind="number",
+                cell=lambda text, side=side, place=place: number_cell(side.value(text, place)),  # type: ignore[misc]
+            )
+        )
+    if len(sides) > 1:
+        columns.append(
+            Column(
+                title="difference",
+                kind="number",
+                cell=lambda text: _change_cell(sides, places, text),
+            )
+        )
+    return Table.of(columns, common, title="Values of this query")
+
+
+def _change_cell(sides: Sequence[QuerySide], places: Sequence[int | None], text: str) -> Cell:
+    a, b = (side.value(text, place) for side, place in zip(sides, places, strict=True))
+    direction = parse_measure(text).direction
+    cell = number_cell(b - a, signed=True)
+    if (b - a) * direction > 0:
+        return cell._replace(tone="better")
+    return cell._replace(tone="worse") if (b - a) * direction < 0 else cell
+
+
+def _rankings(
+    site: Site, sides: Sequence[QuerySide], query: str, measure: Measure
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": side.entry.name,
+            "id": side.entry.id,
+            **(_explained(site, side, query, measure) or _listed(side, query, measure)),
+        }
+        for side in sides
+    ]
+
+
+def _explained(site: Site, side: QuerySide, query: str, measure: Measure) -> dict[str, Any] | None:
+    """The whole ranking and account, from the files themselves; None without them."""
+    original = site.originals.of(side.stored)
+    if original is None:
+        return None
+    try:
+        found = explain(original.qrels, original.run, query, measure, side.evaluation.convention)
+    except IdealrankError:
+        return None
+    table = ranking_table(found, f"Ranking of {side.entry.name}")
+    ideal = Table.of(
+        [
+            Column(title="rank", kind="number", cell=lambda row: Cell(str(row.rank), row.rank)),
+            Column(title="document", cell=lambda row: row.document),
+            Column(
+                title="grade", kind="number", cell=lambda row: Cell(f"{row.grade:g}", row.grade)
+            ),
+            Column(title="adds", kind="number", cell=lambda row: number_cell(row.contribution)),
+        ],
+        found.ideal[: depth_of([measure])],
+        title=f"Ideal ranking beside {side.entry.name}",
+    )
+    return {
+        "table": table,
+        "head": explanation_head(found)[1:],
+        "better": _paragraphs(improvements(found)),
+        "ideal": ideal,
+    }
+
+
+def _paragraphs(lines: Sequence[str]) -> list[str]:
+    """Lines of a terminal as sentences: what is indented goes on."""
+    found: list[str] = []
+    for line in lines:
+        if line.startswith(" ") and found:
+            found[-1] += f": {line.strip()}"
+        else:
+            found.append(line)
+    return [f"{line[:1].upper()}{line[1:]}." for line in found]
+
+
+def _listed(side: QuerySide, query: str, measure: Measure) -> dict[str, Any]:
+    """The ranking as far as judged documents were kept."""
+    depth = depth_of([measure])
+    listing = lists_of_hits([side.stored.hits], [query], depth)[query].runs[0]
+    if side.stored.hits is None:
+        return {"table": None, "lacking": "The store has no documents of this evaluation."}
+    if listing is None:
+        return {"table": None, "lacking": "The run does not answer this query."}
+    below = f"{len(listing.below or ())} relevant further down: " + ", ".join(
+        f"{name} at rank {rank}" for name, rank, *_ in (listing.below or ())[:5]
+    )
+    return {
+        "table": _listing_table(side.entry.name, listing),
+        "lacking": "",
+        "below": below if listing.below else "",
+        "length": listing.length,
+    }
+
+
+def _listing_table(name: str, listing: Listing) -> Table:
+    rows = list(
+        zip(
+            range(1, len(listing.documents) + 1),
+            listing.documents,
+            listing.grades,
+            listing.tied,
+            strict=True,
+        )
+    )
+    columns: list[Column[Any]] = [
+        Column(title="rank", kind="number", cell=lambda row: Cell(str(row[0]), row[0])),
+        Column(
+            title="document",
+            cell=lambda row: Cell("unjudged", tone="quiet") if row[1] is None else row[1],
+        ),
+        Column(
+            title="grade",
+            kind="number",
+            cell=lambda row: Cell("-") if row[2] is None else Cell(f"{row[2]:g}", row[2]),
+        ),
+    ]
+    if any(listing.tied):
+        columns.append(Column(title="tied", cell=lambda row: "tied" if row[3] else ""))
+    return Table.of(columns, rows, title=f"Ranking of {name}")

@@ -1,0 +1,1 @@
+"""Results where experiments are kept: MLflow and Weights & Biases."""

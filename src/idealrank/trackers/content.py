@@ -1,0 +1,315 @@
+"""Content for a tracker: numbers, settings, words and files.
+
+Names that every tracker takes, from texts of measures, which have signs that none of them does.
+"""
+
+import hashlib
+import io
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from idealrank._lazy import load_extra
+from idealrank._warnings import warn
+from idealrank.analysis.comparison import Comparison, Pair, intervals
+from idealrank.analysis.gate import Gated
+from idealrank.analysis.gate.series import ANCHOR
+from idealrank.conventions import Convention
+from idealrank.errors import MissingExtraError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.pages.report import report
+from idealrank.reports.table.records import delimited, evaluation_rows, json_report
+from idealrank.reports.views.comparison.comparison import comparison_json, comparison_rows
+from idealrank.reports.views.comparison.verdicts import mark_of_gate
+from idealrank.reports.views.gate.gate import gate_json, gate_text
+from idealrank.version import __version__
+
+# MLflow takes 250 letters, of which endings, prefixes and names of runs need their share
+_LONGEST = 120
+_HASHED = 8  # hexadecimal digits
+
+
+def metric_names(texts: Iterable[str]) -> dict[str, str]:
+    """Convert names of measures or runs to letters, digits and underscores, for MLflow and Weights
+    & Biases.
+
+    ``@`` becomes ``_at_``, ``+`` becomes ``_plus_``, and any other run of signs a single
+    underscore. A name that is already taken, or very long, ends with digits of a hash of its text,
+    so that no two texts share a name.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Texts that are logged together, in their order.
+
+    Returns
+    -------
+    dict of str to str
+        Names by text. Trackers store the reverse mapping next to the values, as the tag or setting
+        ``measures``.
+
+    Examples
+    --------
+    >>> metric_names(["nDCG@10", "nDCG(gain=exp2)@10", "P(rel=0.5)@5"])
+    {'nDCG@10': 'nDCG_at_10', 'nDCG(gain=exp2)@10': 'nDCG_gain_exp2_at_10', 'P(rel=0.5)@5': 'P_rel_0_5_at_5'}
+    >>> metric_names(["P+", "a-b", "a/b"])
+    {'P+': 'P_plus', 'a-b': 'a_b', 'a/b': 'a_b_c14cddc0'}
+    """  # noqa: E501
+    found: dict[str, str] = {}
+    for text in dict.fromkeys(texts):
+        name = _legal(text)
+        if len(name) > _LONGEST or name in found.values():
+            name = f"{name[:_LONGEST]}_{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:_HASHED]}"  # noqa: E501
+        found[text] = name
+    return found
+
+
+def _legal(text: str) -> str:
+    words = re.sub(r"[^A-Za-z0-9]+", "_", text.replace("@", "_at_").replace("+", "_plus_")).strip(
+        "_"
+    )
+    return words if words[:1].isalpha() else f"_{words}"
+
+
+Columns: TypeAlias = Mapping[str, Sequence[Any]]
+
+
+def columns_of(evaluations: Sequence[Evaluation]) -> Columns:
+    """Columns ``run``, ``query`` and one a measure; None where a query does not count or has no
+    value.
+    """
+    if not evaluations:
+        return {}
+    texts = dict.fromkeys(
+        str(measure) for evaluation in evaluations for measure in evaluation.measures
+    )
+    columns: dict[str, list[Any]] = {"run": [], "query": []} | {text: [] for text in texts}
+    for evaluation in evaluations:
+        columns["run"] += [evaluation.name] * len(evaluation.queries)
+        columns["query"] += evaluation.queries
+        for text in texts:
+            columns[text] += _values(evaluation, text)
+    return columns
+
+
+def _values(evaluation: Evaluation, text: str) -> Sequence[Any]:
+    if text in evaluation.texts:
+        return evaluation.texts[text]
+    measured = [str(measure) for measure in evaluation.measures]
+    if text not in measured:
+        return [None] * len(evaluation.queries)
+    place = measured.index(text)
+    pairs = zip(
+        evaluation.values[:, place].tolist(), evaluation.scored[:, place].tolist(), strict=True
+    )
+    return [value if scored and math.isfinite(value) else None for value, scored in pairs]
+
+
+def parquet(columns: Columns) -> bytes | None:
+    """The table as a Parquet file; None where pyarrow is not installed."""
+    try:
+        pyarrow, files = (
+            load_extra(module, "a table of queries", "arrow")
+            for module in ("pyarrow", "pyarrow.parquet")
+        )
+    except MissingExtraError:
+        return None
+    packed = io.BytesIO()
+    files.write_table(pyarrow.table(dict(columns)), packed, compression="zstd")
+    return packed.getvalue()
+
+
+Result: TypeAlias = Evaluation | Comparison | Gated
+
+# of more runs than that gives, the means are numbers of the tracker and the pairs are in a file
+_MOST_PAIRS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """Everything that is logged of one result."""
+
+    metrics: Mapping[str, float]  # Finite numbers by names that every tracker takes
+    settings: Mapping[str, str]  # How the numbers were made: convention, version, test
+    # What changes from result to result: names, verdicts, the way back from names to measures
+    words: Mapping[str, str]
+    files: Mapping[str, str | bytes]  # By name
+    columns: Columns = field(default_factory=dict)  # The per-query table; empty where there is none
+
+
+def content_of(
+    result: Result, evaluations: Sequence[Evaluation] = (), page: str | None = None
+) -> Content:
+    """Numbers, settings, words and files of a result."""
+    if isinstance(result, Evaluation):
+        found = _of_evaluation(result)
+    elif isinstance(result, Comparison):
+        found = _of_comparison(result, evaluations)
+    elif isinstance(result, Gated):
+        found = _of_gate(result, evaluations)
+    else:
+        raise OptionError(
+            f"found a result of type {type(result).__name__}, expected an Evaluation, a "
+            f"Comparison or a Gated"
+        )
+    shown = _page(result, evaluations) if page is None else page
+    return replace(found, files={**found.files, "report.html": shown}) if shown else found
+
+
+def _page(result: Result, evaluations: Sequence[Evaluation]) -> str:
+    """The report; empty, and said so, where what it takes is not installed."""
+    if not isinstance(result, Evaluation) and not evaluations:
+        return ""
+    try:
+        return report(result, evaluations=evaluations or None).html
+    except MissingExtraError as missing:
+        warn(f"logged without a report: {missing}")
+        return ""
+
+
+def _of_evaluation(evaluation: Evaluation) -> Content:
+    names = metric_names(map(str, evaluation.measures))
+    means = intervals(evaluation)
+    metrics: dict[str, float] = {names[text]: value for text, value in evaluation.mean().items()}
+    for text, one in means.items():
+        metrics |= {
+            f"{names[text]}_low": one.interval[0],
+            f"{names[text]}_high": one.interval[1],
+            f"{names[text]}_queries": one.n,
+        }
+    counts = evaluation.coverage.as_dict()
+    metrics |= {f"coverage_{name}": value for name, value in counts.items() if name != "by_measure"}
+    return Content(
+        metrics=_finite(metrics),
+        settings=_settings(evaluation.convention)
+        | {"measures_resolved": ", ".join(evaluation.provenance.measures)},
+        words={"run": evaluation.name, "measures": _way_back(names)},
+        files={
+            "evaluation.json": "".join(json_report([evaluation], intervals=[means])),
+            **_tables([evaluation]),
+        },
+        columns=columns_of([evaluation]),
+    )
+
+
+def _of_comparison(comparison: Comparison, evaluations: Sequence[Evaluation]) -> Content:
+    names, runs = metric_names(comparison.means), metric_names(comparison.names)
+    metrics: dict[str, float] = {}
+    for text, by_run in comparison.means.items():
+        for run, one in by_run.items():
+            name = f"{runs[run]}_{names[text]}"
+            metrics |= {
+                name: one.mean,
+                f"{name}_low": one.interval[0],
+                f"{name}_high": one.interval[1],
+            }
+    if len(comparison.pairs) <= _MOST_PAIRS:
+        for pair in comparison.pairs:
+            metrics |= _of_pair(
+                pair,
+                names,
+                "" if len(comparison.pairs) == 1 else f"{runs[pair.b]}_vs_{runs[pair.a]}_",
+            )
+    method = comparison.method
+    return Content(
+        metrics=_finite(metrics),
+        settings=_settings(comparison.convention)
+        | {"test": method.test, "correction": method.correction, "level": f"{method.level:g}"},
+        words={
+            "runs": _way_back(runs),
+            "measures": _way_back(names),
+            "verdicts": str(comparison)
+            if len(comparison.pairs) <= _MOST_PAIRS
+            else f"{len(comparison.pairs):,} pairs: comparison.csv",
+        },
+        files={
+            "comparison.json": "".join(comparison_json(comparison)),
+            "comparison.csv": "".join(delimited(comparison_rows(comparison))),
+            **_tables(evaluations),
+        },
+        columns=columns_of(evaluations),
+    )
+
+
+def _of_pair(pair: Pair, names: Mapping[str, str], before: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for text, row in pair.measures.items():
+        name = f"{before}{names[text]}_difference"
+        found |= {
+            name: row.difference,
+            f"{name}_low": row.interval[0],
+            f"{name}_high": row.interval[1],
+            f"{name}_p": row.p_corrected,
+        }
+        found |= {f"{name}_wins": row.wins, f"{name}_ties": row.ties, f"{name}_losses": row.losses}
+    return found
+
+
+def _of_gate(gated: Gated, evaluations: Sequence[Evaluation]) -> Content:
+    names = metric_names(check.measure for check in gated.checks)
+    baselines = metric_names(gated.baselines)
+    metrics: dict[str, float] = {"gate_passed": float(gated.passed)}
+    for check in gated.checks:
+        before = "" if len(gated.baselines) == 1 else f"vs_{baselines[check.baseline]}_"
+        if not check.baseline.endswith(ANCHOR):  # its mean is not that of the run alone
+            metrics[names[check.measure]] = check.mean_run
+        name = f"{before}{names[check.measure]}"
+        metrics |= {f"{name}_baseline": check.mean_baseline, f"{name}_difference": check.difference}
+        metrics |= {
+            f"{name}_difference_bound": check.bound,
+            f"{name}_difference_p": check.p_two_sided,
+        }
+        metrics |= {
+            f"{name}_difference_p_one_sided": check.p_corrected,
+            f"{name}_decides": float(check.decides),
+        }
+        if check.tipping is not None and check.tipping.significance is not None:
+            metrics[f"{name}_tipping"] = check.tipping.significance
+    return Content(
+        metrics=_finite(metrics),
+        settings=_settings(gated.convention) | {"gate_correction": gated.correction},
+        words={
+            "run": gated.run,
+            "baselines": _way_back(baselines),
+            "measures": _way_back(names),
+            "gate": mark_of_gate(gated).tracker,
+            "gate_outcome": gated.outcome,
+            "gate_reasons": "\n".join(gated.reasons) or "none",
+            **({} if gated.acceptance is None else {"gate_accepted": gated.acceptance.headline}),
+        },
+        files={"gate.json": gate_json(gated), "gate.txt": gate_text(gated), **_tables(evaluations)},
+        columns=columns_of(evaluations),
+    )
+
+
+def _settings(convention: Convention) -> dict[str, str]:
+    """The convention by its name, its fingerprint and each of its switches."""
+    switches = {f"convention_{name}": value for name, value in convention.switches().items()}
+    return {
+        "version": __version__,
+        "convention": convention.name,
+        "convention_fingerprint": convention.fingerprint,
+        **switches,
+    }
+
+
+def _way_back(names: Mapping[str, str]) -> str:
+    return json.dumps({name: text for text, name in names.items()})
+
+
+def _finite(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Drop infinite and missing values, which charts and stores of trackers cannot hold."""
+    return {name: float(value) for name, value in metrics.items() if math.isfinite(value)}
+
+
+def _tables(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
+    if not evaluations:
+        return {}
+    found: dict[str, str | bytes] = {
+        "per_query.csv": "".join(delimited(evaluation_rows(evaluations, per_query=True)))
+    }
+    packed = parquet(columns_of(evaluations))
+    return found if packed is None else found | {"per_query.parquet": packed}

@@ -1,0 +1,282 @@
+"""Losses over pairs of documents: RankNet, pairwise logistic, and the pairwise loss that linear
+NDCG is.
+"""
+
+import math
+from abc import abstractmethod
+from typing import Any, Literal, get_args
+
+from idealrank.errors import OptionError
+from idealrank.training.torch.list_loss import PAIRS_AT_ONCE, ListLoss, choice, count, positive
+from idealrank.training.torch.ndcg_loss import NDCGLoss
+from idealrank.training.torch.row_sums import row_sums
+from idealrank.training.torch.tensors import Batch, torch
+
+Log = Literal["natural", "binary"]
+PairReduction = Literal["mean", "sum", "none", "pair-mean"]
+
+
+class PairLoss(ListLoss):
+    """Base of the losses that are sums over pairs of documents of a list.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none", "pair-mean"}
+        Of the sums of the lists, as for all losses; or their total by the number of pairs in the
+        batch.
+    pairs_at_once : int
+        Pairs of documents in memory at a time.
+    """
+
+    def __init__(
+        self, *, reduction: PairReduction = "mean", pairs_at_once: int = PAIRS_AT_ONCE
+    ) -> None:
+        choice("reduction", reduction, get_args(PairReduction))
+        super().__init__(reduction="sum" if reduction == "pair-mean" else reduction)
+        self.reduction = reduction
+        self.pairs_at_once = count("pairs_at_once", pairs_at_once)
+
+    def values(self, batch: Batch) -> "tuple[torch.Tensor, torch.Tensor]":
+        """Sum over the pairs of each list."""
+        terms, pairs = self.parts(batch)
+        value = row_sums(batch.scores, terms, self.pairs_at_once)
+        if self.reduction == "pair-mean":
+            with torch.no_grad():
+                number = row_sums(
+                    batch.scores,
+                    lambda _, first, last: pairs(first, last).sum((1, 2)).to(value.dtype),
+                    self.pairs_at_once,
+                )
+            value = value / number.sum().clamp(min=1)
+        return value, torch.ones_like(value, dtype=torch.bool)
+
+    @abstractmethod
+    def parts(self, batch: Batch) -> tuple[Any, Any]:
+        """Terms of a range of rows, for `row_sums`; and weights of its pairs (first, last), 0 for a
+        pair that does not count.
+        """
+
+
+def above(batch: Batch, first: int, last: int) -> "torch.Tensor":
+    """True where the document of the row has the larger label of two, shape (lists, last - first,
+    width).
+    """
+    better = batch.labels[:, first:last, None] > batch.labels[:, None, :]
+    return better & batch.mask[:, first:last, None] & batch.mask[:, None, :]
+
+
+def differences(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
+    """Score of the row's document minus that of the column's, shape (lists, last - first,
+    width).
+    """
+    return scores[:, first:last, None] - scores[:, None, :]
+
+
+class RankNetLoss(PairLoss):
+    """Cross entropy of the better document of two.
+
+    ``sum over pairs y_i > y_j of log(1 + exp(-sigma (s_i - s_j)))``. With ``ties="half"``, pairs of
+    equal labels have the target 1/2, as in the paper, and pull their scores together; each of them
+    adds ``log(1 + exp(-sigma d)) + sigma d / 2``.
+
+    Parameters
+    ----------
+    sigma : float
+        Scale of score differences.
+    ties : {"ignore", "half"}
+        Pairs of equal labels.
+    log : {"natural", "binary"}
+        Base of the logarithm, e or 2.
+    **options
+        ``reduction`` and ``pairs_at_once``, as for `PairLoss`.
+
+    References
+    ----------
+    Burges et al. (2005), Learning to rank using gradient descent. ICML: cross entropy of pairs, and
+    its target for ties.
+
+    Examples
+    --------
+    >>> RankNetLoss()(torch.tensor([[0.0, 0.0, 5.0]]), torch.tensor([[1, 0, 0]]))
+    tensor(5.6999)
+    """
+
+    def __init__(
+        self,
+        *,
+        sigma: float = 1.0,
+        ties: Literal["ignore", "half"] = "ignore",
+        log: Log = "natural",
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self.sigma = positive("sigma", sigma)
+        self.ties = choice("ties", ties, ("ignore", "half"))
+        self.log = choice("log", log, get_args(Log))
+
+    def parts(self, batch: Batch) -> tuple[Any, Any]:
+        """Cross entropy of each pair."""
+        scale = 1 / math.log(2) if self.log == "binary" else 1.0
+
+        def pairs(first: int, last: int) -> "torch.Tensor":
+            return above(batch, first, last).to(batch.scores.dtype) + (
+                self._tied(batch, first, last) if self.ties == "half" else 0
+            )
+
+        def terms(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
+            apart = self.sigma * differences(scores, first, last)
+            total = torch.where(
+                above(batch, first, last),
+                torch.nn.functional.softplus(-apart),
+                torch.zeros_like(apart),
+            )
+            if self.ties == "half":
+                total = total + self._tied(batch, first, last) * (
+                    torch.nn.functional.softplus(-apart) + apart / 2
+                )
+            return scale * total.sum((1, 2))
+
+        return terms, pairs
+
+    def _tied(self, batch: Batch, first: int, last: int) -> "torch.Tensor":
+        """1/2 for a tied pair, which comes in two rows, so that it counts once."""
+        same = batch.labels[:, first:last, None] == batch.labels[:, None, :]
+        both = same & batch.mask[:, first:last, None] & batch.mask[:, None, :]
+        places = torch.arange(batch.mask.shape[-1], device=both.device)
+        return torch.where(both & (places[first:last, None] != places), 0.5, 0.0).to(
+            batch.scores.dtype
+        )
+
+
+class PairwiseLogisticLoss(PairLoss):
+    """Logistic loss of the pairs with different labels, by the difference of the labels if asked
+    for.
+
+    ``sum over pairs y_i > y_j of w_ij log(1 + exp(-(s_i - s_j) / temperature))``, with ``w = 1`` or
+    ``w = y_i - y_j``.
+
+    Parameters
+    ----------
+    temperature : float
+        In units of the scores.
+    weights : {"one", "label-difference"}
+        Weight of a pair; ``pair-mean`` divides by their sum.
+    **options
+        ``reduction`` and ``pairs_at_once``, as for `PairLoss`.
+
+    References
+    ----------
+    Burges et al. (2005), Learning to rank using gradient descent. ICML; in the form of Rax and of
+    TF-Ranking (Pasumarthi et al. 2019, KDD).
+
+    Examples
+    --------
+    >>> PairwiseLogisticLoss(reduction="pair-mean")(
+    ...     torch.tensor([[0.0, 0.0]]), torch.tensor([[1, 0]])
+    ... )
+    tensor(0.6931)
+    """
+
+    def __init__(
+        self,
+        *,
+        temperature: float = 1.0,
+        weights: Literal["one", "label-difference"] = "one",
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self.temperature = positive("temperature", temperature)
+        self.weights = choice("weights", weights, ("one", "label-difference"))
+
+    def parts(self, batch: Batch) -> tuple[Any, Any]:
+        """Logistic loss of each pair."""
+
+        def pairs(first: int, last: int) -> "torch.Tensor":
+            weight = above(batch, first, last).to(batch.scores.dtype)
+            return (
+                weight if self.weights == "one" else weight * differences(batch.labels, first, last)
+            )
+
+        def terms(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
+            lost = torch.nn.functional.softplus(
+                -differences(scores, first, last) / self.temperature
+            )
+            return (pairs(first, last) * lost).sum((1, 2))
+
+        return terms, pairs
+
+
+class LinearNDCGLoss(NDCGLoss):
+    """1 - NDCG with the discount n - rank, which is a weighted pairwise loss exactly.
+
+    ``ideal DCG - DCG = sum over pairs g_i > g_j of (g_i - g_j) [s_i < s_j]``, with 1/2 for equal
+    scores; the step becomes
+
+    * ``sigmoid``: ``1 / (1 + exp((s_i - s_j) / temperature))``, which tends to the step as the
+      temperature falls, ties included,
+    * ``logistic``: ``log2(1 + exp(-(s_i - s_j) / temperature))``, convex and never below the step,
+    * ``hinge``: ``max(0, 1 - (s_i - s_j) / temperature)``, convex and never below the step.
+
+    Parameters
+    ----------
+    temperature : float
+        In units of the scores.
+    step : {"sigmoid", "logistic", "hinge"}
+        Function in place of the step.
+    pairs_at_once : int
+        Pairs of documents in memory at a time.
+    **options
+        ``gain``, ``no_relevant``, ``convention`` and ``reduction``, as for `NDCGLoss`. There is no
+        cutoff: the identity holds for whole lists.
+
+    References
+    ----------
+    Jin and Geng (2011), the pairwise loss of linear NDCG; ECML/PKDD Discovery Challenge 2010 for
+    the discount.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> labels, scores = torch.tensor([[0, 2, 1]]), torch.tensor([[3.0, 2.0, 2.0]])
+    >>> (
+    ...     1 - ir.ndcg(labels, scores, discount="linear"),
+    ...     LinearNDCGLoss(temperature=0.01)(scores, labels),
+    ... )
+    (array([0.7]), tensor(0.7000))
+    """
+
+    def __init__(
+        self,
+        *,
+        temperature: float = 1.0,
+        step: Literal["sigmoid", "logistic", "hinge"] = "sigmoid",
+        pairs_at_once: int = PAIRS_AT_ONCE,
+        **options: Any,
+    ) -> None:
+        for fixed in {"cutoff", "discount"} & options.keys():
+            raise OptionError(
+                f"{fixed}={options[fixed]!r}: expected no {fixed}; the loss is of whole lists "
+                f"under the discount n - rank"
+            )
+        super().__init__(discount="linear", **options)
+        self.temperature = positive("temperature", temperature)
+        self.step = choice("step", step, ("sigmoid", "logistic", "hinge"))
+        self.pairs_at_once = count("pairs_at_once", pairs_at_once)
+
+    def dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
+        """Ideal DCG less the pairwise loss."""
+
+        def terms(scores: "torch.Tensor", first: int, last: int) -> "torch.Tensor":
+            lead = differences(gains, first, last).clamp(min=0)
+            both = batch.mask[:, first:last, None] & batch.mask[:, None, :]
+            wrong = self._wrong(differences(scores, first, last) / self.temperature)
+            return torch.where(both, lead * wrong, torch.zeros_like(lead)).sum((1, 2))
+
+        return self.ideal(gains, weights) - row_sums(batch.scores, terms, self.pairs_at_once)
+
+    def _wrong(self, apart: "torch.Tensor") -> "torch.Tensor":
+        if self.step == "sigmoid":
+            return torch.sigmoid(-apart)
+        if self.step == "hinge":
+            return (1 - apart).clamp(min=0)
+        return torch.nn.functional.softplus(-apart) / math.log(2)

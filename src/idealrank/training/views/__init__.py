@@ -1,0 +1,1 @@
+"""Tables and learning curves of trained models."""

@@ -1,0 +1,115 @@
+"""Learning curves as a page of its own: a panel a measure, a line a part of the data, the round
+that is kept. No script and no network.
+"""
+
+import html
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+from idealrank.pages.figures.theme import DARK, FONT, LIGHT
+
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 640, 220, 58, 14, 34, 96
+_DASHES = {"train": "5 4", "valid": ""}
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Learning curves</title>
+<style>
+:root {{ color-scheme: light dark; {light} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}
+body {{ font-family: {font}; color: var(--ink); background: var(--paper); margin: 2rem auto; max-width: 44rem; padding: 0 1rem; }}
+h2 {{ font-size: 1rem; margin: 2rem 0 .5rem; }}
+svg {{ max-width: 100%; height: auto; font-size: 11.5px; }}
+svg text {{ fill: var(--quiet); }}
+.train {{ stroke: var(--run); fill: none; stroke-width: 1.6; }}
+.valid, .test {{ stroke: var(--accent); fill: none; stroke-width: 2; }}
+.grid {{ stroke: var(--line); }}
+.kept {{ stroke: var(--worse); stroke-dasharray: 2 3; }}
+</style>
+</head>
+<body>
+<main>
+<h1>Learning curves</h1>
+<p>{said}</p>
+{panels}
+</main>
+</body>
+</html>
+"""  # noqa: E501
+
+
+def learning_page(curves: Mapping[str, Mapping[str, Sequence[float]]], best: int) -> str:
+    """The page."""
+    measures = list(dict.fromkeys(chain.from_iterable(curves.values())))
+    colours = [
+        " ".join(f"--{name}: {value};" for name, value in theme.items()) for theme in (LIGHT, DARK)
+    ]
+    said = f"The model keeps round {best}. A value on the training set is no result."
+    panels = "\n".join(
+        _panel(measure, {part: of[measure] for part, of in curves.items() if of.get(measure)}, best)
+        for measure in measures
+    )
+    return _PAGE.format(light=colours[0], dark=colours[1], font=FONT, said=said, panels=panels)
+
+
+def _panel(measure: str, lines: Mapping[str, Sequence[float]], best: int) -> str:
+    values = list(chain.from_iterable(lines.values()))
+    low, high = min(values), max(values)
+    margin = (high - low) * 0.06 or 0.01
+    low, high, rounds = low - margin, high + margin, max(map(len, lines.values()))
+
+    def across(number: float) -> float:
+        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * (number - 1) / max(rounds - 1, 1)
+
+    def up(value: float) -> float:
+        return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * (value - low) / (high - low)
+
+    drawn = [
+        f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{up(at):.1f}" '
+        f'y2="{up(at):.1f}"/>'
+        f'<text x="{_LEFT - 8}" y="{up(at) + 4:.1f}" text-anchor="end">{at:.3f}</text>'
+        for at in (low + margin, (low + high) / 2, high - margin)
+    ]
+    drawn += [
+        f'<text x="{across(at):.1f}" y="{_HEIGHT - 12}" text-anchor="middle">{at}</text>'
+        for at in dict.fromkeys((1, best, rounds))
+    ]
+    drawn.append(
+        f'<line class="kept" x1="{across(best):.1f}" x2="{across(best):.1f}" y1="{_TOP}" '
+        f'y2="{_HEIGHT - _BOTTOM}"/>'
+    )
+    ends = _spread({part: up(line[-1]) for part, line in lines.items()})
+    for part, line in lines.items():
+        points = " ".join(
+            f"{across(number):.1f},{up(value):.1f}" for number, value in enumerate(line, 1)
+        )
+        drawn.append(
+            f'<polyline class="{html.escape(part)}" '
+            f'stroke-dasharray="{_DASHES.get(part, "2 2")}" points="{points}"/>'
+        )
+        drawn.append(
+            f'<text x="{across(len(line)) + 6:.1f}" '
+            f'y="{ends[part] + 4:.1f}">{html.escape(part)} {line[-1]:.4f}</text>'
+        )
+    last = "; ".join(
+        f"{part} {line[min(best, len(line)) - 1]:.4f} at round {best}"
+        for part, line in lines.items()
+    )
+    title = html.escape(measure)
+    return (
+        f'<h2>{title}</h2>\n<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+        f'aria-label="{title} by round: {html.escape(last)}">' + "".join(drawn) + "</svg>"
+    )
+
+
+def _spread(places: Mapping[str, float]) -> dict[str, float]:
+    """Heights of labels, moved apart where they would meet."""
+    found: dict[str, float] = {}
+    above = float("-inf")
+    for part, place in sorted(places.items(), key=lambda one: one[1]):
+        above = found[part] = max(place, above + 13)
+    return found
