@@ -439,10 +439,21 @@ class Database:
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of a question."""
         self._refuse_children()
+        given = [column_text(one) for one in parameters]
+        deadline = time.monotonic() + _PATIENCE
         with self._speaking():
-            return self._connection.execute(
-                sql, [column_text(one) for one in parameters]
-            ).fetchall()
+            while True:
+                try:
+                    return self._connection.execute(sql, given).fetchall()
+                except sqlite3.OperationalError as error:
+                    # A writer that renews the log leaves its index unfinished for a moment. Who may
+                    # write would finish it; who may only read waits. A question that changes
+                    # something is refused at once.
+                    waits = self.read_only and sql.lstrip()[:6].upper() in ("SELECT", "PRAGMA")
+                    moment = waits and any(words in str(error) for words in _FOR_A_MOMENT)
+                    if not moment or time.monotonic() > deadline:
+                        raise
+                time.sleep(_PAUSE)
 
     @contextmanager
     def looking(self) -> Iterator[None]:
