@@ -74,7 +74,7 @@ class PartitionPlan:
         name: str = "run",
         max_documents: int | None = None,
     ) -> "PartitionPlan":
-        """PartitionPlan an evaluation."""
+        """Plan an evaluation in parts; measures whose values are texts are refused."""
         asked = parse_measures(default_measures() if measures is None else measures)
         for measure in asked:
             measure.check_tables(())

@@ -526,24 +526,31 @@ class NDCG(_Discounted):
             or judged.rectangle is not None
         ):
             return None
+        # The ideal list has the gains in falling order. `count` further documents of one gain push
+        # down all that gain less, and leave in place all that gain as much or more: the new ideal
+        # is the sum of three parts, for each count, without sorting anything again.
         grades = judged.ideal
         gains = self._gain(grades.grade)
         if not self._gain.rising:
             gains = sort_by_query(grades.query, gains, judged.n_queries)
         top = grades.rank <= cutoff
-        # of the lists; zeros follow, which a loss precedes
+        # Documents beyond the longest list of grades gain nothing and need no column, unless some
+        # gain is below 0: the zeros of ungraded documents then come before it.
         longest = cutoff if (gain < 0).any() else int(grades.rank[top].max(initial=0))
         widths = [summed_width(max(cutoff - count, 0), longest) for count in range(most + 1)]
         width, reach = max(widths), min(cutoff, max(widths) + most)
         best = np.zeros((judged.n_queries, width))
         best[grades.query[top], grades.rank[top] - 1] = gains[top]
         weights = self._discount.at(np.arange(1, reach + 1), np.zeros(reach, np.int64))
+        # Ties stay above: which of two equal gains comes first does not change the sum.
         above = best >= gain[:, None]
         kept = (best * above * weights[:width])[:, : widths[0]].sum(axis=1)
         pushed, place = np.where(above, 0.0, best), above.sum(axis=1)
+        # The inserted stand at the ranks place + 1 to place + count: a difference of running sums.
         summed_weights = np.concatenate(([0.0], np.cumsum(weights)))
         found = np.empty((judged.n_queries, most + 1))
         for count, cut in enumerate(widths):
+            # What is pushed beyond the cutoff is lost, which the width of this count says.
             within = summed_weights[np.minimum(place + count, reach)] - summed_weights[place]
             lower = (pushed[:, :cut] * weights[count : count + cut]).sum(axis=1)
             found[:, count] = kept + gain * within + lower

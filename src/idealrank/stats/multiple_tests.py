@@ -528,6 +528,9 @@ class _Tests(NamedTuple):
         """Largest statistic of each draw, of differences from the null and of those from their
         mean, shape (draws, 2).
         """
+        # Every draw flips the same queries in all tests at once, which keeps how the tests depend
+        # on each other; the largest statistic of a draw then is one value of the law that the
+        # largest of all has under the null. Tests without a difference have no statistic.
         used = np.flatnonzero(self.differ) if self.differ.any() else np.arange(self.root.size)
         root, centres = self.root[used], self.centres.of_columns(used)
         n_weights = centres.weights.shape[1]
@@ -535,6 +538,8 @@ class _Tests(NamedTuple):
         total = columns.sum(axis=0)
 
         def largest(parts: Iterator[Part]) -> FloatArray:
+            # Sums come in parts of columns: first those of the weights, then those of the tests. A
+            # part may hold some of both, and the statistics wait until all weights are there.
             best, weights = None, np.empty((0, n_weights))
             for part, sums in parts:
                 flipped = np.subtract(total[part], np.multiply(sums, 2, out=sums), out=sums)
@@ -607,6 +612,9 @@ class _Tests(NamedTuple):
 
     def _shifts(self, critical: float) -> tuple[FloatArray, FloatArray]:
         """``(T - shift W)^2 <= c^2 sum (t_i - shift w_i)^2``, a quadratic inequality."""
+        # Solved for the shift: square * s^2 - 2 middle * s + constant <= 0. With square > 0 the
+        # solutions are one interval between the roots; else, with few queries, everything but an
+        # interval, of which the side that the test found is kept.
         whole_line = np.full(self.root.size, np.inf)
         if not np.isfinite(critical):
             return -whole_line, whole_line

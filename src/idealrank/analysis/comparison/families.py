@@ -122,6 +122,10 @@ def corrected(
     p = [one.p for one in found]
     adjusted = adjust(p).tolist() if name == "holm" else [min(1.0, n * value) for value in p]
     if name == "holm":
+        # Strassburger and Bretz (2008), Compatible simultaneous lower confidence bounds for the
+        # Holm procedure: while some hypothesis is not rejected, a rejected one has an interval that
+        # ends at 0, and the others have Bonferroni's. Longer steps would not hold the level for all
+        # at once: what Holm's later tests gain in power they pay with the ends of the earlier ones.
         found = [
             _ending_at_zero(one, value <= plan.alpha)
             for one, value in zip(found, adjusted, strict=True)

@@ -277,6 +277,8 @@ class _Path(NamedTuple):
         once.
         """
         start = differences - question.null
+        # Where values are sums over documents, the differences are d + s * w in the share s. Mean
+        # and variance along that line follow from three of each, and the share is a root: no steps.
         if linear:
             whole = moved(1.0)
             found = student_mean(np.column_stack((start, whole, start + whole)), design)
@@ -285,7 +287,8 @@ class _Path(NamedTuple):
         found = student_mean(
             np.column_stack([start + moved(share) for share in shares.tolist()]), design
         )
-        # significant with the other sign is not significant still
+        # With the other sign a difference may be significant again, but it is not so still: times
+        # the first sign, one crossing of 0 is looked for.
         lead = found.mean * np.sign(found.mean[0])
         if math.isinf(question.critical):  # nothing is significant, even without a variance
             return cls(0.0, _first_fall(shares, lead))
@@ -296,6 +299,8 @@ class _Path(NamedTuple):
     @classmethod
     def _of_line(cls, mean: FloatArray, variance: FloatArray, critical: float) -> "_Path":
         """Of ``(m + s k)^2 = c^2 (v + 2 s u + s^2 w)``, the smallest share s."""
+        # Var(d + s w) = v + 2 s u + s^2 w, where u is the covariance: the variance of d + w less
+        # both of theirs is twice it.
         m, k = float(mean[0]), float(mean[1])
         v, w = float(variance[0]), float(variance[1])
         u = (float(variance[2]) - v - w) / 2
@@ -308,10 +313,14 @@ class _Path(NamedTuple):
         if a == 0:
             roots = [-c / (2 * b)] if b else []
         elif discriminant >= 0:
+            # Of both roots the larger one is computed, and the other from their product: no
+            # difference of nearly equal numbers.
             q = -(b + math.copysign(math.sqrt(discriminant), b))
             roots = [q / a, *([c / q] if q else [])]
         within = [root for root in (*roots, sign) if root is not None and 0 < root <= 1]
-        # without spread all of them are one, but for rounding
+        # The squared equation also has the share at which the other sign becomes significant; it is
+        # beyond the one where the sign turns, so the smallest is meant. Without spread all of them
+        # are one, but for rounding.
         return cls(min(within, default=None), sign)
 
 

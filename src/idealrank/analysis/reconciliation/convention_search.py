@@ -85,6 +85,10 @@ class Assembly:
             self._current, hit.measure
         )
         changed = hit.candidate.convention.name not in PRESETS
+        # The first hit is taken for the truth, so explanations that need a coincidence come last.
+        # Plainness precedes distance: with a few digits printed, some switch always comes nearer
+        # than a tool that people use. The rounding keeps two distances that differ by noise of the
+        # sums from deciding before the number of switches does.
         return (
             hit.fit == "single precision",
             hit.reading == "one minus",

@@ -50,7 +50,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmRule(ABC):
-    """AlarmRule of an alarm."""
+    """A reading of each round, and how many of its signals open an alarm."""
 
     name: str  # Unique in its monitor
     # The alarm opens if so many of the last so many rounds signal

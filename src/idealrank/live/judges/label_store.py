@@ -132,7 +132,7 @@ class LabelPlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RaterAnswer:
-    """RaterAnswer of one person to one pair."""
+    """Answer of one person to one pair."""
 
     pair: int  # Number of the pair
     rater: str  # Name of the person
