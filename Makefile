@@ -26,7 +26,7 @@ GROUP       := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-live test test-slow test-all check format test-peers test-peers-clicks test-services test-cluster bench docs gallery fuzz wheel demo-rebuild clean
+.PHONY: help demo demo-live test test-docs test-slow test-all check format test-peers test-peers-clicks test-services test-cluster bench docs gallery fuzz wheel demo-rebuild clean
 
 help: ## print the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1@\2/p' Makefile | awk -F@ '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -52,10 +52,13 @@ demo-live: $(VENV)/.installed $(VENV)/.group-test ## watch an index that can be 
 
 # Compiled code is kept between runs, whatever the environment says: hundreds of tests start a process that loads the library, and
 # pytest rewrites the assertions of every module of ours. Without it a run takes almost twice the time.
-test test-slow test-all: export PYTHONDONTWRITEBYTECODE =
+test test-docs test-slow test-all: export PYTHONDONTWRITEBYTECODE =
 
-test: $(VENV)/.installed $(VENV)/.group-test ## the default test suite, documentation included
+test: $(VENV)/.installed $(VENV)/.group-test ## the default test suite
 	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal $(ARGS)
+
+test-docs: $(VENV)/.installed $(VENV)/.group-test ## every page of the documentation, and the tests of experiments, benchmarks and fuzzers
+	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal -m "docs and not slow and not peers and not service" $(ARGS)
 
 test-slow: $(VENV)/.installed $(VENV)/.group-test ## long simulations, hostile input, killed writers; and every Hypothesis test with more examples
 	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal -m "(slow or hypothesis) and not peers and not service" --hypothesis-profile=full $(ARGS)

@@ -27,8 +27,8 @@ from idealrank.live.judges.judge_answers import Scale  # noqa: E402
 from idealrank.live.judges.label_store import LabelPlan, LabelStore  # noqa: E402
 from idealrank.live.web.label_pages import Labelling, label_application  # noqa: E402
 from idealrank.store.web.guard import Guard  # noqa: E402
-from tests.unit import serve_samples  # noqa: E402  (the path above comes first)
-from tests.unit.test_serve_canaries import watched  # noqa: E402
+from tests.store import serve_samples  # noqa: E402  (the path above comes first)
+from tests.store.test_serve_canaries import watched  # noqa: E402
 from tests.web import browsing, pages, serving  # noqa: E402
 
 if TYPE_CHECKING:

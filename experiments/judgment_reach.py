@@ -43,8 +43,8 @@ but for labels of one side: one run
 Tests      Paired t, two-sided, alpha 0.05. Wrong      A verdict against the sign of the true
 difference; where that is 0, any verdict. Library    `compare` decides one pair at a time, by
 `idealrank.analysis.comparison.tipping`: too slow for the pairs drawn here. The
-           rule below works on arrays; `tests/unit/test_experiment_reach.py` holds both to the same
-           verdicts, rates and limits.
+           rule below works on arrays; `tests/scripts/test_experiment_reach.py` holds both to
+           the same verdicts, rates and limits.
 Choice     The fourth root and the test of gaps were chosen on seeds 101 to 606; the tables are of
 seed 33. Time       About six minutes of one core.
 """

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 # runs pytest in pytest, for tests of the plug-in; only the top folder may ask for it
-pytest_plugins = ["pytester"]
+pytest_plugins = ["pytester", "tests.cli.fixtures", "tests.processor_time"]
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -66,6 +66,9 @@ def pytest_collection_finish() -> None:
 # nothing left take tests from the end.
 FIRST = ("tests/web/", "tests/test_architecture", "tests/docs/test_english.py")
 
+# Experiments, benchmarks, fuzzers and examples: `make test-docs` runs their tests.
+SCRIPTS = "tests/scripts/"
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -78,6 +81,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             len(FIRST),
         )
     )
+    for item in items:
+        if item.nodeid.startswith(SCRIPTS):
+            item.add_marker(pytest.mark.docs)
     _leave_to_the_slow_ones(items)
 
 

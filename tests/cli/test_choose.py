@@ -16,7 +16,7 @@ import idealrank as ir
 from idealrank._installation import install_command
 from idealrank.pages.figures.tuning import choice_spec
 from tests.cli.terminal import Said, check_snapshot
-from tests.unit.test_tuning import GOOD, collection
+from tests.core.test_tuning import GOOD, collection
 
 Say = Callable[..., Said]
 

@@ -55,6 +55,7 @@ def test_a_series_that_is_over_gives_way_to_the_next_one(gate: Gate, folder: Pat
     )
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_an_engine_with_noise_and_no_change_is_never_closed_in_fifty_commits(
     gate: Gate, folder: Path, seed: int

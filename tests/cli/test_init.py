@@ -148,6 +148,7 @@ def run_workflow(folder: Path) -> int:
     return 0
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(("worse", "code"), [(False, 0), (True, 1)])
 def test_the_workflow_runs_the_search_and_the_gate(
     say: Say, project: Path, worse: bool, code: int

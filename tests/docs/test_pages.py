@@ -28,6 +28,8 @@ LONG = {
     "which-test.md",
     "your-own-measure.md",
 }
+# What a newcomer meets first runs in every run; the others in `make test-docs`.
+FIRST_MET = {"README.md", "compare.md", "input.md", "tutorial.md"}
 OF_PEERS = {"pytorch-losses.md"}  # they need what `make test-peers` installs
 PAGES = sorted(path for folder in FOLDERS for path in folder if "site" not in path.parts)
 
@@ -35,7 +37,9 @@ PAGES = sorted(path for folder in FOLDERS for path in folder if "site" not in pa
 def _marks(page: Path) -> list[pytest.MarkDecorator]:
     if page.name in OF_PEERS:
         return [pytest.mark.peers]
-    return [pytest.mark.slow] if {page.name, page.parent.name} & LONG else []
+    if {page.name, page.parent.name} & LONG:
+        return [pytest.mark.slow]
+    return [] if page.name in FIRST_MET else [pytest.mark.docs]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Prints what statsmodels and pingouin say of corrections, power, HSD and variance components.
 
 The numbers stand as constants in
-tests/unit/test_stats_{multiple,power,generalisability,replicates}.py. Run it from the root of the
+tests/core/test_stats_{multiple,power,generalisability,replicates}.py. Run it from the root of the
 repository, in an environment of its own: `pip install statsmodels==0.15.0 pingouin==0.7.0
 hypothesis pytest`, and this package.
 """
@@ -16,11 +16,11 @@ from statsmodels.formula.api import mixedlm, ols
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
-from tests.unit.test_stats_generalisability import BRENNAN, CROSSED, NESTED
-from tests.unit.test_stats_multiple import GRAFTS, P
-from tests.unit.test_stats_power import EFFECTS, POWERS, SIZES
-from tests.unit.test_stats_replicates import CROSSED as DIFFERENCES
-from tests.unit.test_stats_replicates import A, B
+from tests.core.test_stats_generalisability import BRENNAN, CROSSED, NESTED
+from tests.core.test_stats_multiple import GRAFTS, P
+from tests.core.test_stats_power import EFFECTS, POWERS, SIZES
+from tests.core.test_stats_replicates import CROSSED as DIFFERENCES
+from tests.core.test_stats_replicates import A, B
 
 
 def rows(table, names):

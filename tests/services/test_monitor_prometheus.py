@@ -26,7 +26,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tests.unit.live_fakes import send, service
+from tests.live.live_fakes import send, service
 
 pytestmark = pytest.mark.service
 DEPLOY = ROOT / "deploy"
@@ -67,7 +67,7 @@ def test_amtool_accepts_the_configuration() -> None:
 def test_promtool_accepts_the_metrics(tmp_path: Path) -> None:
     import idealrank as ir
     from idealrank.live.alerts.round_metrics import metrics_text
-    from tests.unit.canary_samples import filled
+    from tests.live.canary_samples import filled
 
     with ir.Store.open(tmp_path) as store:
         filled(store)

@@ -12,8 +12,8 @@ import pytest
 from idealrank.store import Store
 from idealrank.store.web.guard import Guard
 from idealrank.store.web.openapi import PATH
-from tests.unit.canary_samples import filled
-from tests.unit.serve_samples import example_store
+from tests.live.canary_samples import filled
+from tests.store.serve_samples import example_store
 from tests.web.serving import server
 
 pytestmark = pytest.mark.service

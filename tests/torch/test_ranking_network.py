@@ -25,7 +25,7 @@ from idealrank.training.torch import LambdaLoss, RankingNetwork, SoftmaxLoss
 from idealrank.training.torch.ranking_network import fit_network
 from idealrank.training.training_checks import check_parts
 from idealrank.training.training_folder import TrainedSystem, read_parts, train
-from tests.cli.test_train import rows
+from tests.training.test_train import rows
 
 pytestmark = pytest.mark.peers
 

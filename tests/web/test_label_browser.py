@@ -26,7 +26,7 @@ from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.label_store import LabelPlan, LabelStore
 from idealrank.live.web.label_pages import Labelling, label_application
 from idealrank.store.web.guard import Guard
-from tests.unit.serve_samples import HOSTILE
+from tests.store.serve_samples import HOSTILE
 from tests.web.browsing import PATIENCE, PHONE, axe, expect, shot, sideways
 from tests.web.serving import Served, serving, window
 

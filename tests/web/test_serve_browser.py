@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from idealrank.store.web.guard import Guard
-from tests.unit.serve_samples import HOSTILE, example_store
+from tests.store.serve_samples import HOSTILE, example_store
 from tests.web.browsing import PHONE, axe, shot, sideways
 from tests.web.serving import Served, server, window
 
