@@ -19,7 +19,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 _SHOWN = 25
 _BROWSER = "tests/web"  # not everywhere is one
-_EVERY = 50  # tests
+_EVERY = 100  # tests
 _PIECE = 0.0026  # seconds that the piece of work takes on the processor of the budget
 _SPENT = pytest.StashKey[Counter[str]]()
 _PACES = pytest.StashKey[list[float]]()
@@ -42,7 +42,7 @@ def spent() -> float:
 def pace() -> float:
     """Seconds of this processor for a second of the budget, just now."""
     start = time.process_time()
-    table = {str(number): number * number for number in range(10_000)}
+    table = {str(number): number * number for number in range(60_000)}
     sum(len(key) + value % 7 for key, value in table.items())
     return (time.process_time() - start) / _PIECE
 

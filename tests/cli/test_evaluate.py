@@ -412,7 +412,7 @@ def test_a_device_is_written_to_and_not_replaced(say: Say) -> None:
 def test_the_file_behind_an_open_stream_is_written_to_and_not_replaced(
     work: str, tmp_path: Path
 ) -> None:
-    command = f"{sys.executable} -m idealrank {work} /dev/stdout"
+    command = f"{shlex.quote(sys.executable)} -m idealrank {work} /dev/stdout"
     for sink in (f"> {tmp_path}/all.txt", f"| cat > {tmp_path}/all.txt"):
         subprocess.run(
             f"(echo first; {command}; echo last) {sink}",

@@ -3,6 +3,7 @@ or close by a full disk.
 """
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -59,7 +60,7 @@ def ended(folder: Path, command: str, *redirections: str) -> tuple[int, str, str
     """Exit code and both streams, as bash redirects them."""
     with dead_pipe() as dead:
         words = " ".join(redirections).replace("dead", f"&{dead}")
-        script = f"exec {sys.executable} -m idealrank {command} {words}"
+        script = f"exec {shlex.quote(sys.executable)} -m idealrank {command} {words}"
         done = subprocess.run(
             ["bash", "-c", script],
             cwd=folder,

@@ -2,6 +2,7 @@
 a fault of idealrank.
 """
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,10 +19,12 @@ from tests.cli.terminal import DATA, Said, idealrank
 
 Say = Callable[..., Said]
 QRELS, BM25, NEURAL = (str(DATA / name) for name in ("qrels.txt", "bm25.run", "neural.run"))
+QRELS_TYPED, BM25_TYPED, NEURAL_TYPED = map(shlex.quote, (QRELS, BM25, NEURAL))
+PYTHON = shlex.quote(sys.executable)
 
 
 def refused(say: Say, folder: Path, command: str, words: str) -> None:
-    said = say(*command.split(), cwd=folder)
+    said = say(*shlex.split(command), cwd=folder)
     assert (said.code, "Traceback" in said.err) == (2, False), said.err
     assert words in said.err + said.out
 
@@ -68,7 +71,7 @@ def test_column_names_that_are_not_utf_8(say: Say, tmp_path: Path, name: str) ->
     refused(
         say,
         tmp_path,
-        f"evaluate {name} {BM25}",
+        f"evaluate {name} {BM25_TYPED}",
         f"{name}: found column names that are not UTF-8, expected UTF-8",
     )
     refused(say, tmp_path, f"validate {name}", "found column names that are not UTF-8")
@@ -79,9 +82,14 @@ def test_links_that_lead_round_in_a_circle(say: Say, tmp_path: Path) -> None:
     (tmp_path / "loop.html").symlink_to("loop.html")
     words = "found a circle of links, expected a folder"
     for command in ("-o loop", "--store loop", "-o loop --report loop.html", "--report loop.html"):
-        refused(say, tmp_path, f"evaluate {QRELS} {BM25} {command}", words)
-    refused(say, tmp_path, f"gate {QRELS} {BM25} --baseline {NEURAL} --junit loop", words)
-    refused(say, tmp_path, f"evaluate loop {BM25}", "loop: cannot be read")
+        refused(say, tmp_path, f"evaluate {QRELS_TYPED} {BM25_TYPED} {command}", words)
+    refused(
+        say,
+        tmp_path,
+        f"gate {QRELS_TYPED} {BM25_TYPED} --baseline {NEURAL_TYPED} --junit loop",
+        words,
+    )
+    refused(say, tmp_path, f"evaluate loop {BM25_TYPED}", "loop: cannot be read")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +122,7 @@ def test_a_policy_file_that_cannot_be_read(say: Say, tmp_path: Path, text: str) 
     refused(
         say,
         tmp_path,
-        f"gate {QRELS} {BM25} --baseline {NEURAL}",
+        f"gate {QRELS_TYPED} {BM25_TYPED} --baseline {NEURAL_TYPED}",
         "pyproject.toml: found a file that is not TOML",
     )
 
@@ -127,12 +135,22 @@ def test_names_that_have_no_utf_8_form(say: Say, tmp_path: Path) -> None:
         "sql \udcff --store results",
         "sql: found '\\udcff', text that has no UTF-8 form",
     )
-    refused(say, tmp_path, f"evaluate {'x' * 5000} {BM25}", "cannot be read: File name too long")
-    refused(say, tmp_path, f"evaluate \ud800 {BM25}", "found half a surrogate pair in a path")
     refused(
         say,
         tmp_path,
-        f"explain {QRELS} {BM25} --query \ud800",
+        f"evaluate {'x' * 5000} {BM25_TYPED}",
+        "cannot be read: File name too long",
+    )
+    refused(
+        say,
+        tmp_path,
+        f"evaluate \ud800 {BM25_TYPED}",
+        "found half a surrogate pair in a path",
+    )
+    refused(
+        say,
+        tmp_path,
+        f"explain {QRELS_TYPED} {BM25_TYPED} --query \ud800",
         "found in neither the judgments nor the run",
     )
 
@@ -178,8 +196,8 @@ def test_a_system_without_memory_or_threads_is_said_in_a_line(
 def test_a_library_that_does_not_fit_is_not_said_to_be_missing(tmp_path: Path) -> None:
     """The drawing library is installed; under a tight limit it cannot be mapped."""
     command = (
-        f"ulimit -c 0; ulimit -v 300000; exec {sys.executable} -m idealrank evaluate {QRELS} "
-        f"{BM25} --report {tmp_path}/a.html"
+        f"ulimit -c 0; ulimit -v 300000; exec {PYTHON} -m idealrank evaluate {QRELS_TYPED} "
+        f"{BM25_TYPED} --report {tmp_path}/a.html"
     )
     ended = subprocess.run(
         ["bash", "-c", command],
@@ -203,8 +221,8 @@ def test_a_drawing_library_without_room_is_found_out_before_the_work(
     signal.
     """
     command = (
-        f"ulimit -c 0; ulimit -v 4000000; exec {sys.executable} -m idealrank compare {QRELS} "
-        f"{BM25} {NEURAL} {option} {tmp_path}/a.html"
+        f"ulimit -c 0; ulimit -v 4000000; exec {PYTHON} -m idealrank compare {QRELS_TYPED} "
+        f"{BM25_TYPED} {NEURAL_TYPED} {option} {tmp_path}/a.html"
     )
     ended = subprocess.run(
         ["bash", "-c", command],
