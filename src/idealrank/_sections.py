@@ -94,7 +94,7 @@ class Section:
         listed = [value] if isinstance(value, int) else value
         if (
             not isinstance(listed, Sequence)
-            or isinstance(listed, str)
+            or isinstance(listed, str | bytes | bytearray)
             or not all(type(one) is int and one >= least for one in listed)
         ):
             raise self.error(key, repr(value), f"a list of whole numbers of {least} or more")

@@ -201,6 +201,23 @@ def test_ratings_without_end_are_counted_not_listed() -> None:
     assert (seen.n_grades, dict(seen.grades), seen.highest) == (40, {}, 39 / 7)
 
 
+def test_grades_above_0_are_counted_of_more_grades_than_are_listed_too() -> None:
+    rising = {"q": {f"d{grade}": float(grade) for grade in range(25)}}
+    falling = {"q": {f"d{grade}": -float(grade) for grade in range(25)}}
+    run = {"q": ["d1", "d2"]}
+
+    assert ir.advise(rising, run).observed.levels == 24
+    below = ir.advise(falling, run)
+    assert below.observed.levels == 0
+    assert warned(below, "no judged document has a grade above 0")
+
+
+@pytest.mark.parametrize("visible", ["5", 5.0, True])
+def test_what_is_visible_is_a_whole_number(visible: Any) -> None:
+    with pytest.raises(ir.OptionError, match="expected a whole number from 1 on"):
+        ir.advise({"q": {"a": 1}}, {"q": ["a"]}, visible=visible)
+
+
 def test_how_many_are_visible_is_asked_for() -> None:
     qrels, run = collection(40, 10, 3, 10)
     assert warned(

@@ -59,8 +59,8 @@ class Observed:
     grades : mapping of float to float
         Share of the judgments that have each grade, as given; empty when there are more than twenty
         different ones.
-    n_grades : int
-        How many different grades there are.
+    n_grades, levels : int
+        How many different grades there are, and how many above 0.
     lowest, highest : float
         Grade.
     least_relevant : float
@@ -94,6 +94,7 @@ class Observed:
     judgments: int
     grades: Mapping[float, float]
     n_grades: int
+    levels: int
     lowest: float
     highest: float
     least_relevant: float
@@ -110,11 +111,6 @@ class Observed:
     labels: LabelKind = "complete"
     differing: float = 1.0
     with_others: float = 1.0
-
-    @property
-    def levels(self) -> int:
-        """Number of different grades above 0."""
-        return self.n_grades if not self.grades else sum(grade > 0 for grade in self.grades)
 
 
 def observe(
@@ -135,17 +131,13 @@ def observe(
     least = float(above[0]) if above.size else 0.0
     relevant_from = min(least, 1.0) if least else 1.0
     looked: list[int] = sorted({*DEPTHS, *depths, *([reach] if reach else [])})
-    listed = distinct.size <= _LISTED_GRADES
     return Observed(
         queries=n,
         unanswered=int(n - np.count_nonzero(answered)),
         judgments=int(judgments.given.size),
-        grades={
-            float(g): float(c / judgments.given.size) for g, c in zip(distinct, counts, strict=True)
-        }
-        if listed
-        else {},
+        grades=_grade_shares(distinct, counts),
         n_grades=int(distinct.size),
+        levels=int(above.size),
         lowest=float(distinct[0]) if distinct.size else 0.0,
         highest=float(distinct[-1]) if distinct.size else 0.0,
         least_relevant=least,
@@ -169,6 +161,14 @@ def observe(
         differing=_share(lowest < highest),
         with_others=_share((lowest < relevant_from) & (highest >= relevant_from)),
     )
+
+
+def _grade_shares(distinct: FloatArray, counts: IntArray) -> dict[float, float]:
+    """Share of the judgments that have each grade; of more grades than can be listed, none."""
+    if distinct.size > _LISTED_GRADES:
+        return {}
+    shares = counts / counts.sum()
+    return dict(zip(distinct.tolist(), shares.tolist(), strict=True))
 
 
 def _ends_of_grades(judged: Judged) -> tuple[FloatArray, FloatArray]:
@@ -316,8 +316,9 @@ def advise_lists(
 def _check(surface: str | None, visible: int | None) -> None:
     if surface is not None:
         check_choice("surface", surface, get_args(Surface))
-    if visible is not None and (not str(visible).isdecimal() or not 1 <= int(visible) < 1 << 31):
-        raise OptionError(f"visible={visible}: expected a whole number from 1 on, below 2^31")
+    is_whole = isinstance(visible, int | np.integer) and not isinstance(visible, bool)
+    if visible is not None and not (is_whole and 1 <= visible < 1 << 31):
+        raise OptionError(f"visible={visible!r}: expected a whole number from 1 on, below 2^31")
 
 
 def _advice(
@@ -357,10 +358,8 @@ def _cutoffs(
         return _SURFACES[surface]
     if seen.complete or seen.judged_depth >= 10:
         return ((10,), "ten is the usual depth, and the judgments reach that far")
-    reach, hint = (
-        seen.judged_depth,
-        f"for the ranks that users see, name the surface: {', '.join(get_args(Surface))}",
-    )
+    reach = seen.judged_depth
+    hint = f"for the ranks that users see, name the surface: {', '.join(get_args(Surface))}"
     if not reach:
         return ((10,), f"ten is the usual depth; {hint}")
     depth = "at rank 1" if reach == 1 else f"down to rank {reach}"

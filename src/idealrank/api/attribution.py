@@ -82,19 +82,15 @@ def attribute(
     """
     if isinstance(qrels, Evaluation) or isinstance(run_a, Evaluation):
         judgments, runs = sources_of(_FORM, (qrels, run_a), convention=convention)
-        measure, convention = (
-            primary_measure((qrels, run_a), run_b if measure is None else measure),
-            qrels.convention,
-        )
+        measure = primary_measure((qrels, run_a), run_b if measure is None else measure)
+        convention = qrels.convention
     elif run_b is None:
         raise OptionError(f"run_b: found none, expected {_FORM}")
     else:
         judgments, runs = qrels, [run_a, run_b]
     first, second = to_runs(runs, names, judgments=judgments)
-    measure, convention = (
-        DEFAULT_MEASURES[0] if measure is None else measure,
-        "standard" if convention is None else convention,
-    )
+    measure = DEFAULT_MEASURES[0] if measure is None else measure
+    convention = "standard" if convention is None else convention
     from idealrank.analysis.attribution import attribute as attribute_runs  # noqa: PLC0415  (a comparison asks for the other name alone)
 
     return attribute_runs(

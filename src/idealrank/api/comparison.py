@@ -342,10 +342,8 @@ def evaluations_of(
             hint=hint,
         )
     qrels, *runs = given
-    asked, rules = (
-        with_companions(measures),
-        Convention.of("standard" if convention is None else convention),
-    )
+    asked = with_companions(measures)
+    rules = Convention.of("standard" if convention is None else convention)
     if is_array(qrels):
         refuse_names(names, runs)
         if declared.labels_are is not None or declared.sampled_negatives is not None:

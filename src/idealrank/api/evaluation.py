@@ -503,10 +503,8 @@ def overlap_ranks(measures: Sequence[Measure], convention: Convention) -> int:
     """
     from idealrank.evaluation.overlap import measures_beside  # noqa: PLC0415
 
-    alignment, cutoffs = (
-        convention.alignment,
-        [measure.cutoff for measure in measures_beside(measures)],
-    )
+    alignment = convention.alignment
+    cutoffs = [measure.cutoff for measure in measures_beside(measures)]
     is_plain = (
         alignment.ties in ("docid", "docid-ascending", "input") and alignment.score == "float64"
     )
@@ -536,10 +534,8 @@ def overlaps(
     from idealrank.evaluation.overlap import measures_beside  # noqa: PLC0415  (few compare rankings)
 
     beside, alignment = measures_beside(measures), convention.alignment
-    ordered, cutoffs = (
-        alignment.ties in ("docid", "docid-ascending", "input"),
-        [measure.cutoff for measure in beside],
-    )
+    ordered = alignment.ties in ("docid", "docid-ascending", "input")
+    cutoffs = [measure.cutoff for measure in beside]
     options = {
         "ties": alignment.ties if ordered else "shared",
         "duplicates": "first" if alignment.duplicates == "twice" else alignment.duplicates,

@@ -62,8 +62,6 @@ def explain(
     if query_id is None:
         raise OptionError(f"query_id: found none, expected {_FORM}")
     named = held if name is None else held.renamed(name)
-    measure, convention = (
-        DEFAULT_MEASURES[0] if measure is None else measure,
-        "standard" if convention is None else convention,
-    )
+    measure = DEFAULT_MEASURES[0] if measure is None else measure
+    convention = "standard" if convention is None else convention
     return explain_query(to_qrels(judgments), named, str(query_id), measure, convention)

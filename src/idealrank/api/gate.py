@@ -171,10 +171,8 @@ def gate(
     given, contracts = (evaluation, baseline, *more_baselines), tuple(contracts)
     demanded: tuple[Measure, ...] = ()
     if not isinstance(evaluation, Evaluation):
-        measures, also = (
-            parse_measures(DEFAULT_MEASURE if measures is None else measures),
-            parse_measures(also) if also else (),
-        )
+        measures = parse_measures(DEFAULT_MEASURE if measures is None else measures)
+        also = parse_measures(also) if also else ()
         demanded = (
             *measures,
             *also,

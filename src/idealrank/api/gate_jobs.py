@@ -216,10 +216,8 @@ class GateJob:
             )
         }
         leads = [evaluation_of[id(side.before[0])] for side in sides]
-        shown_runs, shown = (
-            (run, *(one for one, _ in leads)),
-            (runs[0], *(evaluation for _, evaluation in leads)),
-        )
+        shown_runs = (run, *(one for one, _ in leads))
+        shown = (runs[0], *(evaluation for _, evaluation in leads))
         if self.judge is not None and leads:
             judged = evaluated_by_judge(
                 self.judge, list(shown_runs), parse_measures(asked.measures), asked.convention

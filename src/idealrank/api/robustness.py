@@ -164,10 +164,8 @@ def robust(
         return robust_runs(judgments, first, second, measure, qrels.convention, **options)
     if run_b is None:
         raise OptionError(f"run_b: found none, expected {_FORM}")
-    measure, convention = (
-        DEFAULT_MEASURES[0] if measure is None else measure,
-        "standard" if convention is None else convention,
-    )
+    measure = DEFAULT_MEASURES[0] if measure is None else measure
+    convention = "standard" if convention is None else convention
     if is_array(qrels) and is_array(run_a) and is_array(run_b):
         refuse_names(names, (run_a, run_b))
         lists = [Lists.from_arrays(qrels, run, **layout) for run in (run_a, run_b)]

@@ -129,11 +129,9 @@ def compare_systems(
         raise InputError(
             f"found {2 + len(others)} arguments, expected evaluations of two systems, or {_FORM}"
         )
-    qrels, runs_a, runs_b = (
-        evaluations_a,
-        _several(evaluations_b, names[0]),
-        _several(third, names[1]),
-    )
+    qrels = evaluations_a
+    runs_a = _several(evaluations_b, names[0])
+    runs_b = _several(third, names[1])
     measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
     evaluated = evaluations_of(_FORM, (qrels, *runs_a, *runs_b), measures)
     return compare_evaluations(

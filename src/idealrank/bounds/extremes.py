@@ -438,10 +438,8 @@ class Problem:
         """The response of the measure, where its gains rise with the grade, and its discount falls
         with the rank.
         """
-        gain, discount = (
-            getattr(self.measure, "gain", None),
-            getattr(self.measure, "discount", None),
-        )
+        gain = getattr(self.measure, "gain", None)
+        discount = getattr(self.measure, "discount", None)
         if gain is not None and not gain.rising:
             return "unknown"
         if getattr(self.measure, "ideal", None) == "returned" and len(self.free.sides) > 1:

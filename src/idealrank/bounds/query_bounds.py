@@ -111,10 +111,8 @@ class Bounds:
             np.concatenate([getattr(self, name), getattr(other, name)])
             for name in ("low", "high", "always")
         )
-        value, counts = (
-            np.concatenate([self.value, other.value]),
-            (self.counts[0] + other.counts[0], self.counts[1] + other.counts[1]),
-        )
+        value = np.concatenate([self.value, other.value])
+        counts = (self.counts[0] + other.counts[0], self.counts[1] + other.counts[1])
         return replace(
             self,
             name=self.name if self.name == other.name else f"{self.name}+{other.name}",

@@ -113,16 +113,12 @@ class Quotients(NamedTuple):
         # known documents with a gain of at least each end
         at_least = np.cumsum(at_least[:, ::-1], axis=1)[:, ::-1]
         level_of = np.searchsorted(self.levels, ends)
-        base, parts = (
-            np.zeros(n_free.size),
-            np.zeros((n_free.size, self.levels.size - 1, width + 1)),
-        )
+        base = np.zeros(n_free.size)
+        parts = np.zeros((n_free.size, self.levels.size - 1, width + 1))
         for piece in range(1, ends.size):
-            length, known, level = (
-                float(ends[piece] - ends[piece - 1]),
-                at_least[:, piece],
-                int(level_of[piece]),
-            )
+            length = float(ends[piece] - ends[piece - 1])
+            known = at_least[:, piece]
+            level = int(level_of[piece])
             if 0 < level < self.levels.size:
                 number = np.minimum(known[:, None] + np.arange(width + 1), deepest)
                 parts[:, level - 1] += length * np.take_along_axis(self.ideal, number, axis=1)

@@ -163,11 +163,9 @@ def difference_bounds(
     >>> found.low, found.value, found.high, found.flips
     (array([-0.5]), array([-0.5]), array([0.]), array([False]))
     """
-    made, table, lists = (
-        parse_measure(measure),
-        as_qrels(qrels),
-        (as_run(run_a, "A"), as_run(run_b, "B")),
-    )
+    made = parse_measure(measure)
+    table = as_qrels(qrels)
+    lists = (as_run(run_a, "A"), as_run(run_b, "B"))
     _, under = _resolved(made, convention)
     a, b = (aligned(table, run, [made], under, depth, threads=threads) for run in lists)
     return difference_bounds_of(

@@ -26,16 +26,14 @@ from idealrank.version import __version__
 
 # Exit codes. 1 is kept for gates, which are asked to fail when quality falls, and 3 for those that
 # the judgments do not let decide.
-FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED = (
-    0,
-    1,
-    2,
-    3,
-    70,
-    130,
-    141,
-    143,
-)
+FINE = 0
+CLOSED = 1
+UNUSABLE = 2
+UNDECIDABLE = 3
+FAULT = 70
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+TERMINATED = 143
 
 # Modules beside those of Python with which the command leaves at once.
 _CORE = frozenset(

@@ -221,10 +221,8 @@ def ab_effect(
     """
     one_of("looks", looks, Looks)
     level, replicates = check_confidence(confidence), replicates_of(n_resamples)
-    of_b, planned_size = (
-        real_number("split", split, "a share between 0 and 1", low=0, high=1),
-        users_of(planned_users),
-    )
+    of_b = real_number("split", split, "a share between 0 and 1", low=0, high=1)
+    planned_size = users_of(planned_users)
     rows = row_table(values, cohort, users, denominator)
     totals, sizes, is_b = rows.totals, rows.sizes, rows.is_b
     taken, explained = np.zeros(is_b.size), 0.0

@@ -233,10 +233,8 @@ class DBN:
         each : callable
             Applies a function to every part, as `map` does.
         """
-        steps, start = (
-            steps_of(self.iterations),
-            real_number("start", self.start, "a probability between 0 and 1", low=0, high=1),
-        )
+        steps = steps_of(self.iterations)
+        start = real_number("start", self.start, "a probability between 0 and 1", low=0, high=1)
         for log in logs:
             log.require_ranks()
         fit = fit_reading(list(each(CountedSessions.of, logs)), steps, start, each=each)

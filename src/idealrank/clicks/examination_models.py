@@ -263,10 +263,8 @@ class FittedPBM(FittedModel):
         IdealrankWarning
             Only one query links a rank with the first.
         """
-        level, replicates = (
-            check_confidence(confidence),
-            replicates_of(n_resamples, least=1, width=self.propensity.size),
-        )
+        level = check_confidence(confidence)
+        replicates = replicates_of(n_resamples, least=1, width=self.propensity.size)
         n_queries = int(self.query_of_pair.max()) + 1
         first = ExaminationFit(self.attractiveness_values, self.propensity, self.converged)
         drawn = []

@@ -133,10 +133,8 @@ def harvested_propensities(
     one_of("method", method, HarvestMethod)
     check_sessions(sessions)
     sessions.require_ranks()
-    level, replicates = (
-        check_confidence(confidence),
-        replicates_of(n_resamples, width=sessions.n_ranks),
-    )
+    level = check_confidence(confidence)
+    replicates = replicates_of(n_resamples, width=sessions.n_ranks)
     sessions.require_click()
     cells = CellCounts.of(sessions, np.arange(sessions.n_ranks), sessions.n_ranks)
     harvest = _Harvest.of(cells, sessions.query_of_pair)
@@ -320,10 +318,8 @@ class _PairRows:
                 return None
             # Relevances are eliminated: what is left is a Laplacian of ranks, of which the first
             # one stays at 0.
-            to_pair, by_pair = (
-                bend / of_pair[self.pair],
-                np.bincount(self.pair, slope, n_pairs) / of_pair,
-            )
+            to_pair = bend / of_pair[self.pair]
+            by_pair = np.bincount(self.pair, slope, n_pairs) / of_pair
             left = np.diag(np.bincount(self.rank, bend, n).astype(np.float64))
             places = np.argsort(self.pair, kind="stable").reshape(-1, 2)  # both sides of each pair
             for first, second in ((0, 0), (0, 1), (1, 0), (1, 1)):

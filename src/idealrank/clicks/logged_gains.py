@@ -224,11 +224,9 @@ def logged_dcg(
     )
     by_rank = not isinstance(propensity, FittedPBM) and np.ndim(propensity) == 1
     differ = by_rank and bool(_queries_of_other_documents(sessions).any())
-    total, squares, largest = (
-        float(weights.sum()),
-        float((weights * weights).sum()),
-        float(weights.max(initial=0.0)),
-    )
+    total = float(weights.sum())
+    squares = float((weights * weights).sum())
+    largest = float(weights.max(initial=0.0))
     effective, cautions = click_cautions(
         weights.size, total, squares, largest, never_shown, lists_differ=differ
     )

@@ -377,18 +377,14 @@ def sums_of_rows(log: WeightedRows) -> WeightSums:
         weights = log.cut(raw)
         products = weights * rewards
         # Sums in the order of NumPy, not of BLAS, which depends on the processor.
-        total, total_products, largest = (
-            float(weights.sum()),
-            float(products.sum()),
-            float(raw.max()),
-        )
+        total = float(weights.sum())
+        total_products = float(products.sum())
+        largest = float(raw.max())
         raw_total, cut, lost = total, 0, np.zeros(1)
         if weights is not raw:
             lost = (raw - weights) * rewards
-            raw_total, cut = (
-                float(raw.sum()),
-                int(np.count_nonzero(raw > log.limit)) if largest > log.limit else 0,
-            )
+            raw_total = float(raw.sum())
+            cut = int(np.count_nonzero(raw > log.limit)) if largest > log.limit else 0
         size, largest_size = total_products, products
         if log.is_negative:
             largest_size = np.abs(products)

@@ -145,11 +145,9 @@ def slate_value(
     ranks, weights = lists.rewards.shape[1], lists.weights
     squares = (weights**2).sum(axis=0)
     effective = np.divide(weights.sum(axis=0) ** 2, squares, out=np.zeros(ranks), where=squares > 0)
-    found, size, mean = (
-        list_mean(lists.influence, clusters, confidence),
-        np.abs(lists.gained),
-        weights.mean(axis=0),
-    )
+    found = list_mean(lists.influence, clusters, confidence)
+    size = np.abs(lists.gained)
+    mean = weights.mean(axis=0)
     return SlateValue(
         total=found,
         by_rank=lists.by_rank,

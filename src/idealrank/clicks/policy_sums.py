@@ -119,10 +119,8 @@ class PolicySums:
         InputError, OptionError
             As from `doubly_robust`, but for the number of rows and of clusters.
         """
-        probabilities, predictions = (
-            (target_probability, logged_probability),
-            (predicted_logged, predicted_target),
-        )
+        probabilities = (target_probability, logged_probability)
+        predictions = (predicted_logged, predicted_target)
         return sums_of_log(
             rows_with_model(rewards, probabilities, predictions, estimator, switch, fewest=0),
             clusters,

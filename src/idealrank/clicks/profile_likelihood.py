@@ -112,11 +112,9 @@ class ClickedCells:
         """
         clicks = self.by_pair(self.clicked)
         rows = np.flatnonzero(self.skipped > 0)
-        pair, skipped, log_seen = (
-            self.pair[rows],
-            self.skipped[rows],
-            log_examined[self.situation[rows]],
-        )
+        pair = self.pair[rows]
+        skipped = self.skipped[rows]
+        log_seen = log_examined[self.situation[rows]]
         # No cell alone expects more clicks than the pair had.
         highest = np.zeros(clicks.size)
         np.minimum.at(highest, pair, np.log(clicks[pair] / (clicks[pair] + skipped)) - log_seen)
@@ -252,10 +250,8 @@ def fit_examination(
         )
         log_examined, log_attractive = np.log(rates), np.zeros(known.pairs.size)
     else:
-        log_examined, log_attractive = (
-            np.log(first.examined[known.situations]),
-            np.log(first.attractive[known.pairs]),
-        )
+        log_examined = np.log(first.examined[known.situations])
+        log_attractive = np.log(first.attractive[known.pairs])
     log_examined, log_attractive, converged = search.maximum(steps, log_examined, log_attractive)
     attractive = np.where(cells.impressions > 0, 0.0, start)
     attractive[known.pairs] = np.exp(log_attractive)

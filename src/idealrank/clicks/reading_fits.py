@@ -185,10 +185,8 @@ def reading_step(part: CountedSessions, fit: ReadingFit, start: float) -> Readin
     moved = stayed = 0.0
     for rank in range(ranks):
         examined[:, rank] = np.where(there[:, rank], chance, 0.0)
-        below, lower = (
-            silent[:, rank + 1],
-            there[:, rank + 1] if rank + 1 < ranks else np.zeros(len(log), bool),
-        )
+        below = silent[:, rank + 1]
+        lower = there[:, rank + 1] if rank + 1 < ranks else np.zeros(len(log), bool)
         quiet = (1 - goes_on) + goes_on * below
         is_last, above = last == rank + 1, last > rank + 1
         whole = s[:, rank] + (1 - s[:, rank]) * quiet

@@ -201,10 +201,8 @@ class Sessions:
 
     def _places(self, rows: "npt.ArrayLike") -> "np.ndarray[Any, Any]":
         """Rows to select, checked."""
-        found, expected = (
-            array_of("rows", rows, "indexes of sessions"),
-            f"indexes below {len(self)}, or a boolean for each session",
-        )
+        found = array_of("rows", rows, "indexes of sessions")
+        expected = f"indexes below {len(self)}, or a boolean for each session"
         if found.dtype.kind == "b":
             if found.shape != (len(self),):
                 raise InputError(

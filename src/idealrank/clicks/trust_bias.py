@@ -132,10 +132,8 @@ def trust_propensities(
     """
     check_sessions(sessions)
     sessions.require_ranks()
-    level, replicates = (
-        check_confidence(confidence),
-        replicates_of(n_resamples, width=3 * sessions.n_ranks),
-    )
+    level = check_confidence(confidence)
+    replicates = replicates_of(n_resamples, width=3 * sessions.n_ranks)
     if sessions.n_ranks < 3:
         raise InputError(
             f"sessions: found {sessions.n_ranks} ranks, expected at least 3; two ranks and "
@@ -155,10 +153,8 @@ def trust_propensities(
         for top in (whole.of_own, whole.of_offset)
     )
     shape = (sessions.n_ranks, 2)
-    intervals, strength = (
-        [np.full(shape, np.nan), np.full(shape, np.nan)],
-        np.full(sessions.n_ranks, np.inf),
-    )
+    intervals = [np.full(shape, np.nan), np.full(shape, np.nan)]
+    strength = np.full(sessions.n_ranks, np.inf)
     n_linking = (sums[..., 0] > 0).sum(axis=0)
     n_linking[0] = n_linking.max()  # any rank is compared with the first
     first_has_click = bool(sessions.clicks[:, 0].any())

@@ -42,12 +42,10 @@ def occurrences(
     full: Judged, full_float32: Judged, grades: FloatArray, *, judged_twice: bool
 ) -> Occurrences:
     """Look the cases up in an alignment that refuses and drops nothing, and in its float32 twin."""
-    counters, whole, hits, hits_float32 = (
-        full.alignments,
-        np.trunc(grades),
-        full.hits,
-        full_float32.hits,
-    )
+    counters = full.alignments
+    whole = np.trunc(grades)
+    hits = full.hits
+    hits_float32 = full_float32.hits
     return Occurrences(
         near_ties=not (
             _are_equal(hits.tie_first, hits_float32.tie_first)

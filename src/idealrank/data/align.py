@@ -317,10 +317,8 @@ class _Joined(NamedTuple):
             aligned.judged,
             aligned.straddling,
         )
-        lengths, alignments = (
-            pick(aligned.length),
-            Alignments(*(column[codes] for column in counters)),
-        )
+        lengths = pick(aligned.length)
+        alignments = Alignments(*(column[codes] for column in counters))
         if self.cut is not None:
             lengths, alignments = self.cut.columns(
                 lengths, alignments, self._uncut_hits(begin, end)

@@ -362,10 +362,8 @@ class AssessorQrels:
         rows = self.groups.row[chosen]
         ids = self.documents.table.query_ids()
         query = np.searchsorted(self.documents.offsets, rows, side="right") - 1
-        queries, documents = (
-            [ids[i] for i in query.tolist()],
-            self.documents.table.document_ids(rows),
-        )
+        queries = [ids[i] for i in query.tolist()]
+        documents = self.documents.table.document_ids(rows)
         return Qrels.from_columns(
             queries, documents, self.groups.level[chosen], name=f"{self.name} of {assessor}"
         )

@@ -66,8 +66,6 @@ def fingerprint_of_groups(
         digest = hashlib.blake2b(
             b"".join(b"%d:%b" % (len(word), word) for word in words), digest_size=16
         ).digest()
-        first, second = (
-            first + int.from_bytes(digest[:8], "little"),
-            second + int.from_bytes(digest[8:], "little"),
-        )
+        first = first + int.from_bytes(digest[:8], "little")
+        second = second + int.from_bytes(digest[8:], "little")
     return fingerprint_text(first, second)

@@ -346,10 +346,8 @@ class _Order:
                 _HINT,
             )
         self._seen[local], self._zero[local] = True, levels == 0
-        above, equal = (
-            levels[:, None] > levels,
-            (levels[:, None] == levels) & ~np.eye(local.size, dtype=bool),
-        )
+        above = levels[:, None] > levels
+        equal = (levels[:, None] == levels) & ~np.eye(local.size, dtype=bool)
         block = np.ix_(local, local)
         against = (above & (self._above[block].T | self._equal[block])) | (
             equal & (self._above[block] | self._above[block].T)

@@ -112,10 +112,8 @@ def join(
         length_b[kept], cross.tied[kept].astype(np.int64), ranks_b.rank, ranks_b.first, ranks_b.last
     )
     if policy in ("shared", "expected"):
-        a, b = (
-            _with_groups(a, own, kept),
-            _with_groups(b, *_self_aligned(work, run_b, table, kept, b)),
-        )
+        a = _with_groups(a, own, kept)
+        b = _with_groups(b, *_self_aligned(work, run_b, table, kept, b))
     else:
         a, b = _in_order(a), _in_order(b)
     only_a, only_b = _lonely(table, cross, length_a, length_b)
@@ -146,10 +144,8 @@ def join_top(a: Top, b: Top, *, ties: str, depth: int, threads: int = 0) -> RunP
     side_b = Side(length_b[kept], b.n_tied[of_b[kept]], rank_b, rank_b, rank_b)
     lonely_b = b.lengths > 0
     lonely_b[of_b[kept]] = False
-    only_a, only_b = (
-        _ids(table, np.flatnonzero((a.lengths > 0) & ~both)),
-        _ids(b.table, np.flatnonzero(lonely_b)),
-    )
+    only_a = _ids(table, np.flatnonzero((a.lengths > 0) & ~both))
+    only_b = _ids(b.table, np.flatnonzero(lonely_b))
     return RunPairs(
         queries=_ids(table, kept),
         query=query,
@@ -295,10 +291,8 @@ def _lonely(
 ) -> tuple[QueryIds, QueryIds]:
     """Queries that only the first, and only the second, run answers."""
     n = table.n_queries
-    only_a, unanswered = (
-        np.flatnonzero((length_a > 0) & (length_b == 0)),
-        np.flatnonzero((length_a == 0) & (length_b > 0)),
-    )
+    only_a = np.flatnonzero((length_a > 0) & (length_b == 0))
+    unanswered = np.flatnonzero((length_a == 0) & (length_b > 0))
     extra: BoolArray = cross.length[n:] > 0
 
     def names() -> list[str]:

@@ -142,10 +142,8 @@ def evaluate_plan(
     judgments.
     """
     tables = _Tables(plan.convention, order, partitions, _session((qrels, run), session))
-    results, judged = (
-        [tables.rows(EngineTable.run(run, run_columns))],
-        EngineTable.qrels(qrels, qrels_columns),
-    )
+    results = [tables.rows(EngineTable.run(run, run_columns))]
+    judged = EngineTable.qrels(qrels, qrels_columns)
     if not broadcast:
         found = _mapped(
             tables,
@@ -377,12 +375,10 @@ class _Tables:
     def __init__(
         self, convention: Convention, order: str | None, partitions: int | None, session: Any
     ) -> None:
-        self.convention, self.session, self.partitions, self._order = (
-            convention,
-            session,
-            partitions,
-            order,
-        )
+        self.convention = convention
+        self.session = session
+        self.partitions = partitions
+        self._order = order
         self.in_order = (
             ["position"] if PartitionPlan(measures=(), convention=convention).needs_order else []
         )

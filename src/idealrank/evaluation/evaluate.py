@@ -282,10 +282,8 @@ class Evaluation:
         place = {query: row for row, query in enumerate(wanted)}
         own = [row for row, query in enumerate(self.queries) if query in place]
         rows = [place[self.queries[row]] for row in own]
-        values, scored = (
-            np.full((len(wanted), len(self.measures)), np.nan),
-            np.zeros((len(wanted), len(self.measures)), bool),
-        )
+        values = np.full((len(wanted), len(self.measures)), np.nan)
+        scored = np.zeros((len(wanted), len(self.measures)), bool)
         values[rows], scored[rows] = self.values[own], self.scored[own]
         said = {
             text: dict(zip(self.queries, words, strict=True)) for text, words in self.texts.items()

@@ -94,10 +94,8 @@ def _from_json(text: str, path: str) -> Any:
         elif token[0] == "}":
             objects.pop()
         elif token[1]:
-            key, line = (
-                json.loads(token[0][: -len(token[1])]),
-                text.count("\n", 0, token.start()) + 1,
-            )
+            key = json.loads(token[0][: -len(token[1])])
+            line = text.count("\n", 0, token.start()) + 1
             if key in objects[-1]:
                 raise _twice(path, line, key, objects[-1][key])
             objects[-1][key] = line

@@ -106,10 +106,8 @@ def refuse_lists(frame: Any, table: Table, columns: Columns, where: str) -> None
 
     frame = nw.from_native(frame)
     schema = frame.collect_schema()
-    spelled, names = (
-        named_columns(columns, table).get("document", ""),
-        [str(name) for name in schema.names()],
-    )
+    spelled = named_columns(columns, table).get("document", "")
+    names = [str(name) for name in schema.names()]
     for name in (
         [spelled] if spelled else candidates(names, DOCUMENT[0]) or candidates(names, DOCUMENT[1])
     ):

@@ -108,11 +108,9 @@ class Records:
         self._parts.append(_columns(batch))
 
     def _checked(self, row: tuple[Any, Any, Any, int]) -> tuple[str, str, float, int] | None:
-        query, document, value = (
-            check_id(row[0]),
-            check_id(row[1]),
-            check_number(row[2], self._table),
-        )
+        query = check_id(row[0])
+        document = check_id(row[1])
+        value = check_number(row[2], self._table)
         chosen = self._chosen
         if (
             chosen is None

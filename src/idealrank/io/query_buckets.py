@@ -479,10 +479,8 @@ def _packed(
     values: AnyArray,
 ) -> list[Any]:
     """A block of rows, query by query: the numbers of queries, rows and bytes, then the columns."""
-    ids, documents = (
-        name_letters[int(names[0]) : int(names[-1])],
-        letters[int(offsets[0]) : int(offsets[-1])],
-    )
+    ids = name_letters[int(names[0]) : int(names[-1])]
+    documents = letters[int(offsets[0]) : int(offsets[-1])]
     head = np.array([sizes.size, values.size, len(ids), len(documents)], np.int64)
     counts = [column.astype(np.int32) for column in (np.diff(names), sizes, np.diff(offsets))]
     padding = b"\0" * (-(sum(column.nbytes for column in counts) + len(ids) + len(documents)) % 8)

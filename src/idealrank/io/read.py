@@ -220,10 +220,8 @@ def _wonder_at_bytes(part: Rows, notes: Notes) -> None:
         rows = ids.not_utf8()
         if rows:
             path, line = part.place(rows[0])
-            where, count = (
-                f"{path}:{line}" if line else path,
-                f"{len(rows):,} id{'s are' if len(rows) > 1 else ' is'} not UTF-8",
-            )
+            where = f"{path}:{line}" if line else path
+            count = f"{len(rows):,} id{'s are' if len(rows) > 1 else ' is'} not UTF-8"
             notes.warn(
                 f"{where}: {count} (the first: {quoted(ids.bytes_at(rows[0]))}); save the "
                 f"file as UTF-8, or ids will not match"

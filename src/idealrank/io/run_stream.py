@@ -259,10 +259,8 @@ class PieceReader:
                 last
                 and last[-1].queries.bytes_at(last[-1].values.size - 1) != rows.queries.bytes_at(0)
             ):
-                waiting, size = (
-                    [*waiting, *last, *([rows_between(rows, 0, first)] if first else [])],
-                    size + last_size,
-                )
+                waiting = [*waiting, *last, *([rows_between(rows, 0, first)] if first else [])]
+                size = size + last_size
                 size += bytes_of(rows) * first // rows.values.size
                 last, last_size = [], 0
             last.append(rows_between(rows, first, rows.values.size))
@@ -303,10 +301,8 @@ class PieceReader:
         query, size, rows_read = last[0].queries.bytes_at(0), 0, 0
         for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
             same = rows_of(rows.queries, query)
-            size, rows_read = (
-                size + bytes_of(rows) * same // max(1, rows.values.size),
-                rows_read + same,
-            )
+            size = size + bytes_of(rows) * same // max(1, rows.values.size)
+            rows_read = rows_read + same
         raise _too_large(
             self._budget,
             self._budget.total - left,
@@ -328,13 +324,11 @@ class FileReader(PieceReader):
         budget: MemoryBudget,
         count: Count | None = None,
     ) -> None:
-        self._sources, self._kind, self._columns, self._notes, self._count = (
-            sources,
-            kind,
-            columns,
-            notes,
-            count,
-        )
+        self._sources = sources
+        self._kind = kind
+        self._columns = columns
+        self._notes = notes
+        self._count = count
         self._total = sum(len(source.data) for source in sources)
         self._n_rows = self._rows()
         self._passes = 1

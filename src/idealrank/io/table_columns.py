@@ -122,10 +122,8 @@ def choose_columns(
             f"{where}: found no column of grades next to query={query}, document={document}; "
             f"every row counts as grade 1"
         )
-        named, said = (
-            {"query": query, "document": document, "grade": "1"},
-            "; ".join([message, *doubtful]),
-        )
+        named = {"query": query, "document": document, "grade": "1"}
+        said = "; ".join([message, *doubtful])
         command = f"{_option(table)} query={query},document={document},grade=1"
         notes.warn(
             Advised(

@@ -217,10 +217,8 @@ def chance_test(
         expected = float(np.einsum("i,ij,j", rows, matrix, columns))
         toward = np.add.outer((matrix * columns).sum(axis=1), (matrix * rows[:, None]).sum(axis=0))
         spread = float((np.outer(rows, columns) * (matrix - toward) ** 2).sum()) - expected**2
-        value, error = (
-            float(kappa_of_tables(table, matrix)),
-            math.sqrt(max(spread, 0.0) / table.sum()),
-        )
+        value = float(kappa_of_tables(table, matrix))
+        error = math.sqrt(max(spread, 0.0) / table.sum())
         error = error / (1 - expected) if expected < 1 else math.nan
     elif statistic == "fleiss_kappa" and weights is None:
         whole = (rated.codes >= 0).all(axis=1)

@@ -169,10 +169,8 @@ def of_counts(
     def value(found: FloatArray) -> FloatArray:
         parts = found[..., 2:]
         with np.errstate(invalid="ignore", divide="ignore"):
-            observed, share = (
-                found[..., 0] / found[..., 1],
-                parts / parts.sum(axis=-1, keepdims=True),
-            )
+            observed = found[..., 0] / found[..., 1]
+            share = parts / parts.sum(axis=-1, keepdims=True)
         return beyond_chance(observed, chance(statistic, share, matrix))
 
     return Summand(sums, value)
@@ -199,10 +197,8 @@ def _conger(rated: Ratings, matrix: FloatArray) -> Summand:
     def value(found: FloatArray) -> FloatArray:
         shares = found[..., 2:].reshape(*found.shape[:-1], n_raters, size)
         with np.errstate(invalid="ignore", divide="ignore"):
-            observed, shares = (
-                found[..., 0] / found[..., 1],
-                shares / shares.sum(axis=-1, keepdims=True),
-            )
+            observed = found[..., 0] / found[..., 1]
+            shares = shares / shares.sum(axis=-1, keepdims=True)
         whole = shares.sum(axis=-2)
         own = _quadratic(shares, shares, matrix).sum(axis=-1)
         return beyond_chance(
@@ -246,10 +242,8 @@ def of_coincidences(
             else np.broadcast_to(distance, table.shape)
         )
         n = margins.sum(axis=-1)
-        observed, expected = (
-            (table * apart).sum(axis=(-2, -1)),
-            np.einsum("...i,...ij,...j->...", margins, apart, margins),
-        )
+        observed = (table * apart).sum(axis=(-2, -1))
+        expected = np.einsum("...i,...ij,...j->...", margins, apart, margins)
         with np.errstate(invalid="ignore", divide="ignore"):
             alpha = 1 - (n - 1) * observed / expected
         return np.asarray(np.where(expected > _UNDEFINED * np.maximum(n, 1), alpha, np.nan))

@@ -142,7 +142,8 @@ def correct_run(
             f"judge, query {missing!r}: found no judgment, expected some for each query with "
             f"human judgments"
         )
-    others = [query for query in model.queries if query not in set(queries)]
+    labelled = set(queries)
+    others = [query for query in model.queries if query not in labelled]
     first = run if isinstance(run, Run) else Run(run)  # type: ignore[arg-type]
     second = against if against is None or isinstance(against, Run) else Run(against)  # type: ignore[arg-type]
     sides = (first,) if second is None else (second, first)

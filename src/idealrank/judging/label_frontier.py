@@ -219,10 +219,8 @@ class Frontier:
         keys = [self._key(query) for query in queries.tolist()]
         new = np.flatnonzero([key not in self._foreseen for key in keys])
         if new.size:
-            rows, sizes = (
-                self._open_of(queries[new]),
-                [self._open_of(queries[[place]]).size for place in new],
-            )
+            rows = self._open_of(queries[new])
+            sizes = [self._open_of(queries[[place]]).size for place in new]
             states = self._after(queries[new], rows)
             found = None if self.sight == "values" else self.states.bounds(*states)
             columns = (

@@ -189,10 +189,8 @@ class DifferenceStates:
         queries: Sequence[str] | None = None,
     ) -> Self:
         """Rank both runs once."""
-        pool, made = (
-            PooledDocuments.of(*runs, depth, convention, queries),
-            measure.under(convention),
-        )
+        pool = PooledDocuments.of(*runs, depth, convention, queries)
+        made = measure.under(convention)
         empty = Ranking([], np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
         by_query = [
             [one.get(query, empty) for query in pool.query_ids]

@@ -369,10 +369,8 @@ class AP(NeedsRelevant):
             return None
         query, rank, unjudged = lists
         relevant = (~unjudged).astype(np.float64)
-        above_judged, above_unjudged = (
-            _above(query, relevant),
-            _above(query, unjudged.astype(np.float64)),
-        )
+        above_judged = _above(query, relevant)
+        above_unjudged = _above(query, unjudged.astype(np.float64))
         terms = (
             relevant * (1 + above_judged),
             relevant * above_unjudged + unjudged * (1 + above_judged),
@@ -508,11 +506,9 @@ class RR(NeedsRelevant):
         """
         worth = np.zeros(groups.size.size)
         for group in np.flatnonzero((groups.before == 0) & (groups.relevant > 0)).tolist():
-            start, size, relevant = (
-                int(groups.start[group]),
-                int(groups.size[group]),
-                int(groups.relevant[group]),
-            )
+            start = int(groups.start[group])
+            size = int(groups.size[group])
+            relevant = int(groups.relevant[group])
             worth[group] = float(
                 _reciprocals_of_tie(start, size, relevant, min(size, limit - start)).sum()
             )

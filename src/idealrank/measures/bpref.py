@@ -38,10 +38,8 @@ def inferred_terms(
     if ties == "worst":
         inside = groups.within(relevant)
         rank = groups.last[of] - (inside[of] - 1 - place)
-        rejected, pooled = (
-            rejected + groups.within(other)[of],
-            pooled + (groups.within(everyone) - inside)[of],
-        )
+        rejected = rejected + groups.within(other)[of]
+        pooled = pooled + (groups.within(everyone) - inside)[of]
     found, pooled = found + place, pooled + place
     return (1.0 + pooled * _share(found, rejected)) / rank
 

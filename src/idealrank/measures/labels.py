@@ -175,10 +175,8 @@ class LRAP(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Label ranking average precision of every query."""
-        hits, total = (
-            only_relevant(judged.hits, self.threshold),
-            judged.relevant(self.threshold).total,
-        )
+        hits = only_relevant(judged.hits, self.threshold)
+        total = judged.relevant(self.threshold).total
         number, last = _ends_of_ties(hits)
         sums = judged.sum_by_query(hits.query, number / last)
         return self.filled(sums / np.maximum(total, 1), total)
@@ -242,10 +240,8 @@ class CoverageError(NeedsRelevant):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Coverage error of every query."""
-        hits, total = (
-            only_relevant(judged.hits, self.threshold),
-            judged.relevant(self.threshold).total,
-        )
+        hits = only_relevant(judged.hits, self.threshold)
+        total = judged.relevant(self.threshold).total
         _, last = _ends_of_ties(hits)
         deepest = np.zeros(judged.n_queries)
         np.maximum.at(deepest, hits.query, last)

@@ -155,10 +155,8 @@ class Tied:
         if not self.starts.size:
             return np.zeros(judged.n_queries)
         beta, n = ideal.beta, self.size
-        both, itself = (
-            np.add.reduceat(weight, self.starts),
-            np.add.reduceat(weight * self.gains, self.starts),
-        )
+        both = np.add.reduceat(weight, self.starts)
+        itself = np.add.reduceat(weight * self.gains, self.starts)
         fixed = (both * (self.seen + 1 + beta * self.gain_seen) + beta * itself) / n
         slope = (both * (self.relevant - 1) + beta * (both * self.gain - itself)) / (
             n * np.maximum(n - 1, 1)
@@ -293,10 +291,8 @@ def q_of_rows(
         rows = slice(top, top + _ROWS)
         # With the ranks as rows, what is added lies together; running sums a rank long stay in the
         # cache.
-        met, whole = (
-            np.ascontiguousarray(grades[rows, :cutoff].T),
-            np.ascontiguousarray(ideal[rows].T),
-        )
+        met = np.ascontiguousarray(grades[rows, :cutoff].T)
+        whole = np.ascontiguousarray(ideal[rows].T)
         total[rows] = np.count_nonzero(whole >= threshold, axis=0)
         of_ideal = _gains_where(gain, whole if not gain.rising else whole[: len(met)], threshold)
         if not gain.rising:
@@ -423,10 +419,8 @@ class QMeasure(BlendedMeasure):
         return values
 
     def _of_hits(self, judged: Judged) -> PerQuery:
-        total, limit = (
-            judged.relevant(self.threshold).total,
-            resolve_cutoff(self.cutoff, judged.lengths),
-        )
+        total = judged.relevant(self.threshold).total
+        limit = resolve_cutoff(self.cutoff, judged.lengths)
         tied = self.tied(judged)
         if tied is not None:
             sums = tied.weighed(judged, np.ones(tied.gains.size), limit, self.ideal_gain(judged))
@@ -723,11 +717,9 @@ class NERR(Measure):
 
     def compute(self, judged: Judged) -> PerQuery:
         """Normalised ERR of every query."""
-        hits, ideal, gain = (
-            judged.hits,
-            judged.ideal,
-            make_gain("linear" if self.gain is None else self.gain),
-        )
+        hits = judged.hits
+        ideal = judged.ideal
+        gain = make_gain("linear" if self.gain is None else self.gain)
         scale = gains_of(gain, self._highest(judged)) + 1.0
         of_ideal = gains_of(gain, ideal.grade)
         of_ideal = (

@@ -221,11 +221,9 @@ def _across_cutoff(
     for start, r, b in zip(
         starts[across].tolist(), relevant[across].tolist(), before[across].tolist(), strict=True
     ):
-        query, above, size = (
-            hits.query[start],
-            int(first[start]) - 1,
-            int(last[start] - first[start]) + 1,
-        )
+        query = hits.query[start]
+        above = int(first[start]) - 1
+        size = int(last[start] - first[start]) + 1
         reached = int(limit[start]) - above
         terms = []
         for x, chance in _chances(size, r, reached):

@@ -165,10 +165,8 @@ class Depths:
         if side.group_first is None or side.group_last is None:
             return np.ones(self.query.size)
         slot = self._slot_of(side)
-        first, last = (
-            side.group_first[slot].astype(np.int64),
-            side.group_last[slot].astype(np.int64),
-        )
+        first = side.group_first[slot].astype(np.int64)
+        last = side.group_last[slot].astype(np.int64)
         share: FloatArray = np.minimum((self.depth - first + 1) / (last - first + 1), 1.0)
         return share
 

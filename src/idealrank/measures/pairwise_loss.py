@@ -243,10 +243,8 @@ def _sums(part: Lists, coded: "_Whole | None", ties: TieOrder) -> tuple[Dyadic, 
     if coded is not None and part.n_queries * coded.size <= max(_COUNTED, 4 * PIECE):
         number, below = _table(coded.codes(part.labels), coded.size, part, ties)
         return _weighed_columns(number, below, coded.least + np.arange(coded.size))
-    rising, ranked = (
-        in_rising_order(part.labels, part.offsets),
-        ListOrder.of(part.scores, part.offsets),
-    )
+    rising = in_rising_order(part.labels, part.offsets)
+    ranked = ListOrder.of(part.scores, part.offsets)
     placed = part.labels[ranked.order]
     if ties != "expected":
         placed = ranked.tied_in_order(placed)

@@ -18,20 +18,16 @@ def tied_ranks(judged: Judged, hits: Hits, gains: FloatArray) -> IntArray:
     if judged.ties not in ("best", "worst") or hits.tie_first is None or hits.tie_last is None:
         return hits.rank
     tied = np.flatnonzero(hits.tie_first < hits.tie_last)
-    query, first, last, gain = (
-        hits.query[tied],
-        hits.tie_first[tied],
-        hits.tie_last[tied],
-        gains[tied],
-    )
+    query = hits.query[tied]
+    first = hits.tie_first[tied]
+    last = hits.tie_last[tied]
+    gain = gains[tied]
     order = np.lexsort((-gain if judged.ties == "best" else gain, first, query))
-    tied, query, first, last, gain = (
-        tied[order],
-        query[order],
-        first[order],
-        last[order],
-        gain[order],
-    )
+    tied = tied[order]
+    query = query[order]
+    first = first[order]
+    last = last[order]
+    gain = gain[order]
     head = heads(query, first)
     group = np.cumsum(head) - 1
     size = np.bincount(group, minlength=1)

@@ -37,12 +37,10 @@ def what_is_met(judged: Judged, hits: Hits, stops: FloatArray, limit: IntArray) 
     """
     if judged.ties == "expected" and hits.tie_first is not None and hits.tie_last is not None:
         useful = np.flatnonzero((stops > 0) & (hits.tie_first <= limit))
-        query, first, last, stops = (
-            hits.query[useful],
-            hits.tie_first[useful],
-            hits.tie_last[useful],
-            stops[useful],
-        )
+        query = hits.query[useful]
+        first = hits.tie_first[useful]
+        last = hits.tie_last[useful]
+        stops = stops[useful]
         starts, sizes, _ = tie_groups(Hits(query=query, rank=first, grade=stops), first)
         above, size = first[starts] - 1, (last - first + 1)[starts]
         reached = np.clip(limit[useful][starts] - above, 0, size)

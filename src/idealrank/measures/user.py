@@ -152,11 +152,9 @@ class FunctionMeasure(Measure):
         starts, sizes, _ = tie_groups(hits, hits.tie_first)
         if not starts.size:
             return -1
-        first, last, reach = (
-            hits.tie_first[starts],
-            hits.tie_last[starts],
-            limit[hits.query[starts]],
-        )
+        first = hits.tie_first[starts]
+        last = hits.tie_last[starts]
+        reach = limit[hits.query[starts]]
         mixed = (sizes <= last - first) | (
             np.maximum.reduceat(hits.grade, starts) != np.minimum.reduceat(hits.grade, starts)
         )

@@ -125,12 +125,10 @@ def variance_components(values: Any) -> VarianceComponents:
         return _with_seeds(table_of(values, axes=("queries", "systems", "seeds"), least=(2, 2, 2)))
     table = table_of(values, axes=("queries", "systems"))
     n, s = table.shape
-    queries, systems, mean, largest = (
-        table.mean(axis=1),
-        table.mean(axis=0),
-        table.mean(),
-        float(np.abs(table).max()),
-    )
+    queries = table.mean(axis=1)
+    systems = table.mean(axis=0)
+    mean = table.mean()
+    largest = float(np.abs(table).max())
     left = table - queries[:, None] - systems + mean
     of_systems = n * float(((systems - mean) ** 2).sum()) / (s - 1)
     of_queries = s * float(((queries - mean) ** 2).sum()) / (n - 1)
@@ -292,10 +290,8 @@ def reliability(
     open_share("level", level)
     size = whole_number("n_queries", components.n_queries if n_queries is None else n_queries)
     seeds = whole_number("n_seeds", components.n_seeds if n_seeds is None else n_seeds)
-    relative, absolute = (
-        components.relative_error(size, seeds),
-        components.absolute_error(size, seeds),
-    )
+    relative = components.relative_error(size, seeds)
+    absolute = components.absolute_error(size, seeds)
     generalisable: tuple[float, float] | None = None
     dependable: tuple[float, float] | None = None
     if len(components.mean_squares) == 3:

@@ -455,10 +455,8 @@ def _interval(
         low, high = bootstrap_bounds(
             method=method, values=columns, design=used, found=found, tails=tails, draws=draws
         )
-    low, high = (
-        np.where(found.constant, found.mean, low),
-        np.where(found.constant, found.mean, high),
-    )
+    low = np.where(found.constant, found.mean, low)
+    high = np.where(found.constant, found.mean, high)
     low = low if alternative != "less" else np.full_like(low, -np.inf)
     high = high if alternative != "greater" else np.full_like(high, np.inf)
     estimate, *bounds = (figure(part, given) for part in (found.mean, low, high))

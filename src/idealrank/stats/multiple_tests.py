@@ -485,10 +485,8 @@ class _Tests(NamedTuple):
         one = units.weights * units.weight_unit
         if mask is None:
             weights, n_units = one[:, None], np.full(total.size, float(design.n_units))
-            weight, square_weight = (
-                np.full(total.size, one.sum()),
-                np.full(total.size, (one**2).sum()),
-            )
+            weight = np.full(total.size, one.sum())
+            square_weight = np.full(total.size, (one**2).sum())
             centres = _Centres.of(units, units.weights[:, None], np.zeros(total.size, np.int64))
         else:
             weights = design.unit_totals(mask.astype(np.float64))
@@ -588,10 +586,8 @@ class _Tests(NamedTuple):
         low, high = np.where(reached, low, -np.inf), np.where(reached, high, np.inf)
         significant = (self.observed > critical) & self.differ
         total = self.units.totals.sum(axis=0)
-        up, down = (
-            significant & ((total > 0) | (not self.two_sided)),
-            significant & (total < 0) & self.two_sided,
-        )
+        up = significant & ((total > 0) | (not self.two_sided))
+        down = significant & (total < 0) & self.two_sided
         # What rounding or the wider critical value moved across the null goes back: the test
         # decides.
         low = np.where(
@@ -604,10 +600,8 @@ class _Tests(NamedTuple):
             np.minimum(high, np.nextafter(null, -np.inf)),
             np.where(up, high, np.maximum(high, null)),
         )
-        low, high = (
-            np.where(self.differ, low, null),
-            np.where(self.differ | (not self.two_sided), high, null),
-        )
+        low = np.where(self.differ, low, null)
+        high = np.where(self.differ | (not self.two_sided), high, null)
         return np.where(down, np.minimum(low, high), low), np.where(up, np.maximum(low, high), high)
 
     def _shifts(self, critical: float) -> tuple[FloatArray, FloatArray]:
@@ -639,10 +633,8 @@ class _Tests(NamedTuple):
                 -whole_line,
             )
             return np.where(one, smaller if critical >= 0 else larger, beside), whole_line
-        up, down = (
-            (self.observed > critical) & (total > 0),
-            (self.observed > critical) & (total < 0),
-        )
+        up = (self.observed > critical) & (total > 0)
+        down = (self.observed > critical) & (total < 0)
         low = np.where(one, smaller, np.where(up, larger, -whole_line))
         return low, np.where(one, larger, np.where(down, smaller, whole_line))
 

@@ -370,10 +370,8 @@ def sign_test(
     )
     wins, ties, losses = outcomes(columns)
     untied = wins + losses
-    low_tail, high_tail = (
-        np.asarray(bdtr(wins, untied, 0.5)),
-        np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), untied, 0.5), 1.0),
-    )
+    low_tail = np.asarray(bdtr(wins, untied, 0.5))
+    high_tail = np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), untied, 0.5), 1.0)
     p = {
         "two-sided": np.minimum(1, 2 * np.minimum(low_tail, high_tail)),
         "greater": high_tail,

@@ -128,11 +128,9 @@ def all_pairs(
     flips = AllFlips(n_units) if exact else Flips(n_units, rng)
     draws, observed = (1 << n_units, 0) if exact else (draws, 1)
     rank = counted_rank(level, draws, observed)
-    p, low, high = (
-        np.ones(runs.differences().shape),
-        np.zeros(runs.differences().shape),
-        np.zeros(runs.differences().shape),
-    )
+    p = np.ones(runs.differences().shape)
+    low = np.zeros(runs.differences().shape)
+    high = np.zeros(runs.differences().shape)
     for measure in range(runs.unit.size):
         for pairs, counts, ends in _of_measure(
             _Summed.of(runs, measure, flips, draws, threads), max(rank, 1), draws, threads

@@ -379,10 +379,8 @@ class ColumnDraws(NamedTuple):
         return np.concatenate(found)
 
     def _ends(self, rows: IntArray, extras: IntArray, *, both: bool) -> FloatArray:
-        sums, weights = (
-            self.sums[rows] + self.more_sums[extras],
-            self.weights[rows] + self.more_weights[extras],
-        )
+        sums = self.sums[rows] + self.more_sums[extras]
+        weights = self.weights[rows] + self.more_weights[extras]
         step = np.array([self.step])
         if both:
             total = np.array([self.total])

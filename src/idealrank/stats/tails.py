@@ -144,11 +144,9 @@ class _Near:
     def _count_equal(self) -> None:
         if not self._values:
             return
-        column, value, count = (
-            np.concatenate(self._columns),
-            np.concatenate(self._values),
-            np.concatenate(self._counts),
-        )
+        column = np.concatenate(self._columns)
+        value = np.concatenate(self._values)
+        count = np.concatenate(self._counts)
         order = np.lexsort((-value, column))
         column, value, count = column[order], value[order], count[order]
         starts = starts_of(column, value)
@@ -180,10 +178,8 @@ class _Near:
 
     def bracket(self, best: float, worst: float) -> tuple[FloatArray, FloatArray]:
         """A narrower [low, high) that holds the ranks from `best` to `worst` of these values."""
-        low, high = (
-            self.at(np.ceil(worst)),
-            self.at(np.floor(best)) if best >= 1 else np.full(self.low.size, np.inf),
-        )
+        low = self.at(np.ceil(worst))
+        high = self.at(np.floor(best)) if best >= 1 else np.full(self.low.size, np.inf)
         low = np.where(np.isnan(low), self.low, low)
         high = np.where(np.isnan(high), self.high, np.nextafter(high, np.inf))
         return low, high

@@ -247,10 +247,8 @@ def welch_t(
     outside = (1 - level) / (2 if alternative == "two-sided" else 1)
     if min(len(one), len(two)) == 1:
         endless = np.full(difference.shape, np.inf)
-        figures, note = (
-            (np.ones_like(difference), np.zeros_like(difference), -endless, endless),
-            "one query alone shows no variance",
-        )
+        figures = (np.ones_like(difference), np.zeros_like(difference), -endless, endless)
+        note = "one query alone shows no variance"
     else:
         parts = [
             deviations(part, Design.of(len(part)), largest) ** 2 / len(part) for part in (one, two)

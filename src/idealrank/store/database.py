@@ -273,10 +273,8 @@ NAME = "store.sqlite3"
 _OLDEST = (3, 38, 0)  # columns can be dropped, and JSON is always read
 
 # What to do about a refusal of the system.
-_ROOM, _MAY = (
-    "free space on this disk and store it again",
-    "allow writing in this folder, or choose another folder, and store it again",
-)
+_ROOM = "free space on this disk and store it again"
+_MAY = "allow writing in this folder, or choose another folder, and store it again"
 _ADVICE = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,

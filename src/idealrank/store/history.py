@@ -96,11 +96,9 @@ def history(
     if not found:
         raise _nothing(store, text, runs, tag, since)
     values = [one.mean for one in found] if query is None else _of_query(store, query, found)
-    judgments, tags, notes = (
-        _judgments(found),
-        _words(store, "tag", "tag"),
-        _words(store, "note", "text"),
-    )
+    judgments = _judgments(found)
+    tags = _words(store, "tag", "tag")
+    notes = _words(store, "note", "text")
     points = tuple(
         Point(
             id=one.id,

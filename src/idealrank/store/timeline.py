@@ -73,10 +73,8 @@ def breaks_between(before: Point, after: Point) -> tuple[str, ...]:
     or neither.
     """
     convention = ("convention",) if before.convention != after.convention else ()
-    contents, files = (
-        (before.judgments_content, after.judgments_content),
-        (before.judgments, after.judgments),
-    )
+    contents = (before.judgments_content, after.judgments_content)
+    files = (before.judgments, after.judgments)
     ours, theirs = contents if all(contents) else files
     return (*convention, *(("judgments",) if ours and theirs and ours != theirs else ()))
 

@@ -132,10 +132,8 @@ def _array(content: bytes, kind: str, shape: tuple[int, ...] | None, what: str) 
     )
     if header is None:
         raise _refused("no array of NumPy", what, f"an array of type {kind}")
-    found, sizes = (
-        header[1].decode(),
-        tuple(int(size) for size in header[2].decode().split(",") if size),
-    )
+    found = header[1].decode()
+    sizes = tuple(int(size) for size in header[2].decode().split(",") if size)
     if found != kind or (len(sizes) != 1 if shape is None else sizes != shape):
         expected = f"{kind} in one column" if shape is None else f"{kind} of shape {shape}"
         raise _refused(f"an array of type {found} and shape {shown(sizes)}", what, expected)
@@ -156,11 +154,9 @@ def _check_values(
 ) -> None:
     outside = 0
     for column, measure in enumerate(measures):
-        own, counted, text = (
-            values[:, column],
-            scored[:, column],
-            fields["measures"][column]["text"],
-        )
+        own = values[:, column]
+        counted = scored[:, column]
+        text = fields["measures"][column]["text"]
         name = f"values of {shown(text)}"
         if measure is not None:
             low, high = measure.bounds
@@ -193,10 +189,8 @@ def _check_mean(
     measure: Measure | None,
 ) -> None:
     """Check that means match the values; the kind of mean of a user's measure is unknown."""
-    n, kinds = (
-        int(np.count_nonzero(counted)),
-        [measure] if measure is not None else [parse_measure(text) for text in _KINDS],
-    )
+    n = int(np.count_nonzero(counted))
+    kinds = [measure] if measure is not None else [parse_measure(text) for text in _KINDS]
     found = [_aggregate(kind, values, counted) for kind in kinds]
     if stated[1] != n or not any(_is_close(stated[0], one) for one in found):
         expected = (

@@ -127,11 +127,9 @@ def pseudo_expectation(
     >>> round(pseudo_expectation(lambda s: 0.1 + 0.8 * s, 10**1000), 6)
     0.999873
     """  # noqa: E501
-    model, decay, growth = (
-        RelevanceModel.of(ybar, points=points, gain=gain),
-        decay_of(discount),
-        growth_of(cutoff),
-    )
+    model = RelevanceModel.of(ybar, points=points, gain=gain)
+    decay = decay_of(discount)
+    growth = growth_of(cutoff)
     if decay.kind in {"unknown", "finite"}:
         raise OptionError(
             f"discount={decay.text}: the pseudo-expectation needs the integral of the "
@@ -172,10 +170,8 @@ def _value(
             else linear_definition(model, n, log_share)
         )
     seen = ScaledDecay(decay, math.log(n))
-    above, below = (
-        gathered(model, seen, log_share),
-        ideal(model, seen, log_share, corrected=corrected),
-    )
+    above = gathered(model, seen, log_share)
+    below = ideal(model, seen, log_share, corrected=corrected)
     if corrected:
         above += seen.kappa * model.at_top
     last = seen.log_n + min(log_share, math.log(model.share))

@@ -387,10 +387,10 @@ def _linear(decay: Decay, growth: Growth) -> Feasibility:
         "the weight depends only on the share of the list above a document: NDCG is an average "
         "over the list, and its noise vanishes."
     )
-    sees, errata = (
-        "rankers with different limits, which for binary relevance are rankers with different AUC",
-        "",
+    sees = (
+        "rankers with different limits, which for binary relevance are rankers with different AUC"
     )
+    errata = ""
     if growth.kind == "share":
         sees = f"rankers with different limits, from differences within {_top(growth)}"
         errata = _TOP_SHARE

@@ -446,11 +446,9 @@ def limit(
     >>> round(found.value, 9), found.theorem
     (0.557631717, 'Theorem 17')
     """  # noqa: E501
-    model, decay, growth = (
-        RelevanceModel.of(ybar, points=points, gain=gain),
-        decay_of(discount),
-        growth_of(cutoff),
-    )
+    model = RelevanceModel.of(ybar, points=points, gain=gain)
+    decay = decay_of(discount)
+    growth = growth_of(cutoff)
     statement = statement_of(decay, growth, graded=len(model.gains) > 1)
     if not model.steps:
         raise OptionError(

@@ -40,10 +40,8 @@ _METRIC = {
 _BY_PAIRS = {"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg",), "catboost": (), "torch": ()}
 _MOST_ROUNDS, _DEEPEST_TREE = 1_000_000, 16
 _LARGEST = 2**53  # libraries cut longer numbers to some other number
-_THREADS, _MOST_THREADS = (
-    ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs", "thread_count"),
-    1024,
-)
+_THREADS = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs", "thread_count")
+_MOST_THREADS = 1024
 # Options of the estimation of position bias.
 _OF_POSITIONS = ("regularisation", "bias")
 # Metrics of the libraries, as measures; their map divides by the cutoff if that is less than the
@@ -150,10 +148,8 @@ class TrainingConfig:
         data, model = _data(top.section("data", required=True)), _model(top.section("model"))
         network = loss = objective = bias = None
         if model.library == "torch":
-            network, loss = (
-                NetworkSection.of(top.section("model").section("params")),
-                LossSection.of(top.section("objective")),
-            )
+            network = NetworkSection.of(top.section("model").section("params"))
+            loss = LossSection.of(top.section("objective"))
         else:
             objective = _objective(top.section("objective")) if top.has("objective") else None
             bias = _bias(top.section("objective"), data, objective)
@@ -249,10 +245,8 @@ class TrainingConfig:
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration with every default, as plain values that `of` reads."""
         found = asdict(self)
-        after, measure = (
-            found["evaluation"].pop("stop_after"),
-            found["evaluation"].pop("stop_measure"),
-        )
+        after = found["evaluation"].pop("stop_after")
+        measure = found["evaluation"].pop("stop_measure")
         if after is not None:
             found["evaluation"]["early_stopping"] = {"rounds": after, "measure": measure}
         if self.objective is not None:
@@ -517,10 +511,8 @@ def _evaluation(
         if isinstance(value, Mapping):
             stopping = Section(value, section.path, "evaluation.early_stopping")
             stopping.refuse_unknown("rounds", "measure")
-            after, measure = (
-                stopping.number("rounds", 50),
-                stopping.text("measure", measure) or measure,
-            )
+            after = stopping.number("rounds", 50)
+            measure = stopping.text("measure", measure) or measure
         else:
             after = section.number("early_stopping", 50)
     if after is not None and measure not in measures:

@@ -236,10 +236,8 @@ def _of_labels(
             row=row,
         )
     if not custom_gain and grades.size and grades.max() > _HIGHEST[library]:
-        row, name = (
-            int(grades.argmax()),
-            {"lightgbm": "LightGBM", "xgboost": "XGBoost"}.get(library, "gain=exp2"),
-        )
+        row = int(grades.argmax())
+        name = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}.get(library, "gain=exp2")
         step = {"lightgbm": "label_gain", "xgboost": "ndcg_exp_gain=False"}.get(
             library, _GAIN[library]
         )
@@ -375,10 +373,8 @@ def _same_rows(
             f"features, a tuple of three"
         )
     labels = row_numbers("held_out_rows, labels", test[0], finite=False)
-    sizes, features = (
-        whole_numbers("held_out_rows, group", test[1]),
-        feature_table("held_out_rows, features", test[2], labels.size),
-    )
+    sizes = whole_numbers("held_out_rows, group", test[1])
+    features = feature_table("held_out_rows, features", test[2], labels.size)
     if (sizes < 0).any() or int(sizes.sum()) != labels.size:
         raise InputError(
             f"held_out_rows, group: found sizes that sum to {int(sizes.sum())}, expected the "

@@ -337,11 +337,9 @@ def nested_cv(
             f"or more, and a better direction"
         )
     convention = Convention.of(convention)
-    seed, outer, inner = (
-        whole_number("seed", seed, 0),
-        whole_number("outer", outer, 2),
-        whole_number("inner", inner, 2),
-    )
+    seed = whole_number("seed", seed, 0)
+    outer = whole_number("outer", outer, 2)
+    inner = whole_number("inner", inner, 2)
     grades = row_numbers("labels", labels)
     ids = row_ids("qid", qid, grades.size)
     scores = np.full(grades.size, np.nan)
@@ -404,10 +402,8 @@ def query_folds(
     >>> [(train.tolist(), test.tolist()) for train, test in query_folds([7, 7, 8], 2)]
     [([2], [0, 1]), ([0, 1], [2])]
     """
-    n_splits, seed = (
-        whole_number("n_splits", n_splits, 2),
-        None if seed is None else whole_number("seed", seed, 0),
-    )
+    n_splits = whole_number("n_splits", n_splits, 2)
+    seed = None if seed is None else whole_number("seed", seed, 0)
     _, first, codes = np.unique(row_ids("qid", qid), return_index=True, return_inverse=True)
     if n_splits > first.size:
         raise InputError(

@@ -155,14 +155,12 @@ def unused_parameters(config: TrainingConfig) -> list[str]:
         library = load_extra("lightgbm", "training with LightGBM", "lightgbm")
         # the list has no public name
         aliases = library.basic._ConfigAliases._get_all_param_aliases()
-        unused, usual = (
-            [
-                one
-                for one in params
-                if one not in aliases and not any(one in names for names in aliases.values())
-            ],
-            [*aliases],
-        )
+        unused = [
+            one
+            for one in params
+            if one not in aliases and not any(one in names for names in aliases.values())
+        ]
+        usual = [*aliases]
     elif config.model.library == "xgboost":
         unused = _unused_of_xgboost(params)
     else:

@@ -199,10 +199,8 @@ def _refuse_columns(rows: FeatureRows) -> None:
 
 def _of_loss(config: TrainingConfig) -> Iterator[TrainingProblem]:
     """A loss that ends above the ranks that the evaluation counts."""
-    measured, trained = (
-        _cutoff_that_matters(config),
-        None if config.loss is None else config.loss.cutoff,
-    )
+    measured = _cutoff_that_matters(config)
+    trained = None if config.loss is None else config.loss.cutoff
     if measured is not None and trained is not None and trained < measured:
         expected = (
             f"expected training at least as deep; set objective.cutoff={measured}, or evaluate at "

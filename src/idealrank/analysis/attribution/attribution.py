@@ -311,10 +311,8 @@ class Attribution(WithWarnings):
             "mean_b",
             "difference",
         )
-        shown, row = (
-            self.queries[:queries],
-            None if self.comparison is None else next(self.comparison.rows())[1],
-        )
+        shown = self.queries[:queries]
+        row = None if self.comparison is None else next(self.comparison.rows())[1]
         return {
             **{name: getattr(self, name) for name in names},
             "verdict": None if row is None else row.verdict,
@@ -533,11 +531,9 @@ def _documents(qrels: Qrels, ids: Sequence[str], sides: Sequence[_Side]) -> Docu
     rows = [_rows(side) for side in sides]
     row, at = np.unique(np.concatenate(rows), return_inverse=True)
     query = places[np.searchsorted(qrels.offsets, row, side="right") - 1] if row.size else row
-    rank, adds, within = (
-        np.full((row.size, 2), np.inf),
-        np.zeros((row.size, 2)),
-        np.zeros((row.size, 2), bool),
-    )
+    rank = np.full((row.size, 2), np.inf)
+    adds = np.zeros((row.size, 2))
+    within = np.zeros((row.size, 2), bool)
     begin = 0
     for number, side in enumerate(sides):
         own = at.reshape(-1)[begin : begin + rows[number].size]

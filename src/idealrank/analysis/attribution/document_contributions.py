@@ -47,11 +47,9 @@ def can_be_attributed(measure: Measure, convention: "Convention | str" = "standa
     >>> can_be_attributed(parse_measure("AP")), can_be_attributed(parse_measure("AUC"))
     (True, False)
     """
-    qrels, run, convention = (
-        Qrels({"q": {"a": 1, "b": 0}}),
-        Run({"q": ["b", "a"]}),
-        Convention.of(convention),
-    )
+    qrels = Qrels({"q": {"a": 1, "b": 0}})
+    run = Run({"q": ["b", "a"]})
+    convention = Convention.of(convention)
     try:
         resolved = measure.under(convention)
         split_of(resolved)

@@ -461,10 +461,8 @@ class Comparison(WithWarnings):
                 f"expected all pairs; compare without a baseline"
             )
         text = next(iter(self.means)) if measure is None else self.pairs[0][measure].measure
-        rows, means = (
-            [(pair, pair.measures[text]) for pair in self.pairs],
-            {run: one.mean for run, one in self.means[text].items()},
-        )
+        rows = [(pair, pair.measures[text]) for pair in self.pairs]
+        means = {run: one.mean for run, one in self.means[text].items()}
         differing = (
             (pair.a, pair.b)
             for pair, row in rows

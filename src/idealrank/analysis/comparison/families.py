@@ -26,12 +26,10 @@ from idealrank.stats.tolerance import subtracted
 
 Side: TypeAlias = Literal["better", "worse", "undecided"]
 
-PRIMARY, COMPANIONS, SLICES, COMPANION_SLICES = (
-    "primary measure",
-    "companions",
-    "slices",
-    "slices of companions",
-)
+PRIMARY = "primary measure"
+COMPANIONS = "companions"
+SLICES = "slices"
+COMPANION_SLICES = "slices of companions"
 
 Correction: TypeAlias = Literal["auto", "holm"]
 

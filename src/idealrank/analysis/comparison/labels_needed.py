@@ -70,10 +70,8 @@ class _Sheet:
         absent_a, absent_b = np.full(own_b.size, -1), np.full(own_a.size, -1)
         of_a = np.concatenate((own_a, absent_a, shared_a))
         of_b = np.concatenate((absent_b, own_b, shared_b))
-        change, rank = (
-            _expected_change(reach, differences, kept, of_a, of_b),
-            _best_rank(reach, of_a, of_b),
-        )
+        change = _expected_change(reach, differences, kept, of_a, of_b)
+        rank = _best_rank(reach, of_a, of_b)
         order = np.lexsort((rank, -change))
         order = order[change[order] > 0]
         of_a, of_b = of_a[order], of_b[order]

@@ -226,16 +226,12 @@ def _level_cautions(
             decided = [one for one in sliced if one.verdict in ("better", "worse")]
             if membership is None or not decided:
                 continue
-            verdicts, whole, sizes = (
-                f"{pair.b} against {pair.a} by {row.measure}",
-                row.n,
-                [one.n for one in decided],
-            )
+            verdicts = f"{pair.b} against {pair.a} by {row.measure}"
+            whole = row.n
+            sizes = [one.n for one in decided]
             if clustered:
-                whole, sizes = (
-                    design.n_units,
-                    [restricted(design, membership.within[one.name]).n_units for one in decided],
-                )
+                whole = design.n_units
+                sizes = [restricted(design, membership.within[one.name]).n_units for one in decided]
             said.append(
                 slice_skew_caution(
                     verdicts, (row.skewness, whole), sizes, "clusters" if clustered else "queries"

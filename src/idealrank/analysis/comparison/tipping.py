@@ -126,10 +126,8 @@ def tipping_point(
     linear = reach.a.linear
     own_moves = bool((reach.own_a if side == "a" else reach.own_b).any())
     any_moves = bool(reach.own_a.any() or reach.own_b.any() or reach.shared[0].size)
-    one, two = (
-        path(alone, linear=linear, moves=own_moves),
-        path(both, linear=linear, moves=any_moves),
-    )
+    one = path(alone, linear=linear, moves=own_moves)
+    two = path(both, linear=linear, moves=any_moves)
     outer = _outer(reach, side, differences, kept, path)
     return Tipping(
         side=side,
@@ -348,12 +346,10 @@ class Tippings:
         every_measure: bool,
         sampled_negatives: float | None = None,
     ) -> None:
-        self._evaluations, self.measures, self._queries, self._every = (
-            evaluations,
-            measures,
-            queries,
-            every_measure,
-        )
+        self._evaluations = evaluations
+        self.measures = measures
+        self._queries = queries
+        self._every = every_measure
         self._sampled_negatives = sampled_negatives
         self._places: dict[tuple[int, int], Places | str] = {}
         self._keys: dict[int, KeyArray] = {}

@@ -84,10 +84,8 @@ def account_of(measure: Measure, listed: QueryList) -> Account:
         raise unexplained(measure)
     row_gains = _by_row(listed, worth)
     listed, gains = _settled(listed, listed.by_row(row_gains))
-    n_relevant, limit = (
-        int(np.count_nonzero(row_gains > 0)),
-        int(resolve_cutoff(measure.cutoff, listed.judged.lengths)[0]),
-    )
+    n_relevant = int(np.count_nonzero(row_gains > 0))
+    limit = int(resolve_cutoff(measure.cutoff, listed.judged.lengths)[0])
     terms = measure.terms(listed.judged, listed.hits(), gains)
     if terms is None:
         return _ranked_account(measure, listed, gains, n_relevant, limit)

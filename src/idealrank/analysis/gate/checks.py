@@ -140,15 +140,11 @@ def gate(
     apart, queries = mismatches(evaluations, of_every, chosen[0]), queries_of(evaluations)
     refuse_baselines(evaluations[1:])
     plain = [QueryTable.of(one, chosen, queries) for one in evaluations]
-    seed, draws = (
-        seed_from(rng, plain),
-        RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples),
-    )
+    seed = seed_from(rng, plain)
+    draws = RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples)
     judgedness = [Judgedness.of(one, chosen, queries, labels) for one in evaluations]
-    design, tables = (
-        design_by_query(queries, weights, clusters),
-        [_upwards(table, chosen) for table in plain],
-    )
+    design = design_by_query(queries, weights, clusters)
+    tables = [_upwards(table, chosen) for table in plain]
     cautions = (*run_cautions(evaluations, of_every, chosen), *warn_of_weights(design))
     opponents = opponents_of(sides, names[1:], evaluations, tables)
     sampled = sampled_negatives_of(evaluations, declared)
@@ -459,11 +455,9 @@ class _Case:
 
     def _check(self, place: _Place, of: Corrected, two_sided: float) -> Check:
         """One check, with the measure's own signs."""
-        measure, sign, one = (
-            self.measures[place.column],
-            float(self.measures[place.column].direction),
-            of.found,
-        )
+        measure = self.measures[place.column]
+        sign = float(self.measures[place.column].direction)
+        one = of.found
         p, single, bound = of.p, one.p, one.low if self.policy.strict else one.high
         if _is_same(one) and not self.policy.strict:
             p, single, bound = 1.0, 1.0, 0.0

@@ -107,10 +107,8 @@ def gate_sums(
     one_sided, levels = [], []
     for family in [[column] for column in every] if asked.strict else [every[:1], every[1:]]:
         if family:
-            members, nulls = (
-                [upwards[column] for column in family],
-                [plans[column].null for column in family],
-            )
+            members = [upwards[column] for column in family]
+            nulls = [plans[column].null for column in family]
             one_sided += max_t(members, plan.alternative, nulls)
             levels += levels_of_max_t(members, asked.alpha, plan.alternative, nulls)
     two_sided = [p for family in (upwards[:1], upwards[1:]) if family for p in max_t(family)]

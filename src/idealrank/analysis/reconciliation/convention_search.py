@@ -104,10 +104,8 @@ class Assembly:
         """Switches in which a candidate differs from the current convention, as far as they can act
         on these data.
         """
-        here, there = (
-            self._trials.settled(candidate, measure),
-            self._trials.settled(self._current, measure),
-        )
+        here = self._trials.settled(candidate, measure)
+        there = self._trials.settled(self._current, measure)
         return [switch for switch in here if here[switch] != there[switch]]
 
     def matches(self, hits: Sequence[Hit]) -> tuple[Match, ...]:
@@ -165,10 +163,8 @@ class Assembly:
         )
 
     def _differences(self, candidate: Candidate, measure: Measure) -> tuple[SwitchDifference, ...]:
-        acting, current = (
-            self._differing(candidate, measure),
-            dict(self._trials.signature(self._current, measure)),
-        )
+        acting = self._differing(candidate, measure)
+        current = dict(self._trials.signature(self._current, measure))
         return tuple(
             SwitchDifference(
                 switch=switch,
@@ -482,10 +478,8 @@ class Search:
         """Measure under a candidate, and compare; changed switches are told only if they make other
         values than what is told already.
         """
-        settled, changed = (
-            tuple(self._trials.settled(candidate, measure).values()),
-            found in ("one switch", "two switches"),
-        )
+        settled = tuple(self._trials.settled(candidate, measure).values())
+        changed = found in ("one switch", "two switches")
         if changed and (settled, measure) in self._seen:
             return
         self._seen.add((settled, measure))
@@ -528,10 +522,8 @@ class Search:
 
     def _compare(self, trial: Hit, readings: Sequence[Reading]) -> None:
         for reading in readings:
-            fit, distance = (
-                self._stated.fit(trial.value, reading),
-                self._stated.distance(trial.value, reading),
-            )
+            fit = self._stated.fit(trial.value, reading)
+            distance = self._stated.distance(trial.value, reading)
             (self._hits if fit else self._misses).append(
                 replace(trial, reading=reading, fit=fit, distance=distance)
             )

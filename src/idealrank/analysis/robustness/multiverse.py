@@ -467,15 +467,11 @@ class _Study:
         self, grid: "_Grid", column: int, found: MeasureTest, one: _Tried, plan: Plan
     ) -> MeasureTest:
         """The test of a variant, whose equivalence rare large losses cannot undo."""
-        kept, unanswerable = (
-            grid.counted[:, column],
-            {query for side in one.columns or () for query in side.unanswerable},
-        )
+        kept = grid.counted[:, column]
+        unanswerable = {query for side in one.columns or () for query in side.unanswerable}
         answerable = np.array([query not in unanswerable for query in grid.queries])[kept]
-        about, sides = (
-            (answerable, _measure(one).bounds),
-            (grid.a[kept, column], grid.b[kept, column]),
-        )
+        about = (answerable, _measure(one).bounds)
+        sides = (grid.a[kept, column], grid.b[kept, column])
         return guarded_alone(found, sides, self._design_of(grid, kept), plan, about)
 
     def _tested(

@@ -298,10 +298,8 @@ class _Case:
         )
         found = []
         for place, setting in enumerate(settings):
-            behind, margin = (
-                setting.swap_rate - settings[best].swap_rate,
-                float(self._spread.margins[best, place]),
-            )
+            behind = setting.swap_rate - settings[best].swap_rate
+            margin = float(self._spread.margins[best, place])
             as_good = setting.considered and behind <= margin
             found.append(replace(setting, behind=behind, margin=margin, as_good=as_good))
         return tuple(found), found[best]

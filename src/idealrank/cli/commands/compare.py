@@ -233,25 +233,19 @@ def compare(
         qrels=qrels, inputs=inputs, others=(*runs, *files.paths, judge_path)
     )
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
-    convention, asked = (
-        options.parse_convention(convention_text),
-        options.parse_measure_texts(measure_texts),
-    )
+    convention = options.parse_convention(convention_text)
+    asked = options.parse_measure_texts(measure_texts)
     paper, baseline = (
         (paper, baseline)
         if paper is None
         else paper.checked(layout, names, list(map(str, asked)), baseline)
     )
-    of_queries, watch, measures = (
-        files.read(input_options.notes().inform),
-        Watch(),
-        with_companions(asked),
-    )
+    of_queries = files.read(input_options.notes().inform)
+    watch = Watch()
+    measures = with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-    look, opens = (
-        len(runs) <= _FEW if with_rankings is None else with_rankings,
-        partial(inputs.open_run, qrels=qrels),
-    )
+    look = len(runs) <= _FEW if with_rankings is None else with_rankings
+    opens = partial(inputs.open_run, qrels=qrels)
     evaluated = partial(
         evaluate,
         judgments,

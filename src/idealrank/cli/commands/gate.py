@@ -87,10 +87,8 @@ class Job:
             )
         asked = replace(self.asked, declared=declared._replace(labels_from=source))
         front = _Front(self, watch, names)
-        kept, top = (
-            self.results.looked_at(asked.measures),
-            self.results.ranks_looked_at(asked.measures),
-        )
+        kept = self.results.looked_at(asked.measures)
+        top = self.results.ranks_looked_at(asked.measures)
         judge = self.inputs.open_judge(self.judge_path, asked.convention)
         work = GateJob(
             asked=asked, caller=front, kept=kept, top=top, threads=self.threads, judge=judge

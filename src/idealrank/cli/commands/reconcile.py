@@ -117,10 +117,8 @@ def reconcile(
     (name,) = input_options.run_names([run])
 
     def work(_: object) -> list[Reconciliation | DifferenceSplit]:
-        judgments, answers = (
-            _judgments(inputs, qrels, convention),
-            inputs.open_run(run, name, qrels),
-        )
+        judgments = _judgments(inputs, qrels, convention)
+        answers = inputs.open_run(run, name, qrels)
         results: list[Reconciliation | DifferenceSplit] = []
         if stated is not None:
             results.append(reconcile_run(judgments, answers, stated.text, measures[0], convention))

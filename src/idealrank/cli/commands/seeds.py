@@ -107,10 +107,8 @@ def seeds(
     weights, clusters or slices.
     """
     sides = _sides(runs)
-    convention, asked = (
-        options.parse_convention(convention_text),
-        options.parse_measure_texts(measure_texts),
-    )
+    convention = options.parse_convention(convention_text)
+    asked = options.parse_measure_texts(measure_texts)
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     input_options.run_names([path for side in sides for path in side])
     watch = Watch()

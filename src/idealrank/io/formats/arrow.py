@@ -255,10 +255,8 @@ def _validate(data: Any) -> None:
             continue
         chunk.validate()
         chunk.indices.validate(full=True)
-        codes, memory = (
-            _in_place(chunk.indices, np.dtype(str(chunk.indices.type))),
-            _memory_of(chunk.dictionary),
-        )
+        codes = _in_place(chunk.indices, np.dtype(str(chunk.indices.type)))
+        memory = _memory_of(chunk.dictionary)
         if memory not in seen or (codes.size and _is_outside(codes, len(chunk.dictionary))):
             chunk.validate(full=True)
         seen.add(memory)

@@ -265,10 +265,8 @@ def _choose(
             ) from None
         if delimiter != ";":
             raise
-        said, found = (
-            f"the file was read as columns separated by {delimiter!r}",
-            str(error).removesuffix(f"; {error.hint}"),
-        )
+        said = f"the file was read as columns separated by {delimiter!r}"
+        found = str(error).removesuffix(f"; {error.hint}")
         hints = [f"{hint}; {said}" if hint else said for hint in (error.hint, error.command_hint)]
         raise InputError(found, hint=hints[0], command_hint=hints[1]) from None
 
@@ -301,10 +299,8 @@ class _Scan:
         queries, documents, texts = (list(map(pick, rows)) for pick in self._pick)
         values, usable = self.cells.check(queries, documents, texts, lines)
         if usable is not None:
-            queries, documents = (
-                [queries[place] for place in usable],
-                [documents[place] for place in usable],
-            )
+            queries = [queries[place] for place in usable]
+            documents = [documents[place] for place in usable]
             lines = lines[usable]
         return (
             pack(queries),

@@ -201,10 +201,8 @@ class _Tasks:
         )
         if query_name not in data or document_name not in data:
             found = f"fields {', '.join(map(repr, list(data)[:8])) or 'none'} as data"
-            hint, command = (
-                "name them with columns={'query': ..., 'document': ...}",
-                "name them with --columns query=NAME,document=NAME",
-            )
+            hint = "name them with columns={'query': ..., 'document': ...}"
+            command = "name them with --columns query=NAME,document=NAME"
             self._complain(
                 Complaint(
                     "task",
@@ -229,10 +227,8 @@ class _Tasks:
         query_text = _popped(others, ("querytext", "query"))
         text = _popped(others, _TEXTS)
         # a task that was made of ids alone shows them in place of texts
-        query_text, text = (
-            "" if query_text == query else query_text,
-            "" if text == document else text,
-        )
+        query_text = "" if query_text == query else query_text
+        text = "" if text == document else text
         return JudgmentRow(
             query=str(query),
             document=str(document),

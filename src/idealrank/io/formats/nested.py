@@ -161,10 +161,8 @@ def as_records(value: Any, columns: Columns = None) -> list[Any] | None:
     if not isinstance(value, tuple):
         return None
     fields = dict(value)
-    named, usual = (
-        named_columns(columns, "qrels").get("document", ""),
-        candidates(list(fields), [*DOCUMENT[0], *DOCUMENT[1]]),
-    )
+    named = named_columns(columns, "qrels").get("document", "")
+    usual = candidates(list(fields), [*DOCUMENT[0], *DOCUMENT[1]])
     ids = [
         fields.get(name, ())
         for name in (query_column(list(fields), columns), named or next(iter(usual), ""))

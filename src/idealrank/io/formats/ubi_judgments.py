@@ -89,10 +89,8 @@ def _row(value: Any, place: Place, complain: Complain) -> JudgmentRow | None:
         )
         complain(Complaint("fields", *place, found, _EXPECTED))
         return None
-    query, document = (
-        check_id(fields.get("query_id", fields.get("query"))),
-        check_id(fields["document"]),
-    )
+    query = check_id(fields.get("query_id", fields.get("query")))
+    document = check_id(fields["document"])
     grade = check_number(fields["judgment"], "qrels") if fields["judgment"] is not None else None
     for checked, name in ((query, "query_id"), (document, "document"), (grade, "judgment")):
         if isinstance(checked, tuple):

@@ -125,10 +125,8 @@ def bounds(
         )
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     kind = figure_kind(figure_path, (qrels, *inputs.more_qrels, *runs))
-    convention, measures = (
-        options.parse_convention(convention_text),
-        options.parse_measure_texts(measure_texts or ("nDCG@10",)),
-    )
+    convention = options.parse_convention(convention_text)
+    measures = options.parse_measure_texts(measure_texts or ("nDCG@10",))
     watch = Watch()
     judgments, opened = read_qrels_and_runs(inputs, qrels, runs, convention, watch)
     refuse_foreign(judgments, opened, runs, measures, convention)

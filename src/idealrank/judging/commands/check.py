@@ -142,11 +142,9 @@ def check(
     )
     families = named_texts(family_texts, "--family", "model=llama")
     refuse_unknown(families, {*files.judges, *files.runs})
-    convention, watch, tell = (
-        options.parse_convention(convention_text),
-        Watch(),
-        input_options.notes().inform,
-    )
+    convention = options.parse_convention(convention_text)
+    watch = Watch()
+    tell = input_options.notes().inform
     human, labels, systems = files.read(convention, watch)
     people = None if assessors_path is None else read_annotators(assessors_path, tell=tell)
     lengths = (

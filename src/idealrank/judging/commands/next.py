@@ -220,11 +220,9 @@ def next(  # noqa: A001  (the name of the command)
     paths = (qrels, *inputs.more_qrels, run_a, run_b)
     input_options.refuse_standard_input_twice(*paths)
     options.refuse_to_replace(output_path, (*paths, query_path))
-    kind, convention, watch = (
-        figure_kind(figure_path, paths),
-        options.parse_convention(convention_text),
-        Watch(),
-    )
+    kind = figure_kind(figure_path, paths)
+    convention = options.parse_convention(convention_text)
+    watch = Watch()
     measure = options.parse_measure_texts((measure_text,))[0]
     judgments, (a, b) = read_qrels_and_runs(inputs, qrels, (run_a, run_b), convention, watch)
     queries = read_known_queries(query_path, (a, b), judgments.queries)

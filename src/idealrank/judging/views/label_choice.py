@@ -146,10 +146,8 @@ def _test_text(found: NextLabels) -> str:
 
 
 def _notes(found: NextLabels) -> list[str]:
-    documents, queries = (
-        counted(found.n_pooled, "document"),
-        counted(found.n_queries, "query", "queries"),
-    )
+    documents = counted(found.n_pooled, "document")
+    queries = counted(found.n_queries, "query", "queries")
     phrases = [
         f"strategy {found.strategy}: {documents} of {queries} in the first {found.depth:,} "
         f"ranks, {found.n_open:,} of them unjudged"

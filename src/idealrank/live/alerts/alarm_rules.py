@@ -488,10 +488,8 @@ class LabelAgeRule(AlarmRule):
                     "no age" if days is None else "the judgments are dated in the future", {}
                 )
             }
-        text, is_old = (
-            f"judgments {days:.0f} days old, at most {self.most_days:g}",
-            days > self.most_days,
-        )
+        text = f"judgments {days:.0f} days old, at most {self.most_days:g}"
+        is_old = days > self.most_days
         return {
             WHOLE: Reading(
                 signal=is_old, calm=not is_old, value=days, limit=self.most_days, text=text

@@ -160,11 +160,9 @@ def _moved(
     number: int,
 ) -> tuple[dict[str, Any], AlarmChange | None]:
     """The state of one alarm after a reading, and the change if it opened or closed."""
-    recent, calm, is_open = (
-        list(before.get("recent", ())),
-        int(before.get("calm", 0)),
-        before.get("open"),
-    )
+    recent = list(before.get("recent", ()))
+    calm = int(before.get("calm", 0))
+    is_open = before.get("open")
     one: dict[str, Any] = {
         "recent": recent,
         "calm": calm,

@@ -24,10 +24,8 @@ def telemetry(folder: str, address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
-    name, package = (
-        "opentelemetry.exporter.otlp.proto.http.metric_exporter",
-        "opentelemetry-exporter-otlp-proto-http",
-    )
+    name = "opentelemetry.exporter.otlp.proto.http.metric_exporter"
+    package = "opentelemetry-exporter-otlp-proto-http"
     exporter = load_extra(name, _WHAT, _EXTRA, package).OTLPMetricExporter(
         endpoint=address, timeout=_TIMEOUT
     )

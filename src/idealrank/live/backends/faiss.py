@@ -74,10 +74,8 @@ def from_section(section: Section) -> Backend:
     """Make the backend of a section with the kind ``faiss``."""
     section.refuse_unknown("kind", "path", "ids", "normalize", "ef_search", "nprobe", "timeout")
     faiss = load_extra("faiss", "the backend faiss", "faiss", "faiss-cpu")
-    path, ids = (
-        required(section, "path", "an index file"),
-        required(section, "ids", "a file with an id in each line"),
-    )
+    path = required(section, "path", "an index file")
+    ids = required(section, "ids", "a file with an id in each line")
     try:
         index = faiss.read_index(path)
     except RuntimeError:

@@ -92,10 +92,8 @@ def from_section(section: Section) -> Backend:
         "timeout",
     )
     lancedb = load_extra("lancedb", "the backend lancedb", "lancedb")
-    path, table = (
-        required(section, "path", "a folder or an address of LanceDB"),
-        required(section, "table", "the name of a table"),
-    )
+    path = required(section, "path", "a folder or an address of LanceDB")
+    table = required(section, "table", "the name of a table")
     try:
         opened = lancedb.connect(path).open_table(table)
     except (ValueError, RuntimeError, OSError) as error:

@@ -101,11 +101,9 @@ class SecretsHidden:
         except BackendError as error:
             said, temporary, wait = str(error), error.temporary, error.retry_after
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a message of a client may show a secret, too)
-            said, temporary, wait = (
-                f"{self.name}: {type(error).__name__}: {shown(self._secrets.hide(str(error)))}",
-                False,
-                None,
-            )
+            said = f"{self.name}: {type(error).__name__}: {shown(self._secrets.hide(str(error)))}"
+            temporary = False
+            wait = None
         raise BackendError(self._secrets.hide(said), temporary=temporary, retry_after=wait)
 
     def close(self) -> None:

@@ -124,10 +124,8 @@ def from_section(section: Section) -> FullTextIndex:
             "path", "nothing" if path is None else f"no such file {path}", "a file of SQLite"
         )
     weights = Section(section.given.get("weights") or {}, section.path, f"{section.name}.weights")
-    table, document = (
-        section.text("table", "documents") or "documents",
-        section.text("id", "id") or "id",
-    )
+    table = section.text("table", "documents") or "documents"
+    document = section.text("id", "id") or "id"
     weighted = {key: weights.amount(key, 1.0) for key in weights.given}
     operator, timeout = section.choice("operator", ("any", "all")), section.amount("timeout", 10.0)
     try:

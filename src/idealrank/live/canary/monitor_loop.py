@@ -116,10 +116,10 @@ def _answer(
 ) -> list[bytes]:
     """Answer a request, in a thread of its own."""
     if not names_server(str(environment.get("HTTP_HOST", "")), metrics.host, metrics.names):
-        status, body = (
-            "400 Bad Request",
+        status = "400 Bad Request"
+        body = (
             b"found a host that is not this server's, expected its address, or one of "
-            b"metrics.names\n",
+            b"metrics.names\n"
         )
     elif environment.get("PATH_INFO") != "/metrics":
         status, body = "404 Not Found", b"see /metrics\n"

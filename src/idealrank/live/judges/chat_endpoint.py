@@ -128,19 +128,15 @@ class ChatJudge:
         client: Any = None,
     ) -> None:
         self.name = assessor_text(name or model)
-        self._url, self._model, self._prompt, self._scale, self._system = (
-            url.rstrip("/"),
-            model,
-            prompt,
-            scale,
-            system,
-        )
-        self._params, self._probabilities, self._pattern, self._most = (
-            dict(params or {}),
-            probabilities,
-            pattern,
-            most_letters,
-        )
+        self._url = url.rstrip("/")
+        self._model = model
+        self._prompt = prompt
+        self._scale = scale
+        self._system = system
+        self._params = dict(params or {})
+        self._probabilities = probabilities
+        self._pattern = pattern
+        self._most = most_letters
         given = {name.lower(): value.encode() for name, value in (headers or {}).items()}
         bearer = {"authorization": f"Bearer {key}".encode()} if key else {}
         self._headers = {

@@ -72,15 +72,11 @@ class JudgeRecord:
                 output_tokens=_count(line.get("output_tokens")),
                 model=str(line.get("model", "")),
             )
-        failure, temporary = (
-            str(line.get("failure", "" if answer else "no message")),
-            bool(line.get("temporary")),
-        )
-        seconds, attempts, time = (
-            float(line["seconds"]),
-            int(line["attempts"]),
-            str(line.get("time", "")),
-        )
+        failure = str(line.get("failure", "" if answer else "no message"))
+        temporary = bool(line.get("temporary"))
+        seconds = float(line["seconds"])
+        attempts = int(line["attempts"])
+        time = str(line.get("time", ""))
         return cls(
             key=str(line["key"]),
             answer=answer,

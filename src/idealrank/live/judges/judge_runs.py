@@ -496,10 +496,8 @@ class JudgeWork:
         """Return the next step for requests without a grade."""
         if self._kept is None:
             return "the same command asks all requests again"
-        own, not_taken = (
-            _own_failures(records),
-            sum(one is not None and one.is_open for one in records),
-        )
+        own = _own_failures(records)
+        not_taken = sum(one is not None and one.is_open for one in records)
         if own and not_taken:
             return (
                 f"the same command asks the {not_taken} that were not taken, and --retry-failed "

@@ -122,10 +122,8 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
 def _figure(systems: Sequence[Mapping[str, Any]], measure: str, best: set[int]) -> str:
     across, ticks = _axis([one["latency"]["p95"] * 1000 for one in systems])
     means = [one["measures"][measure] for one in systems]
-    low, high = (
-        min(_inside(one["low"], one["mean"]) for one in means),
-        max(_inside(one["high"], one["mean"]) for one in means),
-    )
+    low = min(_inside(one["low"], one["mean"]) for one in means)
+    high = max(_inside(one["high"], one["mean"]) for one in means)
     margin = (high - low) * 0.06 or 0.01
     low, high = low - margin, high + margin
 
@@ -157,10 +155,8 @@ def _figure(systems: Sequence[Mapping[str, Any]], measure: str, best: set[int]) 
     points: list[NamedPoint] = []
     for place, (one, mean) in enumerate(zip(systems, means, strict=True)):
         x, y = across(one["latency"]["p95"] * 1000), up(mean["mean"])
-        top, bottom = (
-            up(_inside(mean["high"], mean["mean"])),
-            up(_inside(mean["low"], mean["mean"])),
-        )
+        top = up(_inside(mean["high"], mean["mean"]))
+        bottom = up(_inside(mean["low"], mean["mean"]))
         drawn.append(
             f'<line class="interval" x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{bottom:.1f}"/>'
         )

@@ -68,10 +68,8 @@ def robust_sentence(found: Robustness, comparison: Comparison | None = None) -> 
         f"The verdict on {one_line(found.run_b)} against {one_line(found.run_a)} "
         f"({word(found.asked)}{alone})"
     )
-    total, turning = (
-        len(found.changing),
-        [one.change for one in found.changing if one.verdict_turns],
-    )
+    total = len(found.changing)
+    turning = [one.change for one in found.changing if one.verdict_turns]
     if not total:
         return (
             f"{said} depends on no switch: no tested variant of measure and convention changes "

@@ -237,10 +237,8 @@ def mean_columns(
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
 ) -> dict[str, Column[EvaluatedRun]]:
     """By measure the means beside each run, the best strong and marked."""
-    places, runs = (
-        _places(evaluations, intervals, digits),
-        evaluated_runs(evaluations, (), weighted),
-    )
+    places = _places(evaluations, intervals, digits)
+    runs = evaluated_runs(evaluations, (), weighted)
 
     def column(measure: Measure, text: str) -> Column[EvaluatedRun]:
         best = _best(measure, [run.mean[text] for run in runs])

@@ -313,10 +313,8 @@ _IN_PATH = ApiParameter(
     required=True,
 )
 _MEASURE = ApiParameter(name="measure", description="measure in any spelling", schema=_TEXT)
-_RUN, _TAG = (
-    ApiParameter(name="run", description="name of a run", schema=_TEXT),
-    ApiParameter(name="tag", description="tag of an entry", schema=_TEXT),
-)
+_RUN = ApiParameter(name="run", description="name of a run", schema=_TEXT)
+_TAG = ApiParameter(name="tag", description="tag of an entry", schema=_TEXT)
 _COMMIT = ApiParameter(name="commit", description="commit or the beginning of one", schema=_TEXT)
 _SINCE = ApiParameter(
     name="since",

@@ -293,14 +293,10 @@ def _thinned(marks: Sequence[Mark]) -> list[Mark]:
     """Every mark stays; of the labels only so many that they have room."""
     last, last_major, found = -math.inf, -math.inf, []
     for mark in marks:
-        is_shown, is_major = (
-            mark.x - last >= 100 / _LABELS,
-            mark.x - last_major >= 100 / _NARROW_LABELS,
-        )
-        last, last_major = (
-            mark.x if is_shown else last,
-            mark.x if is_shown and is_major else last_major,
-        )
+        is_shown = mark.x - last >= 100 / _LABELS
+        is_major = mark.x - last_major >= 100 / _NARROW_LABELS
+        last = mark.x if is_shown else last
+        last_major = mark.x if is_shown and is_major else last_major
         found.append(
             Mark(
                 x=mark.x,

@@ -269,10 +269,8 @@ def monotone_bounds(
     loss = float(worth(documents, np.zeros(score.size, np.int64), None, share)[0]) / score.size
 
     def bound(first: FloatArray, last: FloatArray, end: int) -> FloatArray:
-        begin, stop = (
-            np.searchsorted(score, first, side="left"),
-            np.searchsorted(score, last, side="right"),
-        )
+        begin = np.searchsorted(score, first, side="left")
+        stop = np.searchsorted(score, last, side="right")
         count = (stop - begin).astype(np.float64)
         part = (hits[stop] - hits[begin]) / np.maximum(count, 1)
         return clopper_pearson(part, count * loss, level)[end]

@@ -690,10 +690,8 @@ def _band(
     if not documents.clustered:
         # A canonical score is itself uncertain by s (1 - s) / n, which counts where ybar is steep.
         # Differences between queries have it.
-        spread, slope = (
-            value * (1 - value),
-            np.gradient(value, way.score) if value.size > 1 else np.zeros(1),
-        )
+        spread = value * (1 - value)
+        slope = np.gradient(value, way.score) if value.size > 1 else np.zeros(1)
         wider = spread / size + slope**2 * way.score * (1 - way.score) / sample.n
         size = np.where(spread > 0, spread / np.where(wider > 0, wider, 1.0), size)
     return wilson(value, size, level, documents.n_queries)

@@ -368,11 +368,9 @@ def simulated_spec(panels: Sequence[Simulated], model: str) -> Spec:
 
 
 def _simulated_panel(panel: Simulated) -> Spec:
-    low, middle, high = (
-        np.nanquantile(panel.values, 0.05, axis=0),
-        np.nanmean(panel.values, axis=0),
-        np.nanquantile(panel.values, 0.95, axis=0),
-    )
+    low = np.nanquantile(panel.values, 0.05, axis=0)
+    middle = np.nanmean(panel.values, axis=0)
+    high = np.nanquantile(panel.values, 0.95, axis=0)
     rows = [
         {
             "n": int(n),

@@ -58,21 +58,17 @@ def soft_sort(
     width = scores.shape[-1]
     # documents, then padding: where it stood must not matter
     first = mask.long().argsort(dim=-1, descending=True, stable=True)
-    both, length = (
-        torch.stack((scores, carried), -1).gather(1, first[..., None].expand(-1, -1, 2)),
-        mask.sum(-1, keepdim=True),
-    )
+    both = torch.stack((scores, carried), -1).gather(1, first[..., None].expand(-1, -1, 2))
+    length = mask.sum(-1, keepdim=True)
     whole = 1 << max(0, width - 1).bit_length() if network == "bitonic" else width
     both = torch.nn.functional.pad(both, (0, 0, 0, whole - width))
     place = torch.arange(whole, device=mask.device)
     real = place < length
     for tops, bottoms, longer in layers(network, whole):
-        upper, lower, is_upper, is_lower = (
-            both[:, tops],
-            both[:, bottoms],
-            real[:, tops],
-            real[:, bottoms],
-        )
+        upper = both[:, tops]
+        lower = both[:, bottoms]
+        is_upper = real[:, tops]
+        is_lower = real[:, bottoms]
         kept = _SWAPS[swap]((upper[..., 0] - lower[..., 0]) / temperature)
         kept = torch.where(
             is_upper & is_lower, kept, torch.where(is_lower & ~is_upper, 0.0, 1.0).to(kept.dtype)

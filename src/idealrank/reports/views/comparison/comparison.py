@@ -132,12 +132,10 @@ def comparison_parts(
     """The whole report: two to five runs pair by pair, more runs by groups without a significant
     difference.
     """
-    pairs, first, many, shown = (
-        comparison.pairs,
-        comparison.pairs[0],
-        is_many(comparison),
-        Shown.of(comparison, digits),
-    )
+    pairs = comparison.pairs
+    first = comparison.pairs[0]
+    many = is_many(comparison)
+    shown = Shown.of(comparison, digits)
     several, with_pairs = len(pairs) > 1, every_pair or not many
     above = filled([*warned(comparison.mismatches), *cautioned(comparison.cautions)])
     parts = [above, *opening(comparison, shown, digits, letters)] if many else []
@@ -293,11 +291,9 @@ def _left_out(pair: Pair) -> list[str]:
 
 
 def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> MethodLines:
-    method, phrases, brief = (
-        comparison.method,
-        [method_text(comparison)],
-        [_TESTS[comparison.method.test]],
-    )
+    method = comparison.method
+    phrases = [method_text(comparison)]
+    brief = [_TESTS[comparison.method.test]]
     if not with_pairs and method.baseline is None:
         phrases.append(letters_note(comparison, letters))
         brief.append(phrases[-1])

@@ -226,10 +226,8 @@ class Ranked(NamedTuple):
         """Beside each run its mean, the best strong; intervals where their level is given; letters
         in a column, or as marks.
         """
-        best, marks = (
-            next(iter(self.means.values())).mean,
-            self.letters if letters == "mark" else {},
-        )
+        best = next(iter(self.means.values())).mean
+        marks = self.letters if letters == "mark" else {}
 
         def mean(run: str) -> Cell:
             return number_cell(

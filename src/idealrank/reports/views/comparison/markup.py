@@ -104,11 +104,9 @@ def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table
     """Every pair and measure a row, and below it its slices; names of runs as heads of columns
     where there is one pair.
     """
-    shown, method, several = (
-        Shown.of(comparison, digits)._replace(marked=True),
-        comparison.method,
-        len(comparison.pairs) > 1,
-    )
+    shown = Shown.of(comparison, digits)._replace(marked=True)
+    method = comparison.method
+    several = len(comparison.pairs) > 1
     first, sliced = comparison.pairs[0], method.slices is not None
     columns: list[Column[Line]] = [Column(title="measure", cell=lambda line: line.measure)]
     if several:
@@ -188,10 +186,8 @@ def paper_table(
     star: str = "",
 ) -> Table:
     """Build the table of a comparison with a baseline."""
-    names, ranked = (
-        labels or {},
-        {measure: Ranked.of(comparison, measure) for measure in comparison.means},
-    )
+    names = labels or {}
+    ranked = {measure: Ranked.of(comparison, measure) for measure in comparison.means}
     runs = list(ranked[order].means) if order else list(comparison.names)
     columns: list[Column[str]] = [Column(title="run", cell=lambda run: names.get(run, run))]
     for text, one in ranked.items():

@@ -160,11 +160,9 @@ def why_too_few(
 
 def _seen_there(tipping: Tipping, name: str) -> str:
     """Describe the judged documents that the share is held against, in a clause."""
-    judged, exclusive, wanted = (
-        tipping.rate_judged,
-        tipping.rate_exclusive,
-        tipping.significance or 0.0,
-    )
+    judged = tipping.rate_judged
+    exclusive = tipping.rate_exclusive
+    wanted = tipping.significance or 0.0
     if judged is not None and judged >= wanted:
         return f"of the judged documents at these ranks, {share(judged)} are relevant"
     if exclusive is not None and exclusive >= wanted:
@@ -419,10 +417,8 @@ def plain_effect(row: Difference) -> str:
     if row.about != "mean difference" or not math.isfinite(high - low):
         return "" if row.verdict == "undecided" else text  # nothing then says that it may be chance
     near, far = sorted((low, high), key=abs)
-    crossing, same = (
-        f"{_count(low, digits)} fewer to {_count(high, digits)} more",
-        f"{_count(near, digits)} to {_count(far, digits)}",
-    )
+    crossing = f"{_count(low, digits)} fewer to {_count(high, digits)} more"
+    same = f"{_count(near, digits)} to {_count(far, digits)}"
     between = crossing if low < 0 < high else f"{same} {_word(far)}"
     return f"{text} ({100 * row.level:g}% interval: {between})"
 
@@ -439,10 +435,8 @@ def _counts(row: Difference) -> tuple[float, str, int] | None:
         or not isinstance(measure.cutoff, int)
     ):
         return None
-    k, grade = (
-        measure.cutoff,
-        "" if (rel := _rel(measure)) is None else f" of grade {number_text(rel)} or more",
-    )
+    k = measure.cutoff
+    grade = "" if (rel := _rel(measure)) is None else f" of grade {number_text(rel)} or more"
     first = "as the first result" if k == 1 else f"in the first {_number(k)}"
     one, several = (
         f"result{ending}{grade}" if grade else f"relevant result{ending}" for ending in ("", "s")

@@ -186,10 +186,8 @@ def _why_closed(gated: Gated, check: Check, places: int) -> str:
         return _not_shown_harmless(gated, check, places)
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     if not gated.policy.strict:
-        drop, p = (
-            number(abs(check.difference), places),
-            p_text(check.p_corrected, gated.policy.alpha),
-        )
+        drop = number(abs(check.difference), places)
+        p = p_text(check.p_corrected, gated.policy.alpha)
         beyond = (
             f", more than the accepted {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
         )
@@ -237,10 +235,8 @@ def _not_shown_harmless(gated: Gated, check: Check, places: int) -> str:
 def _why_open(gated: Gated, places: int) -> str:
     if not gated.checks:
         return f"there is no baseline yet to compare {gated.run} with"
-    against, by = (
-        " or ".join(replaceable(gated)),
-        _listed(dict.fromkeys(check.measure for check in gated.deciding)),
-    )
+    against = " or ".join(replaceable(gated))
+    by = _listed(dict.fromkeys(check.measure for check in gated.deciding))
     if all(is_identical(check) for check in gated.deciding):
         return f"by {by}, {gated.run} has the same value as {against} on every query"
     if gated.policy.strict:
