@@ -1,7 +1,8 @@
 """The table of features: a folder each, with its commands and what others ask of it.
 
-The core and the features know each other by this table alone: a test holds that no other text names
-a module of a feature. To add a feature, add its folder and its row.
+The core and the features know each other by this table, and by that of lazy names: a test holds
+that no other text names a module of another folder. To add a feature, add its folder and its row;
+ARCHITECTURE.md has the other places.
 """
 
 from collections.abc import Mapping

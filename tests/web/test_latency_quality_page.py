@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from idealrank.pages.figures.latency_quality import latency_quality_page
+from idealrank.live.views.latency_quality import latency_quality_page
 from tests.web.browsing import PHONE, Visits, axe
 
 if TYPE_CHECKING:

@@ -162,7 +162,7 @@ def search(
     found = results.to_dict()
     if report is not None:
         from idealrank.cli.result_options import write_page_file  # noqa: PLC0415  (few ask for pages)
-        from idealrank.pages.figures.latency_quality import latency_quality_page  # noqa: PLC0415
+        from idealrank.live.views.latency_quality import latency_quality_page  # noqa: PLC0415
 
         write_page_file(latency_quality_page(found["systems"]), report)
     _FORMATS.write(layout, None, found)

@@ -1,4 +1,4 @@
-"""A page of results, for anything a user may hold: gathered here, drawn by `reports.page`."""
+"""A page of results, for anything a user may hold: gathered here, drawn by `pages.page`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from idealrank.pages.figures.point_labels import Box, NamedPoint, label_boxes, shortened
+from idealrank.live.views.point_labels import Box, NamedPoint, label_boxes, shortened
 from idealrank.pages.figures.theme import DARK, FONT, LIGHT
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 720, 400, 66, 18, 46, 24
