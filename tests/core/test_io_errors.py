@@ -375,7 +375,7 @@ def test_a_file_without_permission(tmp_path: Path) -> None:
     path = tmp_path / "a.run"
     path.write_text("q1 Q0 d1 1 1 t")
     path.chmod(0)
-    with pytest.raises(InputError, match="permission to read it is denied"):
+    with pytest.raises(InputError, match="no permission to read it"):
         read_run(path)
 
 

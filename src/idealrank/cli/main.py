@@ -35,7 +35,8 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 TERMINATED = 143
 
-# Modules beside those of Python with which the command leaves at once.
+# Modules beside those of Python with which the command leaves at once; the last two are those that
+# Debian and Ubuntu load at every start, and what they load besides counts by itself.
 _CORE = frozenset(
     {
         "__main__",
@@ -46,6 +47,8 @@ _CORE = frozenset(
         "idealrank",
         "numpy",
         "scipy",
+        "sitecustomize",
+        "apport_python_hook",
     }
 )
 _OF_INSTALLATION = ("_cython_", "_sysconfigdata_", "_editable_skbc_")

@@ -43,10 +43,12 @@ _DECODER = json.JSONDecoder()
 _GAP = re.compile(r"[\s,]*")
 _NESTED = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[{\[]')
 # Numbers of documents; queries before them may have no documents, or lists of them.
-_KEY = rb'"(?:[^"\\]|\\.)*+"'
+# Loops are unrolled: before Python 3.11.5 a possessive one over a group misses matches.
+_KEY = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
+_LIST = rb'\[[^"\[\]{}]*(?:' + _KEY + rb'[^"\[\]{}]*)*\]'
 _NUMBERS = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*\{(?:[\s,{}]*+%b\s*:\s*(?:\{\s*\}|\[(?:%b|[^\"\[\]{}])*+\]))*+[\s,{}]*+%b\s*:\s*\{\s*%b\s*:\s*-?[0-9]"
-    % (_KEY, _KEY, _KEY, _KEY)
+    rb"(?:\xef\xbb\xbf)?\s*\{(?:[\s,{}]*%b\s*:\s*(?:\{\s*\}|%b))*[\s,{}]*%b\s*:\s*\{\s*%b\s*:\s*-?[0-9]"
+    % (_KEY, _LIST, _KEY, _KEY)
 )
 _VALUE = re.compile(rb'"\s*:\s*(-?[0-9][0-9.eE+-]*)')
 
