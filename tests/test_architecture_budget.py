@@ -6,7 +6,10 @@ lower one after a clearing, run ``python -m tests.test_architecture_budget``.
 
 import ast
 import io
+import os
 import re
+import subprocess
+import sys
 import tokenize
 import tomllib
 from collections import Counter
@@ -40,7 +43,7 @@ Size = Mapping[str, int]
 
 
 def docstring_lines(source: str) -> set[int]:
-    """Numbers of the lines of all docstrings, those of attributes among them."""
+    """Return the line numbers of all docstrings, including the docstrings of attributes."""
     return {
         line
         for node in nodes(source)
@@ -132,12 +135,10 @@ def test_a_row_of_the_budget_is_of_a_folder() -> None:
     assert set(tomllib.loads(FILE.read_text("utf-8"))["source"]) == set(everything())
 
 
-def test_the_budget_of_all_is_no_larger_than_what_was_set_out() -> None:
-    """The ends that the house was cleared for: 600 modules, and 31,000 lines of docstrings at 140
-    columns, which are 34,600 at 100.
-    """
+def test_the_budget_of_docstrings_does_not_creep_up() -> None:
+    """A rewritten file takes its numbers from the code; this one is a ceiling of its own."""
     budget = tomllib.loads(FILE.read_text("utf-8"))["source"]["all"]
-    assert budget["docstring_lines"] <= 34_600
+    assert budget["docstring_lines"] <= 33_000
 
 
 def test_what_counts_is_code() -> None:
@@ -174,6 +175,18 @@ def test_seconds_beyond_the_budget_are_found() -> None:
     assert by_folder(files) == {"tests/a": 5.0, "tests": 1.0}
     assert over_budget(by_folder(files), {"tests/a": 5, "tests": 1}) == []
     assert len(over_budget(by_folder(files), {"tests/a": 4})) == 2
+
+
+@pytest.mark.parametrize(("option", "code"), [((), 0), (("--budget",), 1)])
+def test_a_run_above_the_budget_fails(
+    pytester: pytest.Pytester, option: tuple[str, ...], code: int
+) -> None:
+    pytester.makepyfile(test_unknown="def test_it():\n    pass\n")
+    command = [sys.executable, "-m", "pytest", "-p", "tests.processor_time", *option]
+    surroundings = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=surroundings)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert ("over budget: test_unknown.py" in done.stdout) == bool(option)
 
 
 def _written(budget: Mapping[str, Mapping[str, Size]], found: Mapping[str, Size]) -> str:

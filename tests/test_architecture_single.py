@@ -180,7 +180,8 @@ FEATURES = {
 
 
 def names_twice(sources: Sources) -> list[str]:
-    """Modules of one name that is no word of a feature: nobody finds the right one by it.
+    """Return modules that share a name: a reader cannot tell which one to open. Words of features
+    may be shared.
 
     The fronts of `integrations` hand on what they are named after.
     """

@@ -5,12 +5,14 @@ says so.
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -233,6 +235,37 @@ def test_a_store_that_others_write_meanwhile_is_read_whole(place: Path) -> None:
     assert counts == sorted(counts)
     with without_power(), Store.open(store) as reader:
         assert len(reader.entries()) == 75
+
+
+class _Renewed:
+    """A connection whose first answers are those of SQLite while a writer renews the log."""
+
+    def __init__(self, connection: sqlite3.Connection, refusals: int) -> None:
+        self.connection, self.refusals = connection, refusals
+
+    def execute(self, *given: Any) -> Any:
+        if self.refusals:
+            self.refusals -= 1
+            raise sqlite3.OperationalError("attempt to write a readonly database")
+        return self.connection.execute(*given)
+
+
+def test_a_reader_waits_for_a_log_that_is_being_renewed(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = place / "results"
+    with Store.open(store) as writer:
+        writer.add(ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]))
+    set_writable(store, writable=False)
+    with without_power(), Store.open(store) as reader:
+        connection = _Renewed(reader.database._connection, 2)
+        with monkeypatch.context() as during:
+            during.setattr(reader.database, "_connection", connection)
+            assert reader.database.rows("SELECT count(*) FROM entry") == [(1,)]
+            connection.refusals = 1
+            with pytest.raises(InputError, match="attempt to write"):  # and does not wait
+                reader.database.rows("DELETE FROM entry")
+    assert connection.refusals == 0
 
 
 def test_a_reader_beside_a_writer_sees_what_it_writes_and_leaves_nothing(place: Path) -> None:

@@ -35,8 +35,8 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 TERMINATED = 143
 
-# Modules beside those of Python with which the command leaves at once; the last two are those that
-# Debian and Ubuntu load at every start, and what they load besides counts by itself.
+# The command ends at once if only Python's own modules and these are loaded. Debian and Ubuntu load
+# the last two at every start; a module that they load in turn is judged on its own.
 _CORE = frozenset(
     {
         "__main__",

@@ -536,8 +536,9 @@ class _Tests(NamedTuple):
         total = columns.sum(axis=0)
 
         def largest(parts: Iterator[Part]) -> FloatArray:
-            # Sums come in parts of columns: first those of the weights, then those of the tests. A
-            # part may hold some of both, and the statistics wait until all weights are there.
+            # Each part holds the sums of some columns. The columns of the weights come before the
+            # columns of the tests, and one part may hold both. No statistic can be computed before
+            # all weights have arrived.
             best, weights = None, np.empty((0, n_weights))
             for part, sums in parts:
                 flipped = np.subtract(total[part], np.multiply(sums, 2, out=sums), out=sums)

@@ -432,8 +432,7 @@ class Store:
         return [str(name) for (name,) in self.rows(sql)]
 
     def monitoring(self, name: str) -> Any:
-        """Return the rounds, alarms and messages of a monitor; there need be none yet.
-
+        """Return the `Monitoring` of a monitor: its rounds, alarms and messages, if it has any.
 
         Examples
         --------

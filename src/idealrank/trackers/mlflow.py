@@ -12,7 +12,7 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.trackers.content import Content, Result, content_of
 
 _BATCH = 1000  # metrics; MLflow takes so many at once
-# begins parameters and tags, so that they stand together and apart from those of the model
+# Prefix of parameters and tags: it keeps them together, and apart from the parameters of the model
 _OWN = "idealrank."
 
 

@@ -77,7 +77,7 @@ class Site:
     # Address and name of the pages that the top of each page lists
     pages: Sequence[tuple[str, str]] = STORE_PAGES
     added: Sequence[AddedPages] = ()  # What features add to the pages of a store
-    # Package of its own templates and files, beside those of all pages; empty for a store
+    # Package with the templates and files that this site alone uses; empty for a store
     package: str = ""
 
     @classmethod
