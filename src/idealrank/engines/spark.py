@@ -179,8 +179,9 @@ def per_query_spark(
 
     Parameters
     ----------
-    qrels, run, measures, convention, qrels_columns, run_columns, order, max_documents, partitions,
-    session
+    qrels, run, measures, convention, qrels_columns, run_columns, order
+        As for `evaluate_spark`.
+    max_documents, partitions, session
         As for `evaluate_spark`.
 
     Returns
@@ -241,8 +242,9 @@ def compare_spark(
 
     Parameters
     ----------
-    qrels, measures, convention, qrels_columns, run_columns, order, max_documents, partitions,
-    session
+    qrels, measures, convention, qrels_columns, run_columns, order
+        As for `evaluate_spark`.
+    max_documents, partitions, session
         As for `evaluate_spark`.
     run_a, run_b : pyspark.sql.DataFrame, or whatever `idealrank.evaluate` takes
         The runs; differences are b - a. Their columns have the same names.
