@@ -18,7 +18,7 @@ import numpy as np
 
 from idealrank.analysis.tuning.measurement import usual_size
 from idealrank.data.types import FloatArray
-from idealrank.stats.swap_tables import swap_spread, swap_table
+from idealrank.stats.discrimination import swap_spread, swap_table
 
 SETTINGS = 20
 ALIKE = ((30, 5), (50, 5), (100, 5), (200, 5), (50, 2), (50, 10))  # queries, runs

@@ -22,7 +22,7 @@ import numpy as np
 from idealrank.api.evaluation import to_qrels, to_run
 from idealrank.errors import InputError
 from idealrank.judging import LabelReplay, replay_labels
-from idealrank.judging.views.label_curves import replay_spec, settled_spec
+from idealrank.judging.views.figures import replay_spec, settled_spec
 from idealrank.pages.figures import drawings
 from idealrank.stats import sequential_sign
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 import idealrank
+from idealrank.cli.console import Options
 from idealrank.cli.main import cli
-from idealrank.cli.option_words import Options
 from tests.sources import nodes
 
 SOURCE = Path(idealrank.__file__).parent

@@ -13,7 +13,7 @@ from typing import cast
 import click
 import pytest
 
-from idealrank.cli.format_option import FormatOption, Formats, LimitedWriter
+from idealrank.cli.output import FormatOption, Formats, LimitedWriter
 from idealrank.errors import OptionError
 from idealrank.reports.table import formats
 from idealrank.reports.table.formats import FIGURE_FORMATS, FORMATS, Format, formats_help

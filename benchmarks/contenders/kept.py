@@ -76,9 +76,9 @@ def page(folder: Path, *_: int) -> dict[str, float]:
     """The first page of `idealrank serve`, asked of the application itself: for the first visitor,
     and for the next.
     """
-    from idealrank.store.web.access import StoreFolder  # noqa: PLC0415
     from idealrank.store.web.application import application  # noqa: PLC0415
     from idealrank.store.web.guard import Guard  # noqa: PLC0415
+    from idealrank.store.web.site import StoreFolder  # noqa: PLC0415
 
     app = application(StoreFolder(folder), Guard())
     scope = {

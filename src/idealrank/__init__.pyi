@@ -16,7 +16,7 @@ from idealrank.analysis.comparison.partition_sums import MeasureDifference as Me
 from idealrank.analysis.comparison.slice_differences import Slices as Slices
 from idealrank.analysis.comparison.slice_differences import slices as slices
 from idealrank.analysis.comparison.slice_differences import traffic_thirds as traffic_thirds
-from idealrank.analysis.comparison.slice_means import SliceMeans as SliceMeans
+from idealrank.analysis.comparison.slice_differences import SliceMeans as SliceMeans
 from idealrank.analysis.explanation import Explanation as Explanation
 from idealrank.analysis.gate import Contract as Contract
 from idealrank.analysis.gate import Gated as Gated
@@ -92,8 +92,8 @@ from idealrank.io.query_files import read_traffic as read_traffic
 from idealrank.live.judges.judge_runs import JudgeRun as JudgeRun
 from idealrank.live.judges.judge_runs import judge as judge
 from idealrank.live.search_runs import SearchRun as SearchRun
-from idealrank.live.searches import SearchResults as SearchResults
-from idealrank.live.searches import search as search
+from idealrank.live.search_runs import SearchResults as SearchResults
+from idealrank.live.search_runs import search as search
 from idealrank.measures import MEASURES as MEASURES
 from idealrank.measures import PAIR_MEASURES as PAIR_MEASURES
 from idealrank.measures.measure import Measure as Measure

@@ -14,9 +14,13 @@ category of every warning.
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import local
+from types import FrameType
+from typing import Any
 
 _SHOWN = 80
 _SEARCHED = 10_000  # letters of a value in which secrets are looked for
@@ -273,7 +277,6 @@ class MissingExtraError(IdealrankError, ImportError):
     """
 
     def __init__(self, what: str, package: str, extra: str) -> None:
-        from idealrank._installation import install_command  # noqa: PLC0415  (only after a mistake)
 
         super().__init__(f"{what} needs {package}", hint=install_command(extra))
         self._parts = (what, package, extra)
@@ -366,3 +369,112 @@ def _plain(word: str) -> str:
         part.lstrip("0") or "0" if part.isdigit() else part
         for part in re.findall(r"\d+|[^\W\d_]+", word.casefold())
     )
+
+
+# Folders of idealrank and of Python's own library, each with its last separator.
+_PACKAGE, _LIBRARY = (str(Path(file).parent / "x")[:-1] for file in (__file__, warnings.__file__))
+
+
+def warn(message: str) -> None:
+    """Warn the caller of idealrank: the warning shows the line outside the package that led
+    here.
+
+    A frame of Python's own library between both, as `contextlib` has it, is passed over.
+    """
+    frame = _outside()
+    scope = frame.f_globals
+    warnings.warn_explicit(
+        message,
+        IdealrankWarning,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        scope.get("__name__", "<string>"),
+        scope.setdefault("__warningregistry__", {}),
+    )
+
+
+def _outside() -> FrameType:
+    """Nearest frame that is neither idealrank's nor of Python's library; failing that, the
+    outermost one.
+    """
+    from inspect import currentframe  # noqa: PLC0415  (`import idealrank` needs it not)
+
+    frame = currentframe()
+    while frame is not None and frame.f_back is not None and _is_passed_over(frame):
+        frame = frame.f_back
+    if frame is None:  # an interpreter without frames
+        raise RuntimeError("this Python gives no frames")
+    return frame
+
+
+def _is_passed_over(frame: FrameType) -> bool:
+    file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
+    # methods of dataclasses have no file
+    if file.startswith((_PACKAGE, "<frozen ")) or module.partition(".")[0] == "idealrank":
+        return True
+    return file.startswith(_LIBRARY) and "site-packages" not in file and "dist-packages" not in file
+
+
+_HERE = Path(__file__).resolve().parent
+_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
+
+
+def install_command(extra: str) -> str:
+    """Command that installs an extra into the environment in use.
+
+    An index has the extras of a copy that came from it. A copy from a folder, a repository or an
+    archive takes them from there.
+    """
+    origin, installer = _recorded()
+    return f"{installer} install {_requirement(origin, extra)}"
+
+
+def _recorded() -> tuple[dict[str, Any] | None, str]:
+    """Origin of this copy as the installer wrote it down (PEP 610), None for an index; and the
+    installer.
+    """
+    import json  # noqa: PLC0415  (`import idealrank` needs it not)
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415  (slow to load, and only after a mistake)
+
+    try:
+        found = distribution("idealrank")
+    except PackageNotFoundError:  # a source tree on the path
+        return _tree(), "pip"
+    installer = "uv pip" if (found.read_text("INSTALLER") or "").strip() == "uv" else "pip"
+    text = found.read_text("direct_url.json")
+    if text is not None:
+        return json.loads(text), installer
+    # A tree that stands before the installed copy on the path has no record of its own.
+    return (
+        None if Path(str(found.locate_file("idealrank"))).resolve() == _HERE else _tree()
+    ), installer
+
+
+def _tree() -> dict[str, Any]:
+    """The source tree of this file, as an editable copy."""
+    return {"url": _HERE.parents[1].as_uri(), "dir_info": {"editable": True}}
+
+
+def _requirement(origin: dict[str, Any] | None, extra: str) -> str:
+    """The requirement as a shell takes it."""
+    if origin is None:
+        return f"'idealrank[{extra}]'"
+    url = str(origin.get("url", ""))
+    if "vcs_info" in origin:
+        words = origin["vcs_info"]
+        revision = words.get("requested_revision")
+        return (
+            f"'idealrank[{extra}] @ "
+            f"{words.get('vcs', 'git')}+{url}{f'@{revision}' if revision else ''}'"
+        )
+    if "dir_info" not in origin:
+        return f"'idealrank[{extra}] @ {url}'"
+    folder = Path(
+        _PERCENT.sub(
+            lambda byte: bytes.fromhex(byte[1].decode()), url.removeprefix("file://").encode()
+        ).decode()
+    )
+    option = "-e " if origin["dir_info"].get("editable") else ""
+    if not (folder / "pyproject.toml").is_file():
+        return f"{option}'.[{extra}]' in a checkout of idealrank"
+    return f"{option}'{'.' if folder == Path.cwd() else folder}[{extra}]'"

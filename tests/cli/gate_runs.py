@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from idealrank.io.complaints import Notes
 from idealrank.io.gate_files.baselines import BaselineRecord, read_record
-from idealrank.io.notes import Notes
 from tests.cli.terminal import Said
 
 Gate = Callable[..., Said]

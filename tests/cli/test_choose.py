@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from idealrank._installation import install_command
+from idealrank.errors import install_command
 from idealrank.pages.figures.tuning import choice_spec
 from tests.cli.terminal import Said, check_snapshot
 from tests.core.test_tuning import GOOD, collection

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.io.complaints import Notes
 from idealrank.io.gate_files.baselines import KeptRun, read_record
-from idealrank.io.notes import Notes
 from tests.cli.terminal import DATA, Said, check_snapshot
 from tests.conftest import PYDOCS
 

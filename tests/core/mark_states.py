@@ -10,7 +10,7 @@ import numpy as np
 
 import idealrank as ir
 from idealrank.analysis.comparison import Comparison, Difference
-from idealrank.analysis.comparison.judge_differences import JudgeDifference
+from idealrank.analysis.comparison.difference_rows import JudgeDifference
 from idealrank.analysis.comparison.label_basis import LabelBasis, OneSided
 from idealrank.analysis.gate.outcome import TOO_FEW
 from idealrank.data.label_kinds import LabelKind

@@ -85,7 +85,7 @@ import os, pathlib, sys
 import idealrank
 from idealrank.errors import FileFormatError
 from idealrank.io.sources import open_sources
-from idealrank.io.notes import Notes
+from idealrank.io.complaints import Notes
 
 path = pathlib.Path(sys.argv[1])
 kind = path.suffix

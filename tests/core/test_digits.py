@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idealrank.reports.table.cells import interval_cell
-from idealrank.reports.table.digits import decimals, interval, number, p_text
+from idealrank.reports.table.cells import decimals, interval, interval_cell, number, p_text
 
 ENDS = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(lambda ends: (min(ends), max(ends)))
 

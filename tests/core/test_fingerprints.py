@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank import _kernel
-from idealrank.data.fingerprints import added
 from idealrank.data.lists import Lists
+from idealrank.data.qrels import added
 from tests.conftest import examples
 from tests.twins.fingerprint_twin import fingerprint_lists_twin, fingerprint_twin
 

@@ -18,6 +18,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import FileFormatError, InputError
 from idealrank.evaluation.evaluate import evaluate
+from idealrank.io.complaints import Notes
 from idealrank.io.gate_files.baselines import (
     BaselineRecord,
     baseline_bytes,
@@ -30,7 +31,6 @@ from idealrank.io.gate_files.baselines import (
     refuse_shallow,
     run_in,
 )
-from idealrank.io.notes import Notes
 from idealrank.measures import MEASURES
 from tests.conftest import PYDOCS
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 import pytest
 
 import idealrank as ir
-from idealrank.analysis.comparison.judge_differences import JudgeDifference
+from idealrank.analysis.comparison.difference_rows import JudgeDifference
 from idealrank.analysis.gate.outcome import TOO_FEW, Gated, Outcome
 from idealrank.pages.page.tables import checks_grid
 from idealrank.reports.views.comparison import verdicts

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import idealrank
-from idealrank import _installation
+from idealrank import errors
 from idealrank.errors import MissingExtraError
 
 Installed = Callable[..., None]
@@ -35,7 +35,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Installed:
         url: dict[str, Any] | None,
         *,
         installer: str = "pip",
-        home: Path = _installation._HERE.parent,
+        home: Path = errors._HERE.parent,
     ) -> None:
         files = {"INSTALLER": f"{installer}\n"} | (
             {} if url is None else {"direct_url.json": json.dumps(url)}
@@ -74,11 +74,11 @@ def test_a_copy_from_a_checkout_takes_the_extra_from_the_checkout(
     folder = _checkout(tmp_path)
     installed({"url": folder.as_uri(), "dir_info": {"editable": editable} if editable else {}})
 
-    elsewhere = _installation.install_command("report")
+    elsewhere = errors.install_command("report")
     monkeypatch.chdir(folder)
-    inside = _installation.install_command("report")
+    inside = errors.install_command("report")
     (folder / "pyproject.toml").unlink()
-    lost = _installation.install_command("report")
+    lost = errors.install_command("report")
 
     assert shlex.split(elsewhere) == ["pip", "install", *option.split(), f"{folder}[report]"]
     assert inside == f"pip install {option}'.[report]'"
@@ -95,7 +95,7 @@ def test_a_copy_from_a_repository_or_an_archive_takes_the_extra_from_there(
         }
     )
     assert (
-        _installation.install_command("sql")
+        errors.install_command("sql")
         == "pip install 'idealrank[sql] @ git+https://example.org/rank.git@v1'"
     )
 
@@ -103,7 +103,7 @@ def test_a_copy_from_a_repository_or_an_archive_takes_the_extra_from_there(
         {"url": "file:///wheels/idealrank-1-py3-none-any.whl", "archive_info": {}}, installer="uv"
     )
     assert (
-        _installation.install_command("sql")
+        errors.install_command("sql")
         == "uv pip install 'idealrank[sql] @ file:///wheels/idealrank-1-py3-none-any.whl'"
     )
 
@@ -112,17 +112,17 @@ def test_a_source_tree_on_the_path_is_installed_with_the_extra(
     installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = _checkout(tmp_path)
-    monkeypatch.setattr(_installation, "_HERE", folder / "src" / "idealrank")
+    monkeypatch.setattr(errors, "_HERE", folder / "src" / "idealrank")
     expected = ["pip", "install", "-e", f"{folder}[torch]"]
 
     installed(None, home=tmp_path / "site-packages")  # another copy is installed
-    assert shlex.split(_installation.install_command("torch")) == expected
+    assert shlex.split(errors.install_command("torch")) == expected
 
     def missing(_: str) -> None:
         raise importlib.metadata.PackageNotFoundError
 
     monkeypatch.setattr(importlib.metadata, "distribution", missing)
-    assert shlex.split(_installation.install_command("torch")) == expected
+    assert shlex.split(errors.install_command("torch")) == expected
 
 
 def test_only_one_function_words_the_command() -> None:

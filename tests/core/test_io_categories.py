@@ -13,10 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from idealrank.io.complaints import refuse
+from idealrank.io.complaints import Notes, refuse
 from idealrank.io.dataframes import run_from_frame
 from idealrank.io.formats import arrow
-from idealrank.io.notes import Notes
 from idealrank.io.read import read_run
 from idealrank.io.sources import open_sources
 

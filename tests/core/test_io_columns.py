@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import idealrank as ir
+from idealrank.io.complaints import Notes
 from idealrank.io.formats.detection import detect
-from idealrank.io.notes import Notes
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import choose_columns, parse_columns
 from tests.in_process import run as command

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from idealrank.errors import IdealrankWarning, InputError, OptionError
+from idealrank.io.complaints import Notes
 from idealrank.io.formats.detection import detect
-from idealrank.io.notes import Notes
 from idealrank.io.read import read_qrels, read_run
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Chosen, choose_columns, parse_columns

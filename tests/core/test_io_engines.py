@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import idealrank as ir
+from idealrank.io.complaints import Notes
 from idealrank.io.formats.detection import detect
 from idealrank.io.lint import lint
-from idealrank.io.notes import Notes
 from idealrank.io.sources import Source
 
 

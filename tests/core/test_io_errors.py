@@ -19,13 +19,13 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from idealrank._installation import install_command
 from idealrank.errors import (
     FileFormatError,
     IdealrankError,
     InputError,
     MissingExtraError,
     OptionError,
+    install_command,
 )
 from idealrank.io.dataframes import qrels_from_frame, run_from_frame
 from idealrank.io.read import read_qrels, read_run

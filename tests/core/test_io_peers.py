@@ -19,9 +19,9 @@ from idealrank import _kernel
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import InputError
+from idealrank.io.complaints import Notes
 from idealrank.io.dataframes import qrels_from_frame
 from idealrank.io.formats.letor import read_labels
-from idealrank.io.notes import Notes
 from idealrank.io.read import read_qrels, read_run
 from idealrank.io.sources import Source
 from tests.conftest import examples, shared_file

@@ -13,9 +13,9 @@ import pytest
 import zstandard
 
 import idealrank as ir
-from idealrank.io import decompression
-from idealrank.io.decompression import unpacked
+from idealrank.io import sources
 from idealrank.io.read import read_qrels
+from idealrank.io.sources import unpacked
 
 MEGABYTE = 1 << 20
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -50,8 +50,8 @@ def test_a_bomb_unpacks_in_small_steps(kind: str) -> None:
 def test_a_bomb_is_refused_at_the_limit(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decompression, "LIMIT", 3 * MEGABYTE)
-    monkeypatch.setattr(decompression, "RATIO", 2)
+    monkeypatch.setattr(sources, "LIMIT", 3 * MEGABYTE)
+    monkeypatch.setattr(sources, "RATIO", 2)
     path = tmp_path / "a.qrels"
     path.write_bytes(PACKERS[kind](b"\n" * 5 * MEGABYTE))
     with pytest.raises(

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from idealrank.errors import InputError
+from idealrank.io.complaints import Notes
 from idealrank.io.formats import json_columns
 from idealrank.io.formats.json_columns import like_records
-from idealrank.io.notes import Notes
 from idealrank.io.read import read_qrels, read_run
 from idealrank.io.sources import Source
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import idealrank as ir
-from idealrank.analysis.comparison.judge_differences import JudgeDifference
+from idealrank.analysis.comparison.difference_rows import JudgeDifference
 from idealrank.cli import main
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.reports.table.text import parts_text

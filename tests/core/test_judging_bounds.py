@@ -12,8 +12,8 @@ import pytest
 
 import idealrank as ir
 from idealrank.bounds import extremes
+from idealrank.bounds.choices import Quotients
 from idealrank.bounds.query_bounds import Bounds, DifferenceBounds
-from idealrank.bounds.quotients import Quotients
 from idealrank.bounds.value_bounds import bounds, difference_bounds
 from idealrank.conventions import Convention
 from idealrank.errors import InputError, OptionError
@@ -294,7 +294,7 @@ class TestQuotients:
             sums,
         )
         together = program.highest()
-        monkeypatch.setattr("idealrank.bounds.quotients._CELLS", 1)
+        monkeypatch.setattr("idealrank.bounds.choices._CELLS", 1)
         assert np.array_equal(program.highest(), together)
 
 
@@ -316,7 +316,7 @@ def test_many_queries_in_any_order_have_the_bounds_that_they_have_together(
     }
     together = ir.compare(qrels, a, b, measures="nDCG@5")["nDCG@5"].bounds
 
-    monkeypatch.setattr("idealrank.bounds.quotients._CELLS", 40)
+    monkeypatch.setattr("idealrank.bounds.choices._CELLS", 40)
 
     assert ir.compare(qrels, a, b, measures="nDCG@5")["nDCG@5"].bounds == together
 

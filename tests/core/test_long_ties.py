@@ -15,7 +15,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.measures import stopping
 from idealrank.measures.cascade import ERR
-from idealrank.measures.long_ties import reciprocal_in_long_tie
+from idealrank.measures.stopping import reciprocal_in_long_tie
 
 KINDS = ["grades", "any", "tiny", "certain", "small", "nearly certain", "both ends"]
 

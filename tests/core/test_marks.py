@@ -18,7 +18,7 @@ import pytest
 from idealrank.analysis.gate.outcome import TOO_FEW
 from idealrank.pages.figures import forest, pair_map, specifications
 from idealrank.pages.page.tables import every_pair_grid, pair_grid, slices_grid
-from idealrank.reports.leading_pairs import leading_pairs
+from idealrank.reports.subject import leading_pairs
 from idealrank.reports.table.cells import Cell, Table
 from idealrank.reports.table.forms import as_html
 from idealrank.reports.table.records import delimited

@@ -11,8 +11,7 @@ from scipy.stats import norm
 import idealrank as ir
 from idealrank.analysis.comparison.places import Places, matches, unjudged_keys
 from idealrank.analysis.comparison.query_table import queries_of, rows_in
-from idealrank.analysis.comparison.reach import Reach
-from idealrank.analysis.comparison.relevance_rates import Gaps, RunRates
+from idealrank.analysis.comparison.reach import Gaps, Reach, RunRates
 from idealrank.analysis.comparison.tipping import (
     Question,
     Tipping,

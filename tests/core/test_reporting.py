@@ -16,9 +16,8 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.io.read import read_qrels, read_run
 from idealrank.pages.page import html
-from idealrank.pages.report.gather import gather
+from idealrank.pages.report.gather import gather, most_queries, queries_first, room_for_lists
 from idealrank.pages.report.material import ReportMaterial
-from idealrank.pages.report.selection import most_queries, queries_first, room_for_lists
 from idealrank.pages.report.side_verdicts import with_gate
 from idealrank.reports.subject import Subject
 

@@ -22,11 +22,10 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank.data.types import decode_id
-from idealrank.io import frame_stream, line_places, query_buckets, run_stream
-from idealrank.io.complaints import refuse
+from idealrank.io import query_buckets, run_stream
+from idealrank.io.complaints import Notes, refuse
 from idealrank.io.formats.arrow import parquet_pieces
 from idealrank.io.memory_budget import MemoryBudget, resident
-from idealrank.io.notes import Notes
 from idealrank.io.sources import open_sources
 from tests.conftest import examples
 
@@ -278,7 +277,7 @@ def test_the_first_line_that_cannot_be_used_is_found_by_parts(
         patch.setattr(run_stream, "_LARGEST_TEXT", 120)
         patch.setattr(run_stream, "_SPLIT_PIECE", 90)
         patch.setattr(query_buckets, "_MOST_FILES", 3)
-        patch.setattr(line_places, "_BLOCK", 70)
+        patch.setattr(query_buckets, "_BLOCK", 70)
         patch.setattr(run_stream, "_QUERY_SHARE", 2e5)  # of the little that is left for a part
         qrels = {"a": {"d1": 1, "d2": 2}, "b": {"d2": 1}, "gone": {"d1": 1}}
         whole, parts = (
@@ -384,9 +383,9 @@ def test_lazy_frames_and_relations_are_read_in_batches(
     frame = pl.DataFrame(rows, schema=["qid", "docno", "score"], orient="row")
     eager = outcome(lambda: ir.evaluate(qrels, frame, None))
     most: list[int] = []
-    read = frame_stream.rows_from_table
+    read = run_stream.rows_from_table
     monkeypatch.setattr(
-        frame_stream,
+        run_stream,
         "rows_from_table",
         lambda data, *given, **options: most.append(data.num_rows) or read(data, *given, **options),
     )
@@ -524,7 +523,7 @@ def test_dictionary_encoded_ids_never_become_strings(
     """Codes travel to the kernel: nothing asks an array of Arrow for its values."""
     import pyarrow as pa
 
-    from idealrank.io import id_columns
+    from idealrank.io import row_parts
 
     qrels, rows = sample(60, 40)
     columns = {
@@ -544,10 +543,10 @@ def test_dictionary_encoded_ids_never_become_strings(
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("an id became a Python string")
 
-    monkeypatch.setattr(id_columns, "pack", refuse)
+    monkeypatch.setattr(row_parts, "pack", refuse)
     monkeypatch.setattr("idealrank.io.formats.arrow.pack", refuse)
-    monkeypatch.setattr(id_columns.IdColumn, "__getitem__", refuse)
-    monkeypatch.setattr(id_columns.IdColumn, "expanded", refuse)
+    monkeypatch.setattr(row_parts.IdColumn, "__getitem__", refuse)
+    monkeypatch.setattr(row_parts.IdColumn, "expanded", refuse)
     found = outcome(lambda: ir.evaluate(ir.Qrels(qrels), path, "AP", name="x"))
     assert found[:-1] == expected[:-1]  # the files differ
     assert (

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.stats import shared_flips
+from idealrank.stats import sign_flips
 from idealrank.stats.comparison import Plan, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.multiple_tests import simultaneous
-from idealrank.stats.shared_flips import KeptFlips, SharedFlips
-from idealrank.stats.sign_flips import Flips
+from idealrank.stats.sign_flips import Flips, KeptFlips, SharedFlips
 
 RNG = np.random.default_rng(3)
 COLUMNS = RNG.integers(-50, 50, (37, 6)).astype(np.float64)
@@ -40,7 +39,7 @@ def test_kept_sums_are_those_of_plain_flips(draws: int, monkeypatch: pytest.Monk
     kept = KeptFlips(37, 5)
     for columns in (COLUMNS[:, :2], COLUMNS, COLUMNS[:, [4, 1]], np.repeat(COLUMNS, 6, axis=1)):
         assert sums(kept, columns, draws) == sums(Flips(37, 5), columns, draws)
-    monkeypatch.setattr(shared_flips, "_MOST_COLUMNS", 3)  # of more, none is kept
+    monkeypatch.setattr(sign_flips, "_MOST_COLUMNS", 3)  # of more, none is kept
     assert sums(KeptFlips(37, 5), COLUMNS, draws) == sums(Flips(37, 5), COLUMNS, draws)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from idealrank.analysis.comparison.places import matches
-from idealrank.data.sorting import distinct_keys, in_stable_order, sorted_keys
+from idealrank.data.segments import distinct_keys, in_stable_order, sorted_keys
 
 # Of few bits keys are equal or differ in the bits that their places take; of 64 bits they are
 # spread like hashes.

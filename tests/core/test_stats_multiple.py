@@ -12,7 +12,7 @@ from scipy import stats
 
 from idealrank.errors import InputError, OptionError
 from idealrank.stats import adjust, letters, tukey_hsd
-from idealrank.stats.hsd import range_quantile, range_sf
+from idealrank.stats.pairwise_tests import range_quantile, range_sf
 from tests.conftest import examples
 
 METHODS = ("holm", "bonferroni", "bh", "by")

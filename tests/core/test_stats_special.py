@@ -46,7 +46,7 @@ def test_a_comparison_of_two_runs_loads_nothing_that_only_others_need(tmp_path: 
         "import sys; from idealrank.cli.main import run; code = run(['compare', 'qrels', "
         "'a.run', 'b.run']); "
         "print(code, [name for name in sys.modules if name.startswith('idealrank.') "
-        "and name.split('.')[-1] in ('slice_differences', 'slice_means', 'judge_differences', "
+        "and name.split('.')[-1] in ('slice_differences', "
         "'compact_letters', 'margins', 'precision')])"
     )
     printed = subprocess.run(

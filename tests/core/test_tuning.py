@@ -14,7 +14,7 @@ from scipy import stats
 
 import idealrank as ir
 from idealrank.analysis.tuning.measurement import grid_of
-from idealrank.stats.swap_tables import _mean_rates, swap_spread, swap_table
+from idealrank.stats.discrimination import _mean_rates, swap_spread, swap_table
 from tests.conftest import ROOT
 from tests.core.test_families import max_t_by_enumeration
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from idealrank import _warnings, clicks
+from idealrank import clicks, errors
 
 QRELS = {"q1": {"a": 1, "b": 2}}
 SWAPPED = ({"q1": ["a", "b", "c"]}, {"q1": {"a": 2, "b": 0, "c": 0}})
@@ -57,7 +57,7 @@ def test_a_warning_shows_the_line_of_the_caller(name: str, tmp_path: Path) -> No
 def test_a_frame_of_pythons_library_in_between_is_passed_over() -> None:
     scope: dict[str, object] = {
         "__name__": "idealrank.example",
-        "warn": _warnings.warn,
+        "warn": errors.warn,
         "contextmanager": contextmanager,
     }
     # as a module of the package
@@ -72,8 +72,8 @@ def test_a_frame_of_pythons_library_in_between_is_passed_over() -> None:
 def test_a_warning_is_told_once_a_line_of_the_caller() -> None:
     with warnings.catch_warnings(record=True, action="default") as caught:
         for _ in range(3):
-            _warnings.warn("said")
-        _warnings.warn("said")
+            errors.warn("said")
+        errors.warn("said")
 
     assert len(caught) == 2
 
@@ -86,4 +86,4 @@ def test_only_one_function_warns() -> None:
         if "warnings.warn" in path.read_text(encoding="utf-8")
     ]
 
-    assert warning == ["_warnings.py"]
+    assert warning == ["errors.py"]

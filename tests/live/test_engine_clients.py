@@ -14,12 +14,12 @@ import pytest
 
 from idealrank.errors import BackendError, InputError, MissingExtraError, OptionError
 from idealrank.live.backends import KINDS
-from idealrank.live.backends.connections import Connections
 from idealrank.live.backends.faiss import FaissIndex
 from idealrank.live.backends.lancedb import LanceRows
 from idealrank.live.backends.postgres import PostgresSql
 from idealrank.live.backends.qdrant import QdrantPoints
 from idealrank.live.backends.retriever import from_haystack, from_langchain, from_llama_index
+from idealrank.live.backends.shared import Connections
 from idealrank.live.backends.sqlite_vec import SqliteVec
 from tests.live.engine_answers import QUERY, found, made
 

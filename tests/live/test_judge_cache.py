@@ -9,7 +9,7 @@ import pytest
 import idealrank as ir
 from idealrank.errors import BackendError, OptionError
 from idealrank.live.judges.judge_answers import JudgeAnswer
-from idealrank.live.judges.judge_cache import JudgeCache, JudgeRecord
+from idealrank.live.judges.judge_requests import JudgeCache, JudgeRecord
 from tests.live.live_fakes import send, service
 from tests.live.test_judge_runs import asked_document, completion, config, folder
 

@@ -10,8 +10,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 import idealrank as ir
-from idealrank.live.alerts.round_metrics import metrics_text
-from idealrank.live.alerts.round_telemetry import round_provider, telemetry
+from idealrank.live.alerts.round_metrics import metrics_text, round_provider, telemetry
 from tests.live.canary_samples import filled
 from tests.live.live_fakes import send, service
 
@@ -82,7 +81,7 @@ def test_metrics_are_sent_at_the_end_of_the_block(folder: str) -> None:
 
 def test_without_an_address_nothing_is_loaded(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "idealrank.live.alerts.round_telemetry.load_extra", lambda *_: pytest.fail("loaded")
+        "idealrank.live.alerts.round_metrics.load_extra", lambda *_: pytest.fail("loaded")
     )
     with telemetry(folder, None):
         pass

@@ -217,7 +217,7 @@ def test_a_journal_of_another_search_is_refused(say: Say, folder: Path) -> None:
 
 
 def test_two_searches_do_not_write_one_journal(say: Say, folder: Path) -> None:
-    from idealrank.live.search_journal import SearchJournal
+    from idealrank.live.search_jobs import SearchJournal
 
     with SearchJournal(str(folder / "out.run.journal.jsonl"), {}):
         for more in ((), ("--restart",)):
@@ -226,7 +226,7 @@ def test_two_searches_do_not_write_one_journal(say: Say, folder: Path) -> None:
 
 
 def test_a_restart_keeps_the_journal_of_a_running_search(say: Say, folder: Path) -> None:
-    from idealrank.live.search_journal import QueryRecord, SearchJournal
+    from idealrank.live.search_jobs import QueryRecord, SearchJournal
 
     path = folder / "out.run.journal.jsonl"
     with SearchJournal(str(path), {}) as journal:

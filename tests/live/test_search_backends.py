@@ -22,7 +22,7 @@ from idealrank.live.backends import KINDS, backend_from
 from idealrank.live.backends.http_endpoint import filled
 from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
 from idealrank.live.backends.secrets import Secrets
-from idealrank.live.search_journal import QueryRecord
+from idealrank.live.search_jobs import QueryRecord
 from tests.live.live_fakes import send, service
 
 Given = dict[str, Any]

@@ -18,12 +18,13 @@ from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
 from idealrank.live.search_jobs import (
     BreakerPolicy,
     Latencies,
+    QueryRecord,
     SearchJob,
+    SearchJournal,
     SearchOutcome,
     SearchPolicy,
     WorkerThreads,
 )
-from idealrank.live.search_journal import QueryRecord, SearchJournal
 from idealrank.live.timing import SystemClock
 from tests.live.live_fakes import AtOnce, FakeClock, Never, Scripted
 

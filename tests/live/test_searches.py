@@ -12,7 +12,7 @@ import pytest
 import idealrank as ir
 from idealrank.cli import main
 from idealrank.live.search_configuration import SearchConfig
-from idealrank.live.searches import input_files
+from idealrank.live.search_runs import input_files
 
 ENGINE = """
 def good(text, limit): return {f"{text}-{place}": 1 / (place + 1) for place in range(limit)}

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank._installation import install_command
 from idealrank.analysis.comparison import RunMean
-from idealrank.errors import MissingExtraError
+from idealrank.errors import MissingExtraError, install_command
 from idealrank.pages.figures import drawings
 from idealrank.pages.figures.mean_intervals import curve_words
 from idealrank.pages.page.html import page_html

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 import vl_convert
 
-from idealrank._installation import install_command
-from idealrank.errors import InputError, MissingExtraError, OptionError
+from idealrank.errors import InputError, MissingExtraError, OptionError, install_command
 from idealrank.pages.figures import drawings
 from idealrank.theory.views.figures import (
     FIGURES,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from idealrank.analysis.explanation.listed_hits import list_hits
+from idealrank.analysis.explanation.contributions import list_hits
 from idealrank.conventions import Convention
 from idealrank.data.align import align
 from idealrank.data.judged import Judged

@@ -11,7 +11,7 @@ import pytest
 
 from idealrank.store import Store
 from idealrank.store.web.guard import Guard
-from idealrank.store.web.openapi import PATH
+from idealrank.store.web.json_api import PATH
 from tests.live.canary_samples import filled
 from tests.store.serve_samples import example_store
 from tests.web.serving import server

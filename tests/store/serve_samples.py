@@ -13,9 +13,9 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.evaluation.judged_hits import judged_hits
 from idealrank.store import Record, Store
-from idealrank.store.web.access import StoreFolder
 from idealrank.store.web.application import application
 from idealrank.store.web.guard import Guard
+from idealrank.store.web.site import StoreFolder
 
 HOSTILE = "<script>alert(1)</script>"
 HOME = "http://127.0.0.1:8765"

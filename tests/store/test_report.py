@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from idealrank._installation import install_command
+from idealrank.errors import install_command
 from idealrank.pages.page import html
 from idealrank.reports.subject import Subject
 from tests.cli.terminal import DATA, Said

@@ -12,11 +12,11 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.evaluation.judged_hits import judged_hits
 from idealrank.store import Store
-from idealrank.store.web.access import StoreFolder
 from idealrank.store.web.application import application
 from idealrank.store.web.convention_pages import rebuilt
 from idealrank.store.web.guard import Guard
 from idealrank.store.web.originals import Originals
+from idealrank.store.web.site import StoreFolder
 from tests.store.serve_samples import HOME, client, example_store
 
 DATA = Path(__file__).resolve().parents[1] / "cli" / "data"

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import idealrank as ir
-from idealrank._installation import install_command
 from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
+from idealrank.errors import install_command
 from idealrank.theory.commands.limits import labelled
 from idealrank.theory.commands.theory import COMMANDS as SUBCOMMANDS
 from idealrank.theory.commands.theory import theory

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import idealrank as ir
-from idealrank._installation import install_command
-from idealrank.errors import MissingExtraError, OptionError
+from idealrank.errors import MissingExtraError, OptionError, install_command
 from idealrank.integrations import metric_names
 from idealrank.measures import MEASURES
 from idealrank.trackers.content import content_of

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from idealrank.store.web.access import StoreFolder
 from idealrank.store.web.application import application
 from idealrank.store.web.guard import Guard
+from idealrank.store.web.site import StoreFolder
 from tests.web import browsing
 
 if TYPE_CHECKING:

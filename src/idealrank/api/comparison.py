@@ -284,7 +284,7 @@ def judged_again(
     _, runs = sources_of("compare(qrels, run_a, run_b, judge_qrels=judge)", evaluations)
     tested = set(measures)
     asked = [measure for measure in evaluations[0].measures if str(measure) in tested]
-    from idealrank.analysis.comparison.judge_differences import of_judged_queries  # noqa: PLC0415  (few comparisons have a judge)
+    from idealrank.analysis.comparison.difference_rows import of_judged_queries  # noqa: PLC0415  (few comparisons have a judge)
 
     return [
         of_judged_queries(evaluate(qrels, run, asked, evaluations[0].convention), qrels)
@@ -298,7 +298,7 @@ def evaluated_by_judge(
     """Evaluate runs with the grades of a judge, on the queries that the judge judged, without
     warnings of odd data.
     """
-    from idealrank.analysis.comparison.judge_differences import of_judged_queries  # noqa: PLC0415  (few comparisons have a judge)
+    from idealrank.analysis.comparison.difference_rows import of_judged_queries  # noqa: PLC0415  (few comparisons have a judge)
 
     return [
         of_judged_queries(evaluate_read(judge, run, measures, convention), judge) for run in runs

@@ -14,7 +14,6 @@ import numpy as np
 
 from idealrank._kernel import Progress
 from idealrank._lazy import annotation
-from idealrank._warnings import warn
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.interchange import by_query, holds_lists, is_frame, is_query
 from idealrank.data.join import Judgments, is_judgments, tables_of
@@ -23,14 +22,14 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
-from idealrank.errors import IdealrankWarning, InputError, OptionError
+from idealrank.errors import IdealrankWarning, InputError, OptionError, warn
 from idealrank.evaluation import evaluate as core
 from idealrank.evaluation.batches import list_values
 from idealrank.evaluation.coverage import VALIDATE, look_like_grades
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.io.notes import Tell
-from idealrank.io.provenance import input_files
+from idealrank.io.complaints import Tell
 from idealrank.io.read import read_qrels, read_run
+from idealrank.io.sources import input_files
 from idealrank.io.table_columns import Columns
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import DCG, NDCG
@@ -40,11 +39,11 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, default_measures
 
 if TYPE_CHECKING:
-    from idealrank.data.top import Top
+    from idealrank.data.judged import Top
     from idealrank.evaluation.judged_hits import JudgedHits
     from idealrank.evaluation.overlap import Overlap
 else:
-    Top = annotation("idealrank.data.top", "Top")
+    Top = annotation("idealrank.data.judged", "Top")
     JudgedHits = annotation("idealrank.evaluation.judged_hits", "JudgedHits")
     Overlap = annotation("idealrank.evaluation.overlap", "Overlap")
 
@@ -157,7 +156,7 @@ def to_streamed_run(
             "unjudged documents are kept of runs in memory"
         )
     if is_query(run):
-        from idealrank.io.frame_stream import stream_frame  # noqa: PLC0415  (few pass one)
+        from idealrank.io.run_stream import stream_frame  # noqa: PLC0415  (few pass one)
 
         return stream_frame(run, memory, columns=columns, name=name or "run")
     if isinstance(run, (str, PathLike)) or _is_paths(run):

@@ -43,10 +43,10 @@ from idealrank.data.run import Run
 from idealrank.data.types import Progress
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.complaints import Notes, Tell
 from idealrank.io.gate_files import baselines as files
 from idealrank.io.gate_files.baselines import BaselineRecord
-from idealrank.io.gate_files.contracts import read_contracts
-from idealrank.io.notes import Notes, Tell
+from idealrank.io.gate_files.gate_policies import read_contracts
 from idealrank.io.query_files import OfQueries, QueryFiles
 from idealrank.io.texts import check_texts, read_texts
 from idealrank.measures.measure import Measure

@@ -16,7 +16,7 @@ from idealrank.evaluation.overlap import (
 )
 from idealrank.evaluation.overlap import overlap as overlap_runs
 from idealrank.evaluation.overlap import overlap_matrix as overlap_matrix_of
-from idealrank.io.provenance import input_files
+from idealrank.io.sources import input_files
 from idealrank.measures.parse import MeasureLike
 
 overlap_read = overlap_runs

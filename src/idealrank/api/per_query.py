@@ -14,9 +14,9 @@ from idealrank.io.query_files import QueryFiles, read_categories, read_clusters,
 from idealrank.measures.measure import Measure
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison.slice_means import SliceMeans
+    from idealrank.analysis.comparison.slice_differences import SliceMeans
 else:
-    SliceMeans = annotation("idealrank.analysis.comparison.slice_means", "SliceMeans")
+    SliceMeans = annotation("idealrank.analysis.comparison.slice_differences", "SliceMeans")
 
 QueryValues: TypeAlias = Any
 """A path, a dataframe, a mapping of query to value, or a pandas Series indexed by query."""
@@ -43,7 +43,7 @@ def slice_means(
     """Means on slices of anything that `slices_of` takes, and weights and clusters likewise; the
     function of `Evaluation.by`.
     """
-    from idealrank.analysis.comparison.slice_means import slice_means as means_on_slices  # noqa: PLC0415  (few commands have slices)
+    from idealrank.analysis.comparison.slice_differences import slice_means as means_on_slices  # noqa: PLC0415  (few commands have slices)
 
     if weights is not None:
         refuse_unweighted(evaluation.measures)

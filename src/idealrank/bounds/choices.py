@@ -1,9 +1,9 @@
-"""Grades of free documents, chosen in every way that can matter: what a measure gives at best and
-at worst.
+"""Grades of free documents, chosen in every way that can matter, and quotients at their best and at
+their worst.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement, product
 from typing import NamedTuple, TypeAlias
@@ -154,3 +154,224 @@ def n_sorted(sizes: IntArray, n_grades: int) -> FloatArray:
             for size, log in zip(sizes.tolist(), logs, strict=True)
         ]
     )
+
+
+# Highest and lowest quotient over all grades of some documents: a sum of gains over an ideal
+# list, and average precision.
+#
+# Both are exact and take polynomial time.
+
+_CELLS = 1 << 20  # numbers of one table: query x level x number of documents
+_STEPS = 100  # of the iteration, which needs about five
+
+
+class Quotients(NamedTuple):
+    """One quotient for each query: ``(constant + sum over documents of weight x gain) / ideal``.
+
+    The gain of each document is free, one of `levels`. The ideal is ``sum over ranks j of w_j x
+    (j-th largest gain)``, over the free documents and those whose gain is known.
+    """
+
+    constant: FloatArray
+    query: IntArray
+    weight: FloatArray
+    levels: FloatArray
+    known_query: IntArray
+    known_gain: FloatArray
+    ideal: FloatArray
+
+    def highest(self) -> IntArray:
+        """Level of each document at which the quotient of its query is highest, shape
+        (n_documents,).
+
+        Dinkelbach (1967), On nonlinear fractional programming. Management Science 13(7).
+        """
+        parts = [self._part(begin, end)._levels() for begin, end in self._stretches()]
+        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+    def lowest(self) -> IntArray:
+        """Level of each document at which the quotient of its query is lowest, shape
+        (n_documents,).
+        """
+        return Quotients(
+            constant=-self.constant,
+            query=self.query,
+            weight=-self.weight,
+            levels=self.levels,
+            known_query=self.known_query,
+            known_gain=self.known_gain,
+            ideal=self.ideal,
+        ).highest()
+
+    def _stretches(self) -> Iterator[tuple[int, int]]:
+        """Queries that fit into one table, from and to."""
+        n_queries = self.constant.size
+        free = np.bincount(self.query, minlength=n_queries) + 1
+        begin = 0
+        while begin < n_queries:
+            widest = np.maximum.accumulate(free[begin:])
+            cells = widest * np.arange(1, widest.size + 1) * max(self.levels.size - 1, 1)
+            end = begin + max(1, int(np.searchsorted(cells, _CELLS, side="right")))
+            yield begin, min(end, n_queries)
+            begin = end
+
+    def _part(self, begin: int, end: int) -> "Quotients":
+        rows = slice(*np.searchsorted(self.query, [begin, end]).tolist())
+        known = slice(*np.searchsorted(self.known_query, [begin, end]).tolist())
+        return Quotients(
+            constant=self.constant[begin:end],
+            query=self.query[rows] - begin,
+            weight=self.weight[rows],
+            levels=self.levels,
+            known_query=self.known_query[known] - begin,
+            known_gain=self.known_gain[known],
+            ideal=self.ideal[begin:end],
+        )
+
+    def _levels(self) -> IntArray:
+        """Levels of all queries in one table."""
+        query, steps = self.query, np.diff(self.levels)
+        n_free = np.bincount(query, minlength=self.constant.size)
+        width = int(n_free.max(initial=0))
+        if not width or not steps.size:
+            return np.zeros(query.size, np.int64)
+        order = np.lexsort((-self.weight, query))
+        place = np.arange(query.size) - np.repeat(np.cumsum(n_free) - n_free, n_free)
+        falling = np.zeros((n_free.size, width + 1))
+        falling[query, place + 1] = self.weight[order]
+        sums = np.cumsum(falling, axis=1)
+        allowed = (np.arange(width + 1) <= n_free[:, None])[:, None, :]
+        # query, level, number of documents
+        numerator = np.where(allowed, steps[:, None] * sums[:, None, :], -np.inf)
+        base, denominator = self._ideals(n_free, width)
+        counts = _dinkelbach(
+            self.constant + self.levels[0] * sums[:, -1], numerator, base, denominator, n_free
+        )
+        level = np.empty(query.size, np.int64)
+        level[order] = (place[:, None] < counts[query]).sum(axis=1)
+        return level
+
+    def _ideals(self, n_free: IntArray, width: int) -> tuple[FloatArray, FloatArray]:
+        """Parts of the ideal that no choice changes, by query; and the others, by query, level and
+        number of free documents above it.
+        """
+        deepest, rows = self.ideal.shape[1] - 1, np.arange(n_free.size)
+        # between two of them nothing changes
+        ends = np.unique(np.concatenate((np.zeros(1), self.levels, self.known_gain)))
+        at_least = np.zeros((n_free.size, ends.size), np.int64)
+        np.add.at(at_least, (self.known_query, np.searchsorted(ends, self.known_gain)), 1)
+        # known documents with a gain of at least each end
+        at_least = np.cumsum(at_least[:, ::-1], axis=1)[:, ::-1]
+        level_of = np.searchsorted(self.levels, ends)
+        base = np.zeros(n_free.size)
+        parts = np.zeros((n_free.size, self.levels.size - 1, width + 1))
+        for piece in range(1, ends.size):
+            length = float(ends[piece] - ends[piece - 1])
+            known = at_least[:, piece]
+            level = int(level_of[piece])
+            if 0 < level < self.levels.size:
+                number = np.minimum(known[:, None] + np.arange(width + 1), deepest)
+                parts[:, level - 1] += length * np.take_along_axis(self.ideal, number, axis=1)
+            else:  # all free documents have more, or none has
+                number = np.minimum(known + (0 if level else n_free), deepest)
+                base += length * self.ideal[rows, number]
+        return base, parts
+
+
+def _dinkelbach(
+    constant: FloatArray,
+    numerator: FloatArray,
+    base: FloatArray,
+    denominator: FloatArray,
+    n_free: IntArray,
+) -> IntArray:
+    """Numbers of documents at each level or above, shape (n_queries, n_levels - 1), at the highest
+    quotient.
+    """
+    n_levels = numerator.shape[1]
+    best = np.repeat(n_free[:, None], n_levels, axis=1)
+    quotient, defined = _quotient(best, constant, numerator, base, denominator)
+    active = np.flatnonzero(defined)
+    for _ in range(_STEPS):
+        if not active.size:
+            break
+        price = quotient[active]
+        found = _best_counts(numerator[active] - price[:, None, None] * denominator[active])
+        value, defined = _quotient(
+            found, constant[active], numerator[active], base[active], denominator[active]
+        )
+        better = defined & (value > price)
+        active, value = active[better], value[better]
+        best[active], quotient[active] = found[better], value
+    return best
+
+
+def _quotient(
+    counts: IntArray,
+    constant: FloatArray,
+    numerator: FloatArray,
+    base: FloatArray,
+    denominator: FloatArray,
+) -> tuple[FloatArray, BoolArray]:
+    """The quotient of each query at some numbers of documents, and where there is one."""
+    total = constant + np.take_along_axis(numerator, counts[:, :, None], axis=2).sum(axis=(1, 2))
+    ideal = base + np.take_along_axis(denominator, counts[:, :, None], axis=2).sum(axis=(1, 2))
+    return np.divide(total, ideal, out=np.zeros_like(total), where=ideal > 0), ideal > 0
+
+
+def _best_counts(worth: FloatArray) -> IntArray:
+    """Numbers c_1 >= c_2 >= ... with the highest sum of worth[l, c_l], query by query."""
+    n_queries, n_levels, width = worth.shape
+    sums = [worth[:, 0]]
+    for level in range(1, n_levels):
+        sums.append(worth[:, level] + np.maximum.accumulate(sums[-1][:, ::-1], axis=1)[:, ::-1])
+    counts = np.zeros((n_queries, n_levels), np.int64)
+    least = np.zeros(n_queries, np.int64)
+    for level in range(n_levels - 1, -1, -1):
+        least = np.where(np.arange(width) >= least[:, None], sums[level], -np.inf).argmax(axis=1)
+        counts[:, level] = least
+    return counts
+
+
+class PrecisionList(NamedTuple):
+    """One list without ties."""
+
+    relevant: IntArray  # shape (n_relevant,): ranks of relevant documents within the cutoff, rising
+    # shape (n_open,): ranks of documents with an open grade, rising; infinite for one that is not
+    # in the list
+    open: FloatArray
+    n_relevant: int  # Relevant documents of the query, returned or not
+    limit: int  # The cutoff
+    reachable: bool  # Whether the sum is divided by at most `limit`
+
+    def highest(self) -> int:
+        """Number of open documents, from the top, that are relevant at the highest value."""
+        within = self.open <= self.limit
+        above = np.searchsorted(self.relevant, self.open) + np.arange(1, self.open.size + 1)
+        return self._best(np.where(within, above / self.open, 0.0) + self._below(self.open))
+
+    def lowest(self) -> int:
+        """Number of open documents, from the bottom, that are relevant at the lowest value."""
+        ranks = self.open[::-1]
+        within = ranks <= self.limit
+        inverse = np.where(within, 1 / ranks, 0.0)
+        above = np.searchsorted(self.relevant, ranks) + 1
+        return self._best(
+            -(above * inverse + self._below(ranks) + np.cumsum(inverse) - inverse), sign=-1.0
+        )
+
+    def _below(self, ranks: FloatArray) -> FloatArray:
+        """Sum of 1 / rank over relevant documents below each rank."""
+        sums = np.concatenate((np.cumsum((1 / self.relevant)[::-1])[::-1], [0.0]))
+        return np.asarray(sums[np.searchsorted(self.relevant, ranks)])
+
+    def _best(self, added: FloatArray, sign: float = 1.0) -> int:
+        """Number at which a sum, and what each document adds to it, is highest over the relevant
+        documents.
+        """
+        judged = sign * float((np.arange(1, self.relevant.size + 1) / self.relevant).sum())
+        sums = judged + np.concatenate(([0.0], np.cumsum(added)))
+        divisor = self.n_relevant + np.arange(sums.size)
+        divisor = np.minimum(divisor, self.limit) if self.reachable else divisor
+        values = np.divide(sums, divisor, out=np.full(sums.size, -np.inf), where=divisor > 0)
+        return int(values.argmax())

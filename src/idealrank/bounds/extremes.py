@@ -25,6 +25,8 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from idealrank.bounds.choices import (
+    PrecisionList,
+    Quotients,
     Trial,
     ValueRange,
     at_most_one,
@@ -33,7 +35,6 @@ from idealrank.bounds.choices import (
     sorted_choices,
 )
 from idealrank.bounds.free_documents import NOWHERE, FreeDocuments
-from idealrank.bounds.quotients import PrecisionList, Quotients
 from idealrank.conventions import Convention
 from idealrank.data.judged import Hits
 from idealrank.data.types import BoolArray, FloatArray, IntArray

@@ -9,7 +9,7 @@ import numpy as np
 
 from idealrank.data.judged import Alignments, Hits, Judged, Judgments, UnjudgedHits
 from idealrank.data.policies import ideal_grades
-from idealrank.data.sorting import distinct_keys, in_stable_order
+from idealrank.data.segments import distinct_keys, in_stable_order
 from idealrank.data.types import BoolArray, FloatArray, IntArray, KeyArray, QueryIds
 from idealrank.errors import InputError
 

@@ -13,8 +13,8 @@ from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import IncompatibleError
-from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
+from idealrank.measures.sums import aggregate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -25,10 +25,10 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.coverage import Tally
-from idealrank.measures.aggregates import aggregate
 from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure, number_option
 from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.measures.sums import aggregate
 
 AnyQrels: TypeAlias = Qrels | Mapping[str, Any]
 AnyRun: TypeAlias = Run | Mapping[str, Any]

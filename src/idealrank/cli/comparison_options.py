@@ -1,10 +1,15 @@
-"""Options for the test of differences."""
+"""Options for the test of differences, and for the table of a paper."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, NamedTuple
 
 import click
+
+from idealrank.cli import options
+from idealrank.errors import OptionError, shown
 
 
 class Testing(NamedTuple):
@@ -101,5 +106,93 @@ def testing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     found: Callable[..., Any] = with_testing
     for option in reversed(_OPTIONS):
+        found = option(found)
+    return found
+
+
+# options of a measure have = in brackets
+_LABEL = re.compile(r"((?:[^=(]|\([^)]*\))+)=(.+)", re.DOTALL)
+_LAYOUTS = ("table", "markdown", "latex")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Order and labels of the rows."""
+
+    # Text of the measure that orders the runs; empty for the order on the command line
+    order: str = ""
+    # Name in the table by name of the run, or by text of the measure
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, order: str | None, labels: Collection[str]) -> "Paper":
+        """Parse the options."""
+        found = {label: _LABEL.fullmatch(label) for label in labels}
+        if wrong := [label for label, parts in found.items() if parts is None]:
+            raise OptionError(f"--label {shown(wrong[0])}: expected NAME=TEXT, as in bm25=BM25")
+        texts = {parts[1]: parts[2] for parts in found.values() if parts is not None}
+        return cls(str(options.parse_measure_texts([order])[0]) if order else "", texts)
+
+    def checked(
+        self, layout: str, names: Sequence[str], measures: Collection[str], baseline: str | None
+    ) -> "tuple[Paper, str]":
+        """Return the options with the texts of measures in place of other spellings, and the
+        baseline, by default the first run.
+        """
+        if layout not in _LAYOUTS:
+            raise OptionError(
+                f"--table paper: found --format {layout}, expected one of {', '.join(_LAYOUTS)}"
+            )
+        if self.order and self.order not in measures:
+            raise OptionError(
+                f"--order {self.order}: not compared, expected one of {', '.join(measures)}"
+            )
+        from idealrank.reports.views.comparison.markup import known_labels  # noqa: PLC0415  (for this table alone)
+
+        labels = known_labels(self.labels, names, measures, "--label ")
+        return replace(self, labels=labels), names[0] if baseline is None else baseline
+
+
+_PAPER_OPTIONS = (
+    click.option(
+        "--table",
+        "kind",
+        type=click.Choice(["full", "paper"]),
+        default="full",
+        show_default=True,
+        help="paper: one row per run and one column per measure, the best value in bold, ▲ or ▼ if "
+        "a run is better or worse than the "
+        "baseline (by default the first run).",
+    ),
+    click.option(
+        "--order",
+        metavar="MEASURE",
+        help="Measure that orders the rows of --table paper, the best first.  [default: as given]",
+    ),
+    click.option(
+        "--label",
+        "labels",
+        metavar="NAME=TEXT",
+        multiple=True,
+        help="Name of a run or measure in --table paper; may be repeated.",
+    ),
+)
+
+
+def paper_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command; it gets them as one argument, `paper`, which is None for the
+    full table.
+    """
+
+    @wraps(command)
+    def with_paper(*, kind: str, order: str | None, labels: tuple[str, ...], **others: Any) -> Any:
+        if kind == "full" and (order or labels):
+            raise OptionError(
+                f"{'--order' if order else '--label'}: found no --table paper, expected both"
+            )
+        return command(paper=Paper.of(order, labels) if kind == "paper" else None, **others)
+
+    found: Callable[..., Any] = with_paper
+    for option in reversed(_PAPER_OPTIONS):
         found = option(found)
     return found

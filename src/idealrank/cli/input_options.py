@@ -13,8 +13,8 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.complaints import Notes
 from idealrank.io.formats.detection import FORMATS_OF
-from idealrank.io.notes import Notes
 from idealrank.io.read import common_format, read_qrels, read_run
 from idealrank.io.row_parts import Table
 from idealrank.io.sources import open_sources

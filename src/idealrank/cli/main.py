@@ -19,8 +19,8 @@ import click
 
 from idealrank._features import RUNS_CODE_OF_USERS, command_homes
 from idealrank.cli import console
+from idealrank.cli.console import command_of, worded
 from idealrank.cli.lazy_groups import LazyGroup
-from idealrank.cli.option_words import command_of, worded
 from idealrank.errors import IdealrankError, StoppedError
 from idealrank.version import __version__
 

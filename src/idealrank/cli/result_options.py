@@ -18,7 +18,7 @@ from idealrank.cli.input_options import InputFiles
 from idealrank.cli.progress import Watch
 from idealrank.data.qrels import Qrels
 from idealrank.errors import MissingExtraError, OptionError
-from idealrank.io.provenance import input_files
+from idealrank.io.sources import input_files
 
 if TYPE_CHECKING:
     from idealrank.analysis.gate import Gated
@@ -149,8 +149,7 @@ class Results:
         """Put results into the store, and gather what the page shows; errors as for `write`."""
         if not self.are_wanted:
             return None
-        from idealrank.pages.report.material import ReportMaterial  # noqa: PLC0415
-        from idealrank.pages.report.origin import hashed_ahead  # noqa: PLC0415
+        from idealrank.pages.report.material import ReportMaterial, hashed_ahead  # noqa: PLC0415
         from idealrank.pages.report.side_verdicts import robustness, with_gate  # noqa: PLC0415  (few ask for any of it)
 
         found = ReportMaterial(**parts)
@@ -217,7 +216,7 @@ class Results:
 
 def _made(inputs: tuple[tuple[str, str], ...], ids: tuple[str, ...]) -> "Made":
     from idealrank.cli.invocation import checkout  # noqa: PLC0415
-    from idealrank.pages.report.origin import moment  # noqa: PLC0415
+    from idealrank.pages.report.material import moment  # noqa: PLC0415
     from idealrank.reports.subject import Made  # noqa: PLC0415
 
     return Made(

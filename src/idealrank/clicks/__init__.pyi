@@ -21,7 +21,7 @@ from idealrank.clicks.examination_models import UBM as UBM
 from idealrank.clicks.examination_models import FittedPBM as FittedPBM
 from idealrank.clicks.examination_models import FittedUBM as FittedUBM
 from idealrank.clicks.fitted_model import FittedModel as FittedModel
-from idealrank.clicks.gain_sums import LoggedDCGSums as LoggedDCGSums
+from idealrank.clicks.policy_sums import LoggedDCGSums as LoggedDCGSums
 from idealrank.clicks.harvested_interventions import HarvestedPropensities as HarvestedPropensities
 from idealrank.clicks.harvested_interventions import harvested_propensities as harvested_propensities
 from idealrank.clicks.interleaving import Interleaved as Interleaved
@@ -29,7 +29,7 @@ from idealrank.clicks.interleaving import Preference as Preference
 from idealrank.clicks.interleaving import interleave as interleave
 from idealrank.clicks.interleaving import lists_needed as lists_needed
 from idealrank.clicks.interleaving import preference as preference
-from idealrank.clicks.list_means import ListMean as ListMean
+from idealrank.clicks.weighted_rows import ListMean as ListMean
 from idealrank.clicks.log_rows import LogCheck as LogCheck
 from idealrank.clicks.log_rows import LogProblem as LogProblem
 from idealrank.clicks.log_rows import LogRows as LogRows
@@ -47,8 +47,8 @@ from idealrank.clicks.logged_slates import slate_difference as slate_difference
 from idealrank.clicks.logged_slates import slate_value as slate_value
 from idealrank.clicks.model_intervals import ParameterIntervals as ParameterIntervals
 from idealrank.clicks.model_intervals import parameter_intervals as parameter_intervals
-from idealrank.clicks.novelty_looks import Novelty as Novelty
-from idealrank.clicks.novelty_looks import novelty as novelty
+from idealrank.clicks.cohort_values import Novelty as Novelty
+from idealrank.clicks.cohort_values import novelty as novelty
 from idealrank.clicks.paired_sums import PairedSums as PairedSums
 from idealrank.clicks.partitioned_fits import fit_in_parts as fit_in_parts
 from idealrank.clicks.policy_differences import PolicyDifference as PolicyDifference
@@ -59,7 +59,7 @@ from idealrank.clicks.propensity_report import Propensities as Propensities
 from idealrank.clicks.propensity_report import propensities as propensities
 from idealrank.clicks.sessions import Sessions as Sessions
 from idealrank.clicks.simulated_logs import simulate as simulate
-from idealrank.clicks.slate_sums import SlateSums as SlateSums
+from idealrank.clicks.policy_sums import SlateSums as SlateSums
 from idealrank.clicks.training_rows import ClickRows as ClickRows
 from idealrank.clicks.training_rows import click_rows as click_rows
 from idealrank.clicks.trust_bias import TrustPropensities as TrustPropensities

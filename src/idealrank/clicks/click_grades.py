@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from idealrank._warnings import warn
 from idealrank.clicks.arguments import number_table, real_number
 from idealrank.clicks.cell_counts import CellCounts
 from idealrank.clicks.fitted_model import FittedModel
@@ -18,7 +17,7 @@ from idealrank.clicks.log_rows import SEVERAL
 from idealrank.clicks.sessions import Sessions, check_sessions, nested
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import InputError, OptionError, shown
+from idealrank.errors import InputError, OptionError, shown, warn
 from idealrank.stats.randomness import whole_number
 
 _HIGHEST = 100.0  # grade of an action: an exponential gain of it is still a number

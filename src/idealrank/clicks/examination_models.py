@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-from idealrank._warnings import warn
 from idealrank.clicks.arguments import check_confidence, real_number, replicates_of, steps_of
 from idealrank.clicks.cell_counts import CellCounts, informative_sets, rank_components
 from idealrank.clicks.fitted_model import FittedModel, previous_clicks, unconverged
@@ -30,7 +29,7 @@ from idealrank.clicks.query_bootstrap import (
 )
 from idealrank.clicks.sessions import MOST_RANKS, Sessions, check_sessions
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import InputError
+from idealrank.errors import InputError, warn
 from idealrank.stats.randomness import RandomLike, generator_of
 
 # standard errors between propensities by two methods: in simulated logs, at most 1.2 without a bias

@@ -9,7 +9,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from idealrank._warnings import warn
 from idealrank.clicks.arguments import check_confidence, one_of, replicates_of
 from idealrank.clicks.cell_counts import FIRST_WITHOUT_CLICK, CellCounts
 from idealrank.clicks.profile_likelihood import inverse_of
@@ -21,7 +20,7 @@ from idealrank.clicks.query_bootstrap import (
 )
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import InputError
+from idealrank.errors import InputError, warn
 from idealrank.stats.randomness import RandomLike, generator_of
 
 HarvestMethod: TypeAlias = Literal["all-pairs", "pivot"]

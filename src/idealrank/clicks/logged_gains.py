@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from idealrank.clicks.arguments import array_of, number_table
 from idealrank.clicks.examination_models import FittedPBM, refuse_unlinked
-from idealrank.clicks.list_means import ListMean, list_mean
 from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.policy_differences import units_needed, verdict_of
 from idealrank.clicks.sessions import Sessions, check_sessions
+from idealrank.clicks.weighted_rows import ListMean, list_mean
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, shown
 

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.clicks.arguments import number_table, one_of
-from idealrank.clicks.list_means import ListMean, list_mean
 from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.policy_differences import units_needed, verdict_of
-from idealrank.clicks.weighted_rows import LARGEST
+from idealrank.clicks.weighted_rows import LARGEST, ListMean, list_mean
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
 

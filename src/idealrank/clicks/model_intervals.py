@@ -10,11 +10,19 @@ import numpy as np
 from scipy.special import ndtri
 
 from idealrank.clicks.arguments import check_confidence, replicates_of
-from idealrank.clicks.cascade_models import DBN, DCM, SDBN, Cascade, FittedCascade
+from idealrank.clicks.cascade_models import (
+    DBN,
+    DCM,
+    SDBN,
+    Cascade,
+    CountedSessions,
+    FittedCascade,
+    ReadingFit,
+    fit_reading,
+)
 from idealrank.clicks.examination_models import PBM, UBM, FittedPBM, FittedUBM
 from idealrank.clicks.fitted_model import FittedModel
 from idealrank.clicks.profile_likelihood import compared_with_first, log_errors
-from idealrank.clicks.reading_fits import CountedSessions, ReadingFit, fit_reading
 from idealrank.clicks.sessions import Sessions
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown

@@ -10,8 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.clicks.arguments import check_confidence
-from idealrank.clicks.gain_sums import LoggedDCGSums
-from idealrank.clicks.list_means import ListMean
 from idealrank.clicks.logged_gains import LoggedDCG, LoggedDCGDifference, Ranking, WeightedLists
 from idealrank.clicks.logged_rewards import PolicyValue, rows_of, rows_with_model
 from idealrank.clicks.logged_slates import (
@@ -21,11 +19,10 @@ from idealrank.clicks.logged_slates import (
     ratio_worth,
 )
 from idealrank.clicks.policy_differences import PolicyDifference, difference_of_values, two
-from idealrank.clicks.policy_sums import sums_of_log
+from idealrank.clicks.policy_sums import LoggedDCGSums, sums_of_log, sums_of_slates
 from idealrank.clicks.ratio_moments import RatioMoments, codes_of_part
 from idealrank.clicks.sessions import Sessions
-from idealrank.clicks.slate_sums import sums_of_slates
-from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRows
+from idealrank.clicks.weighted_rows import Estimator, ListMean, ModelEstimator, WeightedRows
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IncompatibleError
 

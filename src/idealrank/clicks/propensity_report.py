@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from idealrank._warnings import warn
 from idealrank.clicks.cell_counts import FIRST_WITHOUT_CLICK
 from idealrank.clicks.click_grades import position_bias
 from idealrank.clicks.examination_models import PBM, FittedPBM
 from idealrank.clicks.query_bootstrap import linking_queries, one_query_cautions
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray
+from idealrank.errors import warn
 from idealrank.stats.randomness import RandomLike, generator_of
 
 

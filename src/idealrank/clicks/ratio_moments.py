@@ -12,8 +12,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from idealrank.clicks.arguments import label_column
-from idealrank.clicks.list_means import ListMean
-from idealrank.clicks.weighted_rows import label_codes
+from idealrank.clicks.weighted_rows import ListMean, label_codes
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from idealrank._warnings import warn
 from idealrank.clicks.arguments import check_confidence, replicates_of
 from idealrank.clicks.cell_counts import FIRST_WITHOUT_CLICK
 from idealrank.clicks.query_bootstrap import LEAST_QUERIES, one_query_cautions, query_draws
 from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import InputError
+from idealrank.errors import InputError, warn
 from idealrank.stats.randomness import RandomLike, generator_of
 
 _DRAWN = 1 << 24  # times of queries that are drawn at once

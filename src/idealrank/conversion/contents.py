@@ -9,17 +9,25 @@ from itertools import islice
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from idealrank.conversion.record_sheets import ASSESSOR
+from idealrank.conversion.judgment_sheets import ASSESSOR
 from idealrank.conversion.run_rows import RUN_TARGETS
 from idealrank.conversion.targets import TARGETS
 from idealrank.errors import OptionError, shown
+from idealrank.io.complaints import Notes
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.formats.detection import FORMATS_OF
-from idealrank.io.notes import Notes
 from idealrank.io.record_files import BYTE_ORDER_MARK, columnar_records
 from idealrank.io.sources import Source
-from idealrank.io.table_columns import Columns, named_columns, query_column
-from idealrank.io.usual_columns import GRADE, RANK, SCORE, candidates, plain
+from idealrank.io.table_columns import (
+    GRADE,
+    RANK,
+    SCORE,
+    Columns,
+    candidates,
+    named_columns,
+    plain,
+    query_column,
+)
 
 Content: TypeAlias = Literal["judgments", "run"]
 

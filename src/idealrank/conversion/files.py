@@ -20,19 +20,26 @@ from idealrank.conversion.contents import Content, content_of
 from idealrank.conversion.judgment_sheets import SheetOptions, empty_queries, judgment_sheet
 from idealrank.conversion.judgments import POLICIES, JudgmentOptions, fitted
 from idealrank.conversion.losses import Loss, LossCounter, listed
-from idealrank.conversion.run_losses import Repeats, lose_columns, lose_tag
-from idealrank.conversion.run_rows import NAMES, RUN_TARGETS, RunRow, rows_of_run
+from idealrank.conversion.run_rows import (
+    NAMES,
+    RUN_TARGETS,
+    Repeats,
+    RunRow,
+    lose_columns,
+    lose_tag,
+    rows_of_run,
+)
 from idealrank.conversion.targets import TARGETS, cell_text, table_cells, table_names
 from idealrank.data.run import name_of
 from idealrank.errors import InputError, OptionError
+from idealrank.io.checked_cells import shown
+from idealrank.io.complaints import Notes
 from idealrank.io.formats.detection import FORMAT_NAMES, FORMATS, detect
-from idealrank.io.judgment_kinds import kinds_of
+from idealrank.io.judgment_files import kinds_of
 from idealrank.io.judgment_rows import JudgmentSheet
-from idealrank.io.notes import Notes
 from idealrank.io.read import read_part
 from idealrank.io.row_parts import to_run
 from idealrank.io.sources import Source, open_sources
-from idealrank.io.text_cells import shown
 from idealrank.io.texts import read_texts
 
 CONTENTS: tuple[str, ...] = ("auto", "judgments", "run")

@@ -7,7 +7,7 @@ from os import PathLike, fspath
 
 from idealrank.conversion.files import Conversion, ConversionOptions, convert_file
 from idealrank.conversion.judgment_sheets import SheetOptions
-from idealrank.io.notes import Notes, Tell
+from idealrank.io.complaints import Notes, Tell
 from idealrank.io.table_columns import Columns
 
 

@@ -11,15 +11,14 @@ from itertools import compress
 from operator import attrgetter
 from typing import Any, Literal
 
-from idealrank.conversion.letor_sheets import DOCUMENT_FIELD
+from idealrank.conversion.judgment_sheets import DOCUMENT_FIELD, FEATURE
 from idealrank.conversion.losses import LossCounter
-from idealrank.conversion.record_sheets import FEATURE
 from idealrank.errors import InputError, shown
 from idealrank.io.formats.detection import sniff
 from idealrank.io.formats.rre import PLACEHOLDERS
 from idealrank.io.judgment_files import is_word, number
 from idealrank.io.judgment_rows import JudgmentRow
-from idealrank.io.usual_columns import plain
+from idealrank.io.table_columns import plain
 
 QueryName = Literal["id", "word", "text", "both"]
 Kept = Literal["kept", "on request", "left out"]

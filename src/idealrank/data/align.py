@@ -16,6 +16,7 @@ from idealrank.data.judged import (
     Judged,
     Judgments,
     Scope,
+    Top,
     UnjudgedHits,
     closed_up,
 )
@@ -32,7 +33,6 @@ from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run
 from idealrank.data.run_parts import RunParts
-from idealrank.data.top import Top
 from idealrank.data.types import AnyArray, BoolArray, IntArray, QueryIds, decode_id, thread_count
 from idealrank.errors import OptionError
 

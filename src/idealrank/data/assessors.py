@@ -14,10 +14,9 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment
-from idealrank.data.fingerprints import fingerprint_of_groups
 from idealrank.data.judged import Alignments, Hits, Judged, Judgments
 from idealrank.data.policies import apply_grade_policies, ideal_grades, name_row
-from idealrank.data.qrels import Qrels
+from idealrank.data.qrels import Qrels, fingerprint_of_groups
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id, encode_id
 from idealrank.errors import InputError
 

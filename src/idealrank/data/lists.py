@@ -12,10 +12,10 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment
-from idealrank.data.exactness import EXPECTED, first_lost_of_lists
-from idealrank.data.fingerprints import fingerprint_text
 from idealrank.data.judged import Alignments, Hits, Judged, Judgments, Rectangle, Scope, TieMembers
 from idealrank.data.policies import apply_grade_policies, ideal_grades
+from idealrank.data.problems import EXPECTED, first_lost_of_lists
+from idealrank.data.qrels import fingerprint_text
 from idealrank.data.segments import sizes_of, starts_of
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds, thread_count
 from idealrank.errors import InputError

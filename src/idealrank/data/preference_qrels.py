@@ -26,9 +26,8 @@ from idealrank.data.assessors import (
     refuse_twice,
     tabulate,
 )
-from idealrank.data.fingerprints import fingerprint_of_groups
 from idealrank.data.judged import Judged
-from idealrank.data.qrels import Qrels
+from idealrank.data.qrels import Qrels, fingerprint_of_groups
 from idealrank.data.segments import heads, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id
 from idealrank.errors import OptionError

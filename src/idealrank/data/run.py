@@ -8,8 +8,7 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment
-from idealrank.data.exactness import EXPECTED, first_lost_of_lists, is_large, is_lost
-from idealrank.data.problems import translate
+from idealrank.data.problems import EXPECTED, first_lost_of_lists, is_large, is_lost, translate
 from idealrank.data.run_parts import RunParts
 from idealrank.data.types import FloatArray, IntArray, decode_id, sought_id, table_columns
 from idealrank.errors import InputError

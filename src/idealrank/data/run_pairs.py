@@ -5,9 +5,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from idealrank import _kernel
+from idealrank.data.judged import Top
 from idealrank.data.problems import translate
 from idealrank.data.run import KERNEL_TIES, Run
-from idealrank.data.top import Top
 from idealrank.data.types import AnyArray, BoolArray, IntArray, QueryIds, ShortArray, decode_id
 from idealrank.errors import OptionError
 

@@ -9,7 +9,7 @@ from idealrank.conventions import Convention
 from idealrank.data.types import decode_id
 from idealrank.engines.partitions import BASELINE, KINDS, local_rows, needs_order_of, refuse_order
 from idealrank.errors import InputError
-from idealrank.io.notes import Notes
+from idealrank.io.complaints import Notes
 from idealrank.io.row_parts import Table
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
 

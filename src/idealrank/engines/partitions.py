@@ -18,9 +18,8 @@ import numpy as np
 
 from idealrank.api.evaluation import to_qrels, to_run
 from idealrank.conventions import Convention
-from idealrank.data.fingerprints import added
 from idealrank.data.label_kinds import Labels, merged_labels
-from idealrank.data.qrels import Qrels
+from idealrank.data.qrels import Qrels, added
 from idealrank.data.run import Run
 from idealrank.data.types import decode_id, encode_id
 from idealrank.errors import IdealrankError, InputError, OptionError

@@ -11,7 +11,6 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank._lazy import repr_html
-from idealrank._warnings import warn
 from idealrank.conventions import Convention
 from idealrank.data.join import Judgments
 from idealrank.data.judged import Judged, Scope
@@ -19,6 +18,7 @@ from idealrank.data.run import Run
 from idealrank.data.run_parts import RunParts
 from idealrank.data.segments import starts_of
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
+from idealrank.errors import warn
 from idealrank.measures.measure import Measure
 from idealrank.measures.threshold import BinaryMeasure
 

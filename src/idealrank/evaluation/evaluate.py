@@ -29,9 +29,9 @@ from idealrank.evaluation.coverage import (
     warn_of_threshold,
 )
 from idealrank.evaluation.label_needs import warn_of_labels, warn_of_ratings
-from idealrank.measures.aggregates import Means, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
+from idealrank.measures.sums import Means, values_by_query
 from idealrank.version import __version__
 
 _SHORT_TEXT, _SHORT_ROWS = 64 << 20, 2_000_000  # bytes, documents

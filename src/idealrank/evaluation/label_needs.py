@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from idealrank._warnings import warn
 from idealrank.data.label_kinds import Labels
 from idealrank.data.types import FloatArray
+from idealrank.errors import warn
 from idealrank.evaluation.coverage import Coverage
 from idealrank.measures.counts import NumRet
 from idealrank.measures.judgedness import JudgedShare

@@ -12,19 +12,18 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank._lazy import printed, repr_html
-from idealrank._warnings import warn
 from idealrank.data.interchange import frame_of
+from idealrank.data.judged import Top
 from idealrank.data.one_query import in_memory_where_distinct
 from idealrank.data.run import Run
 from idealrank.data.run_pairs import RunPairs, join, join_top
-from idealrank.data.top import Top
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import InputError
+from idealrank.errors import InputError, warn
 from idealrank.evaluation.evaluate import InputRecord
-from idealrank.measures.aggregates import Means, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.pairs import PairMeasure
 from idealrank.measures.parse import MeasureLike, parse_pair_measure, parse_pair_measures
+from idealrank.measures.sums import Means, values_by_query
 from idealrank.version import __version__
 
 DEFAULT_PAIR_MEASURES = ("RBO(p=0.9)", "overlap@10", "Jaccard@10", "tau", "tauAP")

@@ -8,10 +8,9 @@ from dataclasses import fields, replace
 import numpy as np
 
 from idealrank.conventions import Convention
-from idealrank.data.fingerprints import added
 from idealrank.data.join import join
 from idealrank.data.label_kinds import merged_labels
-from idealrank.data.qrels import Qrels
+from idealrank.data.qrels import Qrels, added
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.evaluation.batches import measure_parts, splits

@@ -1,8 +1,5 @@
 """One problem of the input, and the two ways to meet it: stop at the first, or collect them all.
-
-Every reader hands its problems to a function of type `Complain` and goes on with the next row if
-that function returns. So reading (which refuses) and validating (which collects) share each parser,
-and cannot disagree.
+What a reader guessed is a note.
 """
 
 from collections import Counter
@@ -11,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from idealrank.data.problems import switch_for
-from idealrank.errors import Advised, FileFormatError
+from idealrank.errors import Advised, FileFormatError, warn
 
 Severity: TypeAlias = Literal["error", "warning"]
 
@@ -96,3 +93,26 @@ class Collection:
     def n_errors(self) -> int:
         """Count the problems that prevent evaluation."""
         return sum(count for kind, count in self.counts.items() if self.severities[kind] == "error")
+
+
+Tell: TypeAlias = Callable[[str], None]
+
+
+class Notes:
+    """Passes messages on: all of them to `tell`, or, without one, the doubtful ones as warnings."""
+
+    def __init__(self, tell: Tell | None = None, tell_doubts: Tell | None = None) -> None:
+        self._tell = tell
+        self._tell_doubts = tell_doubts or tell
+
+    def inform(self, message: str) -> None:
+        """Say how something was read when there was no doubt about it."""
+        if self._tell is not None:
+            self._tell(message)
+
+    def warn(self, message: str) -> None:
+        """Say that another reading was possible, or that the data look odd."""
+        if self._tell_doubts is not None:
+            self._tell_doubts(message)
+        else:
+            warn(message)

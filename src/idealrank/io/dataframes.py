@@ -13,14 +13,19 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import AnyArray
 from idealrank.errors import InputError, MissingExtraError
-from idealrank.io.complaints import Complaint, refuse
+from idealrank.io.checked_cells import all_numbers, check_id, check_number
+from idealrank.io.complaints import Complaint, Notes, Tell, refuse
 from idealrank.io.formats.arrow import filled_columns, rows_from_table
-from idealrank.io.id_columns import pack
-from idealrank.io.notes import Notes, Tell
-from idealrank.io.row_parts import Rows, Table, to_qrels, to_run
-from idealrank.io.table_columns import Chosen, Columns, choose_columns, named_columns, query_column
-from idealrank.io.typed_values import all_numbers, check_id, check_number
-from idealrank.io.usual_columns import DOCUMENT, candidates
+from idealrank.io.row_parts import Rows, Table, pack, to_qrels, to_run
+from idealrank.io.table_columns import (
+    DOCUMENT,
+    Chosen,
+    Columns,
+    candidates,
+    choose_columns,
+    named_columns,
+    query_column,
+)
 from idealrank.stats.randomness import in_order
 
 _MOST_COPIED = 1 << 18  # rows
@@ -82,7 +87,7 @@ def _rows_of_narwhals(
     refuse_lists(frame, table, columns, where)
     chosen = choose_columns(list(names), table, columns, where, notes)
     if table == "qrels" and "kind" in names:
-        from idealrank.io.judgment_kinds import tell_kinds_of_frame  # noqa: PLC0415  (most dataframes of judgments name no kind)
+        from idealrank.io.judgment_files import tell_kinds_of_frame  # noqa: PLC0415  (most dataframes of judgments name no kind)
 
         tell_kinds_of_frame(frame, list(names), where, notes)
     picked = frame.select(*(names[name] for name in chosen.names))

@@ -12,10 +12,9 @@ import numpy as np
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import decode_id, encode_id
 from idealrank.errors import FileFormatError, InputError
+from idealrank.io.checked_cells import shown
 from idealrank.io.complaints import Complain, Complaint
-from idealrank.io.id_columns import pack
-from idealrank.io.row_parts import Place, Rows, Table
-from idealrank.io.text_cells import shown
+from idealrank.io.row_parts import Place, Rows, Table, pack
 
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 _CHUNK = 1 << 14

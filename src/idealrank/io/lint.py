@@ -1,11 +1,14 @@
-"""Every problem of one collection at once, whatever its format, and the collection itself where it
-can be read all the same.
+"""Every problem of one collection at once, whatever its format, and problems between judgments and
+a run: queries and documents that never meet, grades and scores without effect.
 """
 
 import math
-from collections.abc import Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -13,11 +16,18 @@ from idealrank import _kernel
 from idealrank.data.problems import describe, quoted, translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
-from idealrank.errors import IdealrankError
-from idealrank.io.complaints import Collection, Complaint, Severity
+from idealrank.data.types import IntArray, decode_id
+from idealrank.errors import IdealrankError, shown
+from idealrank.evaluation.coverage import (
+    look_like_grades,
+    look_like_scores,
+    no_common_query_words,
+    no_judged_document_words,
+    without_relevant_words,
+)
+from idealrank.io.complaints import Collection, Complaint, Notes, Severity
 from idealrank.io.formats.detection import Format
 from idealrank.io.formats.trec import refuse_swapped
-from idealrank.io.notes import Notes
 from idealrank.io.read import common_format, read_part
 from idealrank.io.row_parts import Blocks, Rows, Table, complain_of_duplicates, to_qrels, to_run
 from idealrank.io.sources import AnyPath, Source, open_sources
@@ -227,3 +237,295 @@ def _wonder_at(part: Rows | Blocks, report: Report) -> None:
         for row in ids.not_utf8():
             found = f"an id that is not UTF-8, {quoted(ids.bytes_at(row))}"
             report.problems(Complaint("utf8", *part.place(row), found, "UTF-8", severity="warning"))
+
+
+# What differs -> how to take the difference away. Tried in this order: the smallest change that
+# joins something is the suspicion.
+_CHANGES: dict[str, Callable[[str], str]] = {
+    "blanks at the ends": str.strip,
+    "invisible characters": lambda text: re.sub(r"[\ufeff\u200b-\u200f\u00ad]", "", text),
+    "upper and lower case": str.casefold,
+    "quotation marks": lambda text: text.strip("'\"`"),
+    "the form of Unicode (composed or not)": lambda text: unicodedata.normalize("NFC", text),
+    "percent-encoding": unquote,
+    "a decimal point (numbers written as 7.0)": lambda text: re.sub(r"\A(\d+)\.0+\Z", r"\1", text),
+    "leading zeros": lambda text: re.sub(r"\A0+(?=\d)", "", text),
+    "a file ending": lambda text: re.sub(
+        r"\.(?:txt|html?|xml|json|pdf|md)\Z", "", text, flags=re.IGNORECASE
+    ),
+    "a leading folder": lambda text: text.rstrip("/").rpartition("/")[2],
+    "a prefix before the number": lambda text: re.sub(r"\A\D+(?=\d+\Z)", "", text),
+    "a prefix and zeros before the number": lambda text: re.sub(r"\A\D*0*(?=\d+\Z)", "", text),
+    "the part after a separator": lambda text: re.split(r"[-_:#]", text)[0],
+}
+# Ids of one side must lack what is taken away from the other: SKU-1 and SKU-2 are two products, and
+# chunk d1#2 is of document d1.
+_LACKED_BY_ONE = frozenset({"the part after a separator"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resemblance:
+    """A suspicion why two sets of ids do not meet."""
+
+    difference: str  # What differs, in words
+    # left, right: A pair that would meet without it
+    left: str
+    right: str
+    count: int  # How many ids of the left side would
+
+
+def resemblance(left: Iterable[str], right: Iterable[str]) -> Resemblance | None:
+    """Find a change of spelling under which ids of both sides meet."""
+    left, right = list(dict.fromkeys(left)), list(dict.fromkeys(right))
+    for difference, change in _CHANGES.items():
+        changed = {change(text): text for text in reversed(right)}
+        changed.pop("", None)
+        meeting = [
+            text for text in left if change(text) in changed and changed[change(text)] != text
+        ]
+        if difference in _LACKED_BY_ONE:
+            meeting = [text for text in meeting if change(text) in (text, changed[change(text)])]
+        if meeting:
+            return Resemblance(
+                difference=difference,
+                left=meeting[0],
+                right=changed[change(meeting[0])],
+                count=len(meeting),
+            )
+    return None
+
+
+# Enough queries and ids to see in which way they differ.
+_SAMPLED_QUERIES = 3
+_SAMPLED_IDS = 5000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observation:
+    """Something that judgments and run show only together."""
+
+    kind: str  # Short name
+    count: int  # Queries (or documents) concerned
+    message: str  # In words
+    examples: tuple[str, ...] = ()  # The first of them
+    severity: Severity = "warning"  # An error if no number could mean anything
+
+    def __str__(self) -> str:
+        shown = ", ".join(self.examples)
+        more = ", ..." if self.examples and self.count > len(self.examples) else ""
+        return self.message + (f": {shown}{more}" if shown else "")
+
+
+def observe_qrels(qrels: Qrels, examples: int = 3) -> list[Observation]:
+    """Queries whose judgments cannot tell one ranking from another."""
+    observations = []
+    n = qrels.n_queries
+    judged = np.flatnonzero(np.diff(qrels.offsets))
+    highest = (
+        np.maximum.reduceat(qrels.grades, qrels.offsets[judged]) if judged.size else np.zeros(0)
+    )
+    negative, zero = judged[highest < 0], judged[highest == 0]
+    for kind, found, message in (
+        ("negative", negative, f"{negative.size} of {n} queries have negative grades alone"),
+        ("no-relevant", zero, without_relevant_words(zero.size, n)),
+    ):
+        if found.size:
+            observations.append(
+                _observation(kind, found, message, lambda query: qrels.queries[query], examples)
+            )
+    below = int(np.count_nonzero(qrels.grades < 0))
+    if below:
+        choices = "negative=zero, kept, removed or error"
+        message = (
+            f"{below} of {qrels.n_judgments} grades are negative; the convention decides their "
+            f"value ({choices})"
+        )
+        observations.append(Observation(kind="negative-grades", count=below, message=message))
+    return observations
+
+
+def observe_run(qrels: Qrels, run: Run, examples: int = 3) -> list[Observation]:
+    """List what does not match between judgments and run, and scores that leave the order to
+    chance.
+    """
+    aligned = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice")
+    single = _kernel.align(qrels.table, run.source, ties="input", duplicates="twice", float32=True)
+    observations = [
+        *_queries_that_do_not_meet(qrels, aligned, examples),
+        *_documents_that_do_not_meet(qrels, run, aligned, examples),
+    ]
+    return [*observations, *_scores(qrels, aligned, single, examples), *_swapped(qrels, run)]
+
+
+def _swapped(qrels: Qrels, run: Run) -> Iterable[Observation]:
+    """Fractions as grades, and few small whole numbers as scores."""
+    table = run.source
+    if (
+        isinstance(table, _kernel.Table)
+        and look_like_scores(qrels.grades)
+        and look_like_grades(table.values, table.offsets)
+    ):
+        message = (
+            "scores are a few small integers, and grades many fractions: are the files swapped? "
+            "judgments come first"
+        )
+        yield Observation(kind="swapped", count=table.n_queries, message=message)
+
+
+def _observation(
+    kind: str,
+    found: IntArray,
+    message: str,
+    name: Any,
+    examples: int,
+    severity: Severity = "warning",
+) -> Observation:
+    names = tuple(name(int(query)) for query in found[:examples])
+    return Observation(
+        kind=kind, count=int(found.size), message=message, examples=names, severity=severity
+    )
+
+
+def _queries_that_do_not_meet(
+    qrels: Qrels, aligned: _kernel.Aligned, examples: int
+) -> Iterable[Observation]:
+    n = aligned.n_qrels_queries
+    missing = np.flatnonzero(~aligned.in_run[:n])
+    extra = [decode_id(query) for query in aligned.run_only_ids()]
+    unanswered = [qrels.queries[int(query)] for query in missing[:_SAMPLED_IDS]]
+    alike = resemblance(unanswered, extra[:_SAMPLED_IDS])
+    hint = "; ids differ by " + _described(alike, "judged", "answered") if alike else ""
+    judged_id = qrels.queries.__getitem__
+    if missing.size == n and extra:
+        hint = hint or _unlike(unanswered, "judged", extra, "answered")
+        yield _observation(
+            kind="no-common-query",
+            found=missing,
+            message=no_common_query_words(n) + hint,
+            name=judged_id,
+            examples=examples,
+            severity="error",
+        )
+    elif missing.size:
+        yield _observation(
+            "missing",
+            missing,
+            f"{missing.size} of {n} judged queries are not in the run{hint}",
+            judged_id,
+            examples,
+        )
+    if extra:
+        message = (
+            f"{len(extra)} of {int(np.count_nonzero(aligned.in_run))} queries of the run have no "
+            f"judgments"
+        )
+        yield _observation(
+            "without-judgments", np.arange(len(extra)), message, lambda q: extra[q], examples
+        )
+
+
+def _described(alike: Resemblance, left: str, right: str) -> str:
+    return f'{alike.difference} ("{alike.left}" {left}, "{alike.right}" {right})'
+
+
+def _unlike(left: Sequence[str], left_word: str, right: Sequence[str], right_word: str) -> str:
+    """An id of each side, where nothing explains the difference."""
+    return (
+        f'; such as "{shown(left[0])}" {left_word}, "{shown(right[0])}" {right_word}'
+        if left and right
+        else ""
+    )
+
+
+def _documents_that_do_not_meet(
+    qrels: Qrels, run: Run, aligned: _kernel.Aligned, examples: int
+) -> Iterable[Observation]:
+    n = aligned.n_qrels_queries
+    answered = aligned.in_run[:n] & (aligned.returned[:n] > 0)
+    alone = np.flatnonzero(answered & (aligned.judged[:n] == 0))
+    empty = np.flatnonzero(aligned.in_run[:n] & (aligned.returned[:n] == 0))
+    judged_id = qrels.queries.__getitem__
+    if empty.size:
+        yield _observation(
+            "empty-list",
+            empty,
+            f"{empty.size} of {n} judged queries have an empty list in the run",
+            judged_id,
+            examples,
+        )
+    if not alone.size:
+        return
+    judged, listed = _sampled_documents(qrels, run, alone[:_SAMPLED_QUERIES])
+    alike = resemblance(judged, listed)
+    hint = "; ids differ by " + _described(alike, "judged", "listed") if alike else ""
+    total = int(np.count_nonzero(answered))
+    if alone.size == total and not alike:
+        hint = _unlike(judged, "judged", listed, "listed")
+    severity: Severity = "error" if alone.size == total and alike else "warning"
+    message = no_judged_document_words(alone.size, total) + hint
+    yield _observation(
+        kind="no-judged-document",
+        found=alone,
+        message=message,
+        name=judged_id,
+        examples=examples,
+        severity=severity,
+    )
+
+
+def _sampled_documents(
+    qrels: Qrels, run: Run, queries: IntArray
+) -> tuple[Sequence[str], Sequence[str]]:
+    judged: list[str] = []
+    listed: list[str] = []
+    for query in map(int, queries):
+        rows = np.arange(qrels.offsets[query], qrels.offsets[query + 1])[:_SAMPLED_IDS]
+        judged += [decode_id(document) for document in qrels.table.document_ids(rows)]
+        source, wanted = run.source, qrels.table.query_id(query)
+        if isinstance(source, _kernel.Text):
+            source = _kernel.read_text(source, duplicates="keep", only_query=wanted)
+        place = source.find_query(wanted)
+        found = np.arange(source.offsets[place], source.offsets[place + 1])[:_SAMPLED_IDS]
+        listed += [decode_id(document) for document in source.document_ids(found)]
+    return judged, listed
+
+
+def _scores(
+    qrels: Qrels, aligned: _kernel.Aligned, single: _kernel.Aligned, examples: int
+) -> Iterable[Observation]:
+    extra = [decode_id(query) for query in aligned.run_only_ids()]
+
+    def name(query: int) -> str:
+        return qrels.queries[query] if query < qrels.n_queries else extra[query - qrels.n_queries]
+
+    answered = int(np.count_nonzero(aligned.in_run))
+    constant = _constant(aligned)
+    if constant.size:
+        message = (
+            f"{constant.size} of {answered} queries have one score for all documents; only the "
+            f"tie rule orders them"
+        )
+        yield _observation("constant-scores", constant, message, name, examples)
+    merged = int(single.tied.sum()) - int(aligned.tied.sum())
+    if merged > 0:
+        where = np.flatnonzero(single.tied > aligned.tied)
+        message = (
+            f"{where.size} of {answered} queries have scores that differ only in double "
+            f"precision; they tie under conventions with float32"
+        )
+        yield _observation("single-precision-ties", where, message, name, examples)
+
+
+def _constant(aligned: _kernel.Aligned) -> IntArray:
+    """Queries in which one tie group is the whole list; those without a judged document do not show
+    it and do not matter.
+    """
+    if aligned.tie_first.size == 0:
+        return np.zeros(0, np.int64)
+    query = np.repeat(np.arange(aligned.n_queries), np.diff(aligned.hit_offsets))
+    whole = (
+        (aligned.tie_first == 1)
+        & (aligned.tie_last == aligned.length[query])
+        & (aligned.tie_last > 1)
+    )
+    return np.unique(query[whole])

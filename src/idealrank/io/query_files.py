@@ -14,10 +14,10 @@ from idealrank.data.interchange import is_frame
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.checked_cells import parse_number
+from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.delimited import rows_in_batches
 from idealrank.io.formats.detection import refuse_foreign, sniff
-from idealrank.io.notes import Notes, Tell
-from idealrank.io.numerals import parse_number
 from idealrank.io.record_files import (
     BYTE_ORDER_MARK,
     FieldRecord,

@@ -10,10 +10,9 @@ from idealrank.data.problems import quoted
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError
-from idealrank.io.complaints import Complain, refuse
+from idealrank.io.complaints import Complain, Notes, Tell, refuse
 from idealrank.io.formats.detection import Format, FormatChoice, detect
 from idealrank.io.formats.trec import read_trec_qrels, read_trec_run
-from idealrank.io.notes import Notes, Tell
 from idealrank.io.row_parts import Blocks, Rows, Table, to_qrels, to_run
 from idealrank.io.sources import AnyPath, Paths, Source, open_sources
 from idealrank.io.table_columns import Columns
@@ -34,7 +33,7 @@ _READERS: dict[Format, tuple[str, str]] = {
     "quepid": ("quepid", "read_quepid"),
     "rre": ("rre", "read_rre"),
     "opensearch": ("opensearch", "read_opensearch"),
-    "ubi": ("ubi_judgments", "read_ubi_judgments"),
+    "ubi": ("opensearch", "read_ubi_judgments"),
     "label-studio": ("label_studio", "read_label_studio"),
 }
 
@@ -112,7 +111,7 @@ def read_qrels(
     if qrels.n_judgments == 0:
         raise InputError(f"{', '.join(qrels.paths)}: found no judgments, expected at least one")
     if kind in _NAMES_KINDS or qrels.counters.get("comments"):
-        from idealrank.io.judgment_kinds import tell_kinds  # noqa: PLC0415  (most judgments are TREC text without a comment)
+        from idealrank.io.judgment_files import tell_kinds  # noqa: PLC0415  (most judgments are TREC text without a comment)
 
         tell_kinds(sources, kind, notes, columns)
     return qrels

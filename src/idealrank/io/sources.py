@@ -10,15 +10,161 @@ import mmap
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from idealrank import _kernel
-from idealrank.errors import InputError, near_ids
-from idealrank.io.decompression import unpacked
-from idealrank.io.mapped_file import MappedFile, refuse_cut
-from idealrank.io.notes import Notes
+from idealrank._lazy import load_extra
+from idealrank.errors import FileFormatError, InputError, near_ids
+from idealrank.io.complaints import Notes
+
+if TYPE_CHECKING:
+    from idealrank import _kernel
+
+
+class MappedFile(mmap.mmap):
+    """A mapped file that is watched: cut short, it reads as zeros from there on, and no bus error
+    ends the process.
+    """
+
+    watch: "_kernel.Watch | None" = None  # gone before the mapping is
+
+    def close(self) -> None:
+        self.watch = None
+        super().close()
+
+
+def refuse_cut(name: str, data: "mmap.mmap | bytes") -> None:
+    """Raise FileFormatError if a mapped file became shorter since it was mapped."""
+    if isinstance(data, MappedFile) and data.watch is not None and data.watch.cut:
+        found, expected = "a file that became shorter during reading", "an unchanged file"
+        raise FileFormatError(
+            name, 0, found, expected, "evaluate a copy if other programs change the file"
+        )
+
+
+LIMIT = 1 << 30  # bytes that any file may unpack to
+RATIO = 200  # times its own size that a larger one may; text reaches 20
+_MEMORY = 1 << 30  # bytes that a dictionary of xz may ask for; `xz -9` asks for 64 MiB
+_STEP = 1 << 20
+# A block of Zstandard has 4 bytes at least and 128 KiB unpacked at most; its decompressor takes no
+# bound of its own.
+_ZSTD_CHUNK = 1 << 10
+
+_Unpacked: TypeAlias = Generator[bytes, None, int]
+
+
+def unpacked(
+    name: str, kind: str, data: "mmap.mmap | bytes", limit: int | None = None
+) -> Iterator[bytes]:
+    """The data decompressed piece by piece; several streams one after the other are one file."""
+    most = limit if limit is not None else max(LIMIT, RATIO * len(data))
+    size = 0
+    for piece in _unbounded(name, kind, data):
+        size += len(piece)
+        if size > most:
+            found = f"{kind} data that unpack to more than {most:,} bytes from {len(data):,}"
+            raise FileFormatError(
+                name,
+                0,
+                found,
+                "a file that unpacks to less",
+                "if the file is correct, unpack it first and read the result",
+            )
+        yield piece
+
+
+def _unbounded(name: str, kind: str, data: "mmap.mmap | bytes") -> Iterator[bytes]:
+    new_stream, steps, damage = _decompressor(kind)
+    stream, at = new_stream(), 0
+    while at < len(data):
+        chunk = bytes(data[at : at + _CHUNK])
+        refuse_cut(name, data)
+        try:
+            at += yield from steps(stream, chunk)
+        except damage as error:
+            raise FileFormatError(
+                name, 0, f"damaged {kind} data ({error})", f"a whole {kind} file"
+            ) from None
+        if stream.eof:
+            at = _skip_zeros(data, at)
+            refuse_cut(name, data)
+            if at == len(data):
+                return
+            stream = new_stream()
+    raise FileFormatError(
+        name, 0, f"truncated {kind} data", f"a whole {kind} file", "copy or download it again"
+    )
+
+
+def _decompressor(
+    kind: str,
+) -> "tuple[Callable[[], Any], Callable[[Any, bytes], _Unpacked], tuple[type[Exception], ...]]":
+    """A maker of decompressors for one stream, how they take a chunk, and the exceptions that
+    damaged data raise.
+    """
+    # Imported one by one: plain files need none of them, and few files need more than one.
+    if kind == "gzip":
+        import zlib  # noqa: PLC0415
+
+        return lambda: zlib.decompressobj(wbits=31), _of_zlib, (zlib.error,)
+    if kind == "bzip2":
+        import bz2  # noqa: PLC0415
+
+        return bz2.BZ2Decompressor, _of_bounded, (OSError, ValueError)
+    if kind == "xz":
+        import lzma  # noqa: PLC0415
+
+        return lambda: lzma.LZMADecompressor(memlimit=_MEMORY), _of_bounded, (lzma.LZMAError,)
+    zstandard = load_extra("zstandard", "reading Zstandard", "zstd")
+    return (
+        lambda: zstandard.ZstdDecompressor().decompressobj(),
+        _of_zstandard,
+        (zstandard.ZstdError,),
+    )
+
+
+def _of_zlib(stream: Any, chunk: bytes) -> _Unpacked:
+    """The pieces of a chunk, and how many of its bytes they took."""
+    rest = chunk
+    while True:
+        piece = stream.decompress(rest, _STEP)
+        yield piece
+        rest = stream.unconsumed_tail
+        if stream.eof or (not rest and len(piece) < _STEP):
+            return len(chunk) - len(stream.unused_data)
+
+
+def _of_bounded(stream: Any, chunk: bytes) -> _Unpacked:
+    """Decompress bzip2 and xz, which report when they need more input."""
+    yield stream.decompress(chunk, _STEP)
+    while not stream.eof and not stream.needs_input:
+        yield stream.decompress(b"", _STEP)
+    return len(chunk) - len(stream.unused_data)
+
+
+def _of_zstandard(stream: Any, chunk: bytes) -> _Unpacked:
+    """Decompress Zstandard in small pieces."""
+    for begin in range(0, len(chunk), _ZSTD_CHUNK):
+        bite = chunk[begin : begin + _ZSTD_CHUNK]
+        yield stream.decompress(bite)
+        if stream.eof:
+            return begin + len(bite) - len(stream.unused_data)
+    return len(chunk)
+
+
+def _skip_zeros(data: "mmap.mmap | bytes", at: int) -> int:
+    """Zero bytes between or after streams are padding (tapes and block devices leave them)."""
+    while at < len(data) and not any(rest := data[at : at + _CHUNK]):
+        at += len(rest)
+    while at < len(data) and data[at] == 0:
+        at += 1
+    return at
+
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 Paths: TypeAlias = AnyPath | Sequence[AnyPath]
@@ -265,3 +411,41 @@ def _compression(data: Data) -> str:
     if start.startswith(b"\xfd7zXZ\x00"):
         return "xz"
     return "zstandard" if start.startswith(b"\x28\xb5\x2f\xfd") else ""
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A file that was evaluated."""
+
+    path: str  # As typed
+    size: int  # Bytes
+    modified: str  # Time of the last change, UTC, ISO 8601
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the file when this was first asked, in hexadecimal digits."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
+        import hashlib  # noqa: PLC0415  (not needed by those who do not ask)
+
+        with Path(self.path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def input_file(path: str) -> InputFile:
+    """Describe a file."""
+    status = Path(path).stat()
+    return InputFile(
+        path,
+        status.st_size,
+        datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds"),
+    )
+
+
+def input_files(paths: Iterable[str]) -> tuple[InputFile, ...]:
+    """Describe the files among the paths; standard input and other streams have nothing to
+    describe.
+    """
+    return tuple(input_file(path) for path in paths if path != "-" and Path(path).is_file())

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, shown
+from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.delimited import CELLS, csv_rows
 from idealrank.io.formats.detection import refuse_foreign
-from idealrank.io.notes import Notes, Tell
 from idealrank.io.record_files import (
     BYTE_ORDER_MARK,
     FieldRecord,

@@ -10,8 +10,8 @@ from idealrank.judging.aggregation import majority_vote as majority_vote
 from idealrank.judging.alternative import AltTest as AltTest
 from idealrank.judging.alternative import AnnotatorTest as AnnotatorTest
 from idealrank.judging.alternative import alt_test as alt_test
-from idealrank.judging.analytic import ChanceTest as ChanceTest
-from idealrank.judging.analytic import chance_test as chance_test
+from idealrank.judging.coefficients import ChanceTest as ChanceTest
+from idealrank.judging.coefficients import chance_test as chance_test
 from idealrank.judging.corrected_runs import CorrectedRun as CorrectedRun
 from idealrank.judging.corrected_runs import correct_run as correct_run
 from idealrank.judging.correction import CorrectedMean as CorrectedMean
@@ -36,7 +36,7 @@ from idealrank.judging.label_replay import LabelCurve as LabelCurve
 from idealrank.judging.label_replay import LabelReplay as LabelReplay
 from idealrank.judging.label_replay import replay_labels as replay_labels
 from idealrank.judging.label_stops import LabelStop as LabelStop
-from idealrank.judging.label_table import LabelTable as LabelTable
+from idealrank.judging.ratings import LabelTable as LabelTable
 from idealrank.judging.left_out_runs import Reusability as Reusability
 from idealrank.judging.left_out_runs import RunLeftOut as RunLeftOut
 from idealrank.judging.left_out_runs import reusability as reusability

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
-from idealrank.judging.quantiles import t_quantile, z_quantile
-from idealrank.judging.ratings import check_confidence, label_codes
+from idealrank.judging.ratings import check_confidence, label_codes, t_quantile, z_quantile
 from idealrank.measures.measure import number_option
 from idealrank.measures.rules import checked
 

@@ -15,8 +15,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id, table_columns
 from idealrank.errors import InputError, OptionError
-from idealrank.judging.quantiles import t_quantile
-from idealrank.judging.ratings import check_confidence
+from idealrank.judging.ratings import check_confidence, t_quantile
 from idealrank.measures.dcg import DCG, NDCG
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import Measure, number_option

@@ -14,8 +14,13 @@ from scipy.special import betaln, gammaln
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.judging.interrater import agreement
-from idealrank.judging.quantiles import z_quantile
-from idealrank.judging.ratings import check_confidence, cluster_codes, finite_grades, label_codes
+from idealrank.judging.ratings import (
+    check_confidence,
+    cluster_codes,
+    finite_grades,
+    label_codes,
+    z_quantile,
+)
 
 # both tails of three standard deviations of a normal: the usual limits of a control chart
 _LIMIT = 0.0027

@@ -12,9 +12,9 @@ from idealrank.data.run import Run, name_of
 from idealrank.data.types import FloatArray, decode_id
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.preferences import read_assessors
-from idealrank.io.notes import Notes, Tell
-from idealrank.io.provenance import input_files
+from idealrank.io.sources import input_files
 from idealrank.judging import JudgeCheck, LabelTable, check_judge
 from idealrank.judging.aggregation import lower_median, majority_vote
 from idealrank.judging.files.nugget_files import read_answers, read_nuggets

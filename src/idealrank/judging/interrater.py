@@ -10,16 +10,15 @@ import numpy.typing as npt
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
-from idealrank.judging.analytic import analytic_error
 from idealrank.judging.coefficients import (
     Level,
     Statistic,
     Summand,
+    analytic_error,
     of_coincidences,
     of_counts,
     terms,
 )
-from idealrank.judging.quantiles import t_quantile, z_quantile
 from idealrank.judging.ratings import (
     Ratings,
     Weights,
@@ -27,7 +26,9 @@ from idealrank.judging.ratings import (
     check_confidence,
     cluster_codes,
     grade_array,
+    t_quantile,
     weight_matrix,
+    z_quantile,
 )
 from idealrank.measures.rules import checked
 

@@ -18,11 +18,15 @@ from idealrank.errors import InputError, OptionError
 from idealrank.judging.alternative import AltTest, alt_test
 from idealrank.judging.correction import finite_values
 from idealrank.judging.interrater import Agreement
-from idealrank.judging.label_table import LabelTable, OutsidePolicy
 from idealrank.judging.leniency import Leniency, Pairs, by_grade, by_length, by_rank
-from idealrank.judging.quantiles import t_quantile
 from idealrank.judging.rater_tables import Coefficient
-from idealrank.judging.ratings import check_confidence, cluster_codes
+from idealrank.judging.ratings import (
+    LabelTable,
+    OutsidePolicy,
+    check_confidence,
+    cluster_codes,
+    t_quantile,
+)
 from idealrank.judging.system_changes import SystemOrders, system_orders
 from idealrank.measures.parse import MeasureLike
 

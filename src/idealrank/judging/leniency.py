@@ -13,7 +13,7 @@ from idealrank.data.alignment import Alignment
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.judging.quantiles import t_quantile
+from idealrank.judging.ratings import t_quantile
 
 RANKS = ((1, 3), (4, 10), (11, 30), (31, 0))
 """First and last rank of each group of documents; 0 is open."""

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from idealrank.conventions import Convention
-from idealrank.data.fingerprints import fingerprint_of_groups
 from idealrank.data.judged import Judged
+from idealrank.data.qrels import fingerprint_of_groups
 from idealrank.data.types import FloatArray, encode_id
 from idealrank.errors import InputError, OptionError, near_ids, shown
 from idealrank.evaluation.coverage import Coverage

@@ -10,8 +10,13 @@ import numpy.typing as npt
 
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
-from idealrank.judging.quantiles import t_quantile, z_quantile
-from idealrank.judging.ratings import check_confidence, grade_array, label_codes
+from idealrank.judging.ratings import (
+    check_confidence,
+    grade_array,
+    label_codes,
+    t_quantile,
+    z_quantile,
+)
 from idealrank.measures.rules import checked
 
 ShareInterval: TypeAlias = Literal["smoothed", "delta"]

@@ -13,8 +13,7 @@ import numpy.typing as npt
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.judging.label_order import random_number
-from idealrank.judging.quantiles import t_quantile
-from idealrank.judging.ratings import check_confidence
+from idealrank.judging.ratings import check_confidence, t_quantile
 from idealrank.measures.measure import number_option
 from idealrank.stats.design import Design
 from idealrank.stats.intervals import Interval, mean_interval

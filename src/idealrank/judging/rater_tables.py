@@ -13,8 +13,7 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.judging.coefficients import Level, Statistic
 from idealrank.judging.interrater import STATISTICS, Agreement, agreement
-from idealrank.judging.label_table import LabelTable
-from idealrank.judging.ratings import Ratings, Weights, cluster_codes, grade_array
+from idealrank.judging.ratings import LabelTable, Ratings, Weights, cluster_codes, grade_array
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from idealrank._lazy import load_extra
 from idealrank.errors import BackendError, shown
-from idealrank.live.backends.engine_errors import reason
+from idealrank.live.backends.shared import reason
 from idealrank.live.timing import wall_time
 
 LARGEST = 64 << 20

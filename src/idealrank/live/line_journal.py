@@ -1,5 +1,5 @@
 """Journals: files of JSON lines that survive the end of the process at any point; searches and
-judges keep their answers so.
+judges keep their answers so. Locks of files, which the system frees.
 """
 
 import json
@@ -12,7 +12,28 @@ from typing import IO, Any
 
 from idealrank._files import appearing, real_path
 from idealrank.errors import FileFormatError, InputError, OptionError, shown
-from idealrank.live.file_locks import lock_file
+
+
+def lock_file(handle: int) -> bool:
+    """Lock an open file for this process; False if another process, or another handle, has the
+    lock.
+    """
+    if os.name == "nt":
+        import msvcrt  # noqa: PLC0415  (Windows)
+
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        except OSError:
+            return False
+        return True
+    import fcntl  # noqa: PLC0415  (not on Windows)
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
 
 _BATCH = 64  # lines between two calls of fsync
 

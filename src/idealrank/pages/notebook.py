@@ -24,9 +24,8 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.overlap import Overlap, OverlapMatrix
 from idealrank.pages.figures import drawings, specifications
 from idealrank.pages.figures.theme import NOTEBOOK
-from idealrank.reports.leading_pairs import leading_pairs
-from idealrank.reports.subject import Subject
-from idealrank.reports.table.digits import number
+from idealrank.reports.subject import Subject, leading_pairs
+from idealrank.reports.table.cells import number
 from idealrank.reports.table.forms import Table, as_html, html_text
 from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.comparison import (

@@ -22,8 +22,8 @@ from idealrank.stats.generalisability import from_mean_squares as from_mean_squa
 from idealrank.stats.generalisability import queries_for_reliability as queries_for_reliability
 from idealrank.stats.generalisability import reliability as reliability
 from idealrank.stats.generalisability import variance_components as variance_components
-from idealrank.stats.hsd import HSD as HSD
-from idealrank.stats.hsd import tukey_hsd as tukey_hsd
+from idealrank.stats.pairwise_tests import HSD as HSD
+from idealrank.stats.pairwise_tests import tukey_hsd as tukey_hsd
 from idealrank.stats.intervals import Interval as Interval
 from idealrank.stats.intervals import difference_interval as difference_interval
 from idealrank.stats.intervals import mean_interval as mean_interval
@@ -60,7 +60,7 @@ from idealrank.stats.replicates import Training as Training
 from idealrank.stats.replicates import replicated_difference as replicated_difference
 from idealrank.stats.sequential_betting import SequentialSign as SequentialSign
 from idealrank.stats.sequential_betting import sequential_sign as sequential_sign
-from idealrank.stats.sequential_drop import SequentialDrop as SequentialDrop
+from idealrank.stats.drift import SequentialDrop as SequentialDrop
 from idealrank.stats.unpaired_tests import UnpairedTest as UnpairedTest
 from idealrank.stats.unpaired_tests import mann_whitney as mann_whitney
 from idealrank.stats.unpaired_tests import unpaired_permutation as unpaired_permutation

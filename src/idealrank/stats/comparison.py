@@ -21,8 +21,7 @@ from idealrank.stats.paired_tests import PairedTest, SignedRanks, paired_t, sign
 from idealrank.stats.permutation import PermutationTest, permutation_test
 from idealrank.stats.randomness import whole_number
 from idealrank.stats.seen_changes import Criterion, SeenChanges, fewest_changed
-from idealrank.stats.shared_flips import SharedFlips
-from idealrank.stats.sign_flips import MOST_UNITS
+from idealrank.stats.sign_flips import MOST_UNITS, SharedFlips
 from idealrank.stats.special import chdtri, nctdtrinc, ndtri, stdtrit
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within, subtracted
 from idealrank.stats.values import chosen, open_share

@@ -14,7 +14,6 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.stats.shared_flips import flips_of
 from idealrank.stats.sign_flips import (
     MOST_UNITS,
     AllFlips,
@@ -23,6 +22,7 @@ from idealrank.stats.sign_flips import (
     Part,
     Units,
     counted_rank,
+    flips_of,
     level_left,
 )
 from idealrank.stats.tails import nth_largest

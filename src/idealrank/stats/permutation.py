@@ -10,7 +10,6 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, in_order, whole_number
-from idealrank.stats.shared_flips import flips_of
 from idealrank.stats.sign_flips import (
     MOST_UNITS,
     ROW_BITS,
@@ -19,6 +18,7 @@ from idealrank.stats.sign_flips import (
     Flips,
     Units,
     counted_rank,
+    flips_of,
     listed_ends,
 )
 from idealrank.stats.tails import Tail, nth_largest

@@ -11,8 +11,7 @@ from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.pages.report.material import ReportMaterial, shown_measures
-from idealrank.pages.report.origin import hashed, moment
+from idealrank.pages.report.material import ReportMaterial, hashed, moment, shown_measures
 from idealrank.pages.report.side_verdicts import with_gate
 from idealrank.reports.subject import Made
 from idealrank.store import Store, Stored

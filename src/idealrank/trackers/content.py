@@ -13,12 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from idealrank._lazy import load_extra
-from idealrank._warnings import warn
 from idealrank.analysis.comparison import Comparison, Pair, intervals
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.series import ANCHOR
 from idealrank.conventions import Convention
-from idealrank.errors import MissingExtraError, OptionError
+from idealrank.errors import MissingExtraError, OptionError, warn
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.pages.report import report
 from idealrank.reports.table.records import delimited, evaluation_rows, json_report

@@ -32,11 +32,11 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id
 from idealrank.errors import IdealrankWarning, InputError
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import Evaluation, evaluate
-from idealrank.measures.aggregates import aggregate
 from idealrank.measures.binary import AP
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_run_measure
+from idealrank.measures.sums import aggregate
 from idealrank.measures.terms import EXACT
 
 MoveName: TypeAlias = Literal["entered", "left", "moved up", "moved down", "stayed", "no document"]

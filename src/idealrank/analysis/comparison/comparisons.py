@@ -9,7 +9,7 @@ import numpy as np
 from idealrank._lazy import computed, repr_html
 from idealrank.analysis.comparison.differences import Difference, about_equivalence, by_measure
 from idealrank.analysis.comparison.label_basis import labels_record
-from idealrank.analysis.comparison.level_notes import skew_cautions
+from idealrank.analysis.comparison.margin_guard import skew_cautions
 from idealrank.analysis.comparison.places import NO_RANKINGS
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
 from idealrank.analysis.comparison.requirements import WithWarnings
@@ -384,7 +384,7 @@ class Comparison(WithWarnings):
                 f"{self.convention.name}, as for people"
             )
         of, queries = dict(zip(self.names, judged, strict=True)), frozenset(self.queries) or None
-        from idealrank.analysis.comparison.judge_differences import JudgeDifference  # noqa: PLC0415  (only where a judge was asked, too)
+        from idealrank.analysis.comparison.difference_rows import JudgeDifference  # noqa: PLC0415  (only where a judge was asked, too)
 
         def held(pair: Pair) -> Pair:
             rows = {

@@ -1,14 +1,24 @@
 """Differences over all queries and over a slice: the fields that both have, made from one test, and
-turned round for a - b.
+turned round for a - b; and beside them the difference under the grades of a judge.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
+import numpy as np
+
 from idealrank.analysis.comparison.families import Corrected, side_of
+from idealrank.analysis.comparison.query_table import QueryTable
 from idealrank.data.interchange import finite
+from idealrank.data.qrels import Qrels
+from idealrank.errors import IncompatibleError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.measure import Measure
 from idealrank.stats.comparison import Plan, visible_by
+from idealrank.stats.paired_tests import paired_t
+from idealrank.stats.tolerance import ROUNDING
 
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "too few judgments"]
 
@@ -171,3 +181,85 @@ def _turned(interval: tuple[float, float], about: str) -> tuple[float, float]:
     """The interval for a - b; the share of wins of one run is that of losses of the other."""
     whole = 1.0 if about.startswith("share of wins") else 0.0
     return whole - interval[1], whole - interval[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeDifference:
+    """One measure of two runs a and b under the grades of a judge, such as a language model."""
+
+    # mean_a, mean_b, difference: Means over the queries that the judge judged and the comparison
+    # has, and that count for both runs; b - a
+    mean_a: float
+    mean_b: float
+    difference: float
+    p: float  # Of no difference, two-sided, by the paired t test; NaN for fewer than two queries
+    n: int  # Number of these queries
+    contradicts: bool  # Whether the sign is the opposite of that under people's grades
+
+    @classmethod
+    def of(
+        cls,
+        a: Evaluation,
+        b: Evaluation,
+        measure: str,
+        difference: float,
+        compared: Collection[str] | None = None,
+    ) -> "JudgeDifference":
+        """Compare two evaluations by a judge's grades with the difference under people's grades."""
+        queries = _common({*a.queries, *b.queries}, a, b, compared)
+        one, other = (
+            QueryTable.of(side.on(queries), [_measure(side, measure)], queries) for side in (a, b)
+        )
+        both = (one.counted & other.counted)[:, 0]
+        n = int(both.sum())
+        if not n:
+            raise IncompatibleError(
+                "judge: found no query of the comparison, expected at least one; are ids "
+                "written alike?"
+            )
+        first, second = one.values[both, 0], other.values[both, 0]
+        found = math.fsum(second - first) / n
+        slack = ROUNDING * max(float(np.abs(first).max()), float(np.abs(second).max()))
+        p = float(paired_t(first, second).p) if n > 1 else math.nan
+        contradicts = min(abs(found), abs(difference)) > slack and found * difference < 0
+        return cls(
+            mean_a=math.fsum(first) / n,
+            mean_b=math.fsum(second) / n,
+            difference=found,
+            p=p,
+            n=n,
+            contradicts=contradicts,
+        )
+
+    def reversed(self) -> "JudgeDifference":
+        """Return the difference a - b; the signs still contradict each other, or do not."""
+        return replace(
+            self, mean_a=self.mean_b, mean_b=self.mean_a, difference=0.0 - self.difference
+        )
+
+
+def of_judged_queries(evaluation: Evaluation, qrels: Qrels) -> Evaluation:
+    """Return the evaluation on the queries that have judgments; a convention may evaluate others,
+    too.
+    """
+    if evaluation.convention.alignment.without_judgments == "left-out":
+        return evaluation
+    return evaluation.on([query for query in evaluation.queries if query in qrels])
+
+
+def _common(
+    judged: Collection[str], a: Evaluation, b: Evaluation, compared: Collection[str] | None
+) -> list[str]:
+    if compared is not None:
+        return sorted(set(compared).intersection(judged))
+    unanswered = set(a.coverage.missing_queries).intersection(b.coverage.missing_queries)
+    return sorted(set(judged) - unanswered)
+
+
+def _measure(evaluation: Evaluation, text: str) -> Measure:
+    found = next((measure for measure in evaluation.measures if str(measure) == text), None)
+    if found is None:
+        raise IncompatibleError(
+            f"judge: found no values of {text}, expected the measures that are compared"
+        )
+    return found

@@ -5,21 +5,18 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from idealrank._lazy import annotation
-from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, swapped
 from idealrank.analysis.comparison.label_basis import LabelBasis
-from idealrank.analysis.comparison.level_notes import margin_cautions, scale_note
-from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.analysis.comparison.margin_guard import margin_cautions, scale_note
+from idealrank.analysis.comparison.tipping import GradeBounds, Tipping
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.stats.applied_margins import AppliedMargin
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison.judge_differences import JudgeDifference
+    from idealrank.analysis.comparison.difference_rows import JudgeDifference
     from idealrank.analysis.comparison.slice_differences import Slices
 else:
-    JudgeDifference = annotation(
-        "idealrank.analysis.comparison.judge_differences", "JudgeDifference"
-    )
+    JudgeDifference = annotation("idealrank.analysis.comparison.difference_rows", "JudgeDifference")
     Slices = annotation("idealrank.analysis.comparison.slice_differences", "Slices")
 
 NOT_LOOKED = "whether there are too few judgments was not computed"

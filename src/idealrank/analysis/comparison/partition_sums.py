@@ -19,8 +19,8 @@ from idealrank.analysis.comparison.query_table import (
 )
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.conventions import Convention
-from idealrank.data.fingerprints import added
 from idealrank.data.interchange import finite
+from idealrank.data.qrels import added
 from idealrank.data.types import BoolArray
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation

@@ -11,7 +11,7 @@ import numpy as np
 from idealrank.data.alignment import Ties
 from idealrank.data.judged import Hits, Judged
 from idealrank.data.qrels import Qrels
-from idealrank.data.sorting import sorted_keys
+from idealrank.data.segments import sorted_keys
 from idealrank.data.types import BoolArray, FloatArray, IntArray, KeyArray
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.cutoffs import limits_of

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from idealrank._lazy import annotation
-from idealrank._warnings import warn
-from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.comparisons import Comparison, Method, Pair, distinct
 from idealrank.analysis.comparison.differences import Difference
 from idealrank.analysis.comparison.families import (
@@ -37,7 +35,7 @@ from idealrank.analysis.comparison.label_basis import (
     labels_of_runs,
     sampled_negatives_of,
 )
-from idealrank.analysis.comparison.level_notes import slice_skew_caution
+from idealrank.analysis.comparison.margin_guard import slice_skew_caution
 from idealrank.analysis.comparison.query_table import (
     Judgedness,
     QueryTable,
@@ -59,9 +57,9 @@ from idealrank.analysis.comparison.requirements import (
     run_cautions,
 )
 from idealrank.analysis.comparison.standings import RunMean
-from idealrank.analysis.comparison.tipping import Question, Tippings, critical_t
+from idealrank.analysis.comparison.tipping import GradeBounds, Question, Tippings, critical_t
 from idealrank.data.types import BoolArray
-from idealrank.errors import Advised, OptionError
+from idealrank.errors import Advised, OptionError, warn
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
@@ -69,8 +67,7 @@ from idealrank.stats.comparison import POWER, RESAMPLES, Plan, TestName, needed_
 from idealrank.stats.design import Design
 from idealrank.stats.intervals import mean_interval
 from idealrank.stats.randomness import Background, RandomLike, whole_number
-from idealrank.stats.shared_flips import SharedFlips
-from idealrank.stats.sign_flips import MOST_UNITS
+from idealrank.stats.sign_flips import MOST_UNITS, SharedFlips
 from idealrank.stats.unseen_losses import error_rate_known
 from idealrank.stats.values import chosen
 from idealrank.version import __version__

@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from idealrank._warnings import warn
 from idealrank.analysis.comparison.requirements import JudgmentsOption, require_same
 from idealrank.data.interchange import by_query
 from idealrank.data.label_kinds import Labels
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import IdealrankError, IncompatibleError, InputError, OptionError
+from idealrank.errors import IdealrankError, IncompatibleError, InputError, OptionError, warn
 from idealrank.evaluation.evaluate import Evaluation, compatible
 from idealrank.evaluation.label_needs import ALIKE, unreadable, way_out
 from idealrank.measures.counts import NumRet

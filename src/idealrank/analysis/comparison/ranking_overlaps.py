@@ -10,9 +10,9 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.measures.aggregates import aggregate
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure
+from idealrank.measures.sums import aggregate
 
 
 class Overlapping(Protocol):

@@ -1,14 +1,247 @@
-"""Reach of the judgments: what the unjudged documents of two runs could add to their difference."""
+"""Reach of the judgments: the shares at which unjudged documents are likely to be relevant, and
+what these documents could add to the difference of two runs.
+"""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from idealrank.analysis.comparison.places import ByRank, Places, shared_documents, shown_by_both
-from idealrank.analysis.comparison.relevance_rates import Gaps, Limits, RunRates
+from idealrank.analysis.comparison.places import (
+    ByRank,
+    Places,
+    joined_ranks,
+    shared_documents,
+    shown_by_both,
+)
 from idealrank.data.types import BoolArray, FloatArray, IntArray
+
+QUANTILE = 1.2815515655446004  # of the normal distribution: limits of 90 %, each to one side
+ENOUGH = 20  # documents for a lower limit, and for odds of a gap
+# chosen by experiments/judgment_reach.py: the least root at which crossing runs judged by third
+# systems hold the level
+_ROOT = 0.25
+
+
+class RelevanceRate(NamedTuple):
+    """A share of relevant documents at some ranks, and the number of documents that it is as sure
+    as; None of none.
+    """
+
+    share: float | None
+    n: float
+
+    @classmethod
+    def of(cls, judged: IntArray, relevant: IntArray, weights: FloatArray) -> "RelevanceRate":
+        """From judged documents and relevant ones at each rank, and its weight; ranks are joined
+        until there are enough documents.
+        """
+        if not judged.any():
+            return cls(None, 0.0)
+        group = joined_ranks(judged)
+        n, n_relevant, weight = (
+            np.bincount(group, weights=by_rank) for by_rank in (judged, relevant, weights)
+        )
+        part = weight / weight.sum() if weight.sum() > 0 else n / n.sum()
+        share = np.divide(n_relevant, n, out=np.zeros_like(n), where=n > 0)
+        return cls(float((part * share).sum()), float(1 / (part**2 / np.maximum(n, 1)).sum()))
+
+    def limit(self, quantile: float) -> float:
+        """Wilson's limit to one side; the least or the most a share can be without any document."""
+        if self.share is None:
+            return 0.0 if quantile < 0 else 1.0
+        z2 = quantile**2
+        spread = quantile * math.sqrt(self.share * (1 - self.share) / self.n + z2 / (4 * self.n**2))
+        return min(1.0, max(0.0, (self.share + z2 / (2 * self.n) + spread) / (1 + z2 / self.n)))
+
+
+class Gaps(NamedTuple):
+    """Numbers of documents of one kind without and with a judgment."""
+
+    missing: int
+    judged: int
+
+    @property
+    def known(self) -> bool:
+        """Return whether there are enough documents to compare."""
+        return self.missing + self.judged >= ENOUGH
+
+    @property
+    def odds(self) -> float:
+        """Documents without a judgment for one with a judgment."""
+        return self.missing / max(self.judged, 1)
+
+    def exceeds(self, other: "Gaps") -> bool:
+        """Return whether judgments are missing more often than in others, by more than chance."""
+        difference = _log_odds(self) - _log_odds(other)
+        error = math.sqrt(sum(1 / (count + 0.5) for count in (*self, *other)))
+        return difference > QUANTILE * error
+
+
+def _log_odds(gaps: Gaps) -> float:
+    return math.log((gaps.missing + 0.5) / (gaps.judged + 0.5))
+
+
+class Limits(NamedTuple):
+    """Rates of a run, and the shares between which its unjudged documents are taken to be
+    relevant.
+    """
+
+    judged: RelevanceRate
+    exclusive: RelevanceRate
+    low: float
+    high: float
+
+
+class _Range(NamedTuple):
+    """Limits of a run's rates: the lower one, and the smaller and the larger of the upper ones."""
+
+    low: float
+    smaller: float
+    larger: float
+
+    @classmethod
+    def of(cls, judged: RelevanceRate, exclusive: RelevanceRate) -> "_Range":
+        low = exclusive.limit(-QUANTILE) if exclusive.n >= ENOUGH else 0.0
+        upper = exclusive.limit(QUANTILE), judged.limit(QUANTILE)
+        return cls(low, min(upper), max(upper))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunRates:
+    """Judged documents of one run at the ranks of its unjudged ones, and the limits that follow.
+
+    Two rates bound the share of relevant documents among the unjudged ones: of all judged documents
+    of the run at these ranks, and of those that the other run does not show.
+    """
+
+    side: Places  # Documents of the run
+    alone: BoolArray  # shape (n_hits,): which of its judged documents the other run does not show
+    # shape (n_unjudged,): which of its unjudged documents the other run does not show
+    own: BoolArray
+    # shape (n_unjudged,): unjudged documents whose relevance is asked for: its own, or all if its
+    # own add nothing
+    at: BoolArray
+    # shape (n_ranks + 1,): what the documents asked for would add if all were relevant, by rank
+    worth_by_rank: FloatArray
+    n_queries: int  # Queries compared
+
+    @cached_property
+    def gaps(self) -> Gaps:
+        """Documents that this run alone shows above a deeper judged one of them: the depth of a
+        pool leaves none of these unjudged.
+        """
+        rows, ranks = self.side.hit_row[self.alone], self.side.hit_rank[self.alone]
+        deepest = np.zeros(self.n_queries, ranks.dtype)
+        deepest[rows] = ranks  # hits come by rank, so that the last one counts
+        missing = self.own & (self.side.rank < deepest[self.side.document_rows])
+        return Gaps(int(np.count_nonzero(missing)), int(np.count_nonzero(ranks < deepest[rows])))
+
+    def limits(self, shared: Gaps, other: Gaps, sampled_negatives: float | None) -> Limits:
+        """Limits of the share of relevant documents among the unjudged ones.
+
+        `shared` are gaps among documents that both runs show, `other` are gaps of the other run;
+        see `Reach` for the last one.
+        """
+        if not self.at.any():
+            return Limits(RelevanceRate(None, 0.0), RelevanceRate(None, 0.0), 0.0, 0.0)
+        counts = [self._counts.sum(axis=0)]
+        judged, exclusive = self._pair(counts[0])
+        # Where queries differ, those whose documents lack judgments may not be like the others.
+        if self._counts[0].any():
+            counts.append(self._counts[1])
+        ranges = [_Range.of(*self._pair(part)) for part in counts]
+        if sampled_negatives is None:
+            new, kept = self._new_share(shared, other), _kept_odds(self.gaps, shared)
+            highs = [new * bounds.larger + (1 - new) * bounds.smaller for bounds in ranges]
+            lows = [bounds.low * kept / (1 - bounds.low * (1 - kept)) for bounds in ranges]
+        else:
+            parts = [self._unexplained(part[:, 1], sampled_negatives) for part in counts]
+            highs = [part * bounds.larger for part, bounds in zip(parts, ranges, strict=True)]
+            lows = [0.0]
+        return Limits(judged, exclusive, min(lows), max(highs))
+
+    @cached_property
+    def _counts(self) -> IntArray:
+        """Judged documents by whether their query has an unjudged one asked for, relevance, being
+        alone, and rank.
+        """
+        n_ranks = self.worth_by_rank.size
+        concerned = np.bincount(self.side.document_rows[self.at], minlength=self.n_queries) > 0
+        kind = 4 * concerned[self.side.hit_row] + 2 * (self.side.hit_worth > 0) + self.alone
+        return np.bincount(self.side.hit_rank + n_ranks * kind, minlength=8 * n_ranks).reshape(
+            2, 2, 2, n_ranks
+        )
+
+    def _pair(self, counts: IntArray) -> tuple[RelevanceRate, RelevanceRate]:
+        """Rates of all judged documents counted by relevance, being alone and rank, and of those
+        that the other run does not show.
+        """
+        every, alone = counts.sum(axis=1), counts[:, 1]
+        return RelevanceRate.of(every.sum(axis=0), every[1], self.worth_by_rank), RelevanceRate.of(
+            alone.sum(axis=0), alone[1], self.worth_by_rank
+        )
+
+    def _new_share(self, shared: Gaps, other: Gaps) -> float:
+        """Share of the unjudged documents, by what they would add, that may be new: gaps that
+        neither shared nor other ones explain.
+        """
+        more = self.gaps.odds
+        for gaps in (shared, other):
+            if gaps.known:
+                more = min(more, self.gaps.odds - gaps.odds)
+                if not self.gaps.exceeds(gaps):
+                    return 0.0
+        worth = self.worth_by_rank
+        if not worth.any():
+            return 0.0
+        new = more * self._counts.sum(axis=(0, 1))[1]
+        part = np.divide(
+            new, self._own_by_rank, out=np.zeros_like(worth), where=self._own_by_rank > 0
+        )
+        return float((np.minimum(part, 1.0) * worth).sum() / worth.sum())
+
+    @cached_property
+    def _own_by_rank(self) -> IntArray:
+        return np.bincount(self.side.rank[self.own], minlength=self.worth_by_rank.size)
+
+    def _unexplained(self, alone: IntArray, sampled: float) -> float:
+        """Share of the unlabelled documents, by what they would add, beyond what a sample of those
+        that are not relevant leaves.
+
+        `alone` counts judged documents that the other run does not show, by relevance and rank.
+        """
+        if not self.own.any() or not self.worth_by_rank.any():
+            return 1.0
+        group = joined_ranks(alone.sum(axis=0))
+        zeros, unlabelled, worth = (
+            np.bincount(group, weights=by_rank)
+            for by_rank in (alone[0], self._own_by_rank, self.worth_by_rank)
+        )
+        # Of z labelled zeros, z (1 - f) / f others have no label, with a binomial error.
+        most = (
+            zeros * (1 - sampled) / sampled
+            + QUANTILE * np.sqrt(np.maximum(zeros, 1) * (1 - sampled)) / sampled
+        )
+        part = np.divide(
+            np.maximum(unlabelled - most, 0.0),
+            unlabelled,
+            out=np.zeros_like(worth),
+            where=unlabelled > 0,
+        )
+        return float((part * worth).sum() / worth.sum())
+
+
+def _kept_odds(own: Gaps, shared: Gaps) -> float:
+    """Factor for the odds of the lower limit: a pool that misses a run's own documents may miss
+    another kind of documents.
+    """
+    if not own.missing:
+        return 1.0
+    return min(shared.odds / own.odds, 1.0) ** _ROOT if shared.known else 0.0
 
 
 def shrinking(

@@ -13,10 +13,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from idealrank._warnings import warn
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, table_columns
-from idealrank.errors import IncompatibleError, InputError
+from idealrank.errors import IncompatibleError, InputError, warn
 from idealrank.evaluation.coverage import VALIDATE, Coverage, beyond_bounds, without_relevant_words
 from idealrank.evaluation.evaluate import Evaluation, InputRecord
 from idealrank.evaluation.label_needs import every_rating_counts

@@ -1,5 +1,5 @@
-"""Differences of two runs on slices of the queries, with intervals, and p values corrected for the
-number of slices.
+"""Slices of the queries: means of one run on each, and differences of two runs, with intervals, and
+p values corrected for the number of slices.
 
 Head, torso and tail are slices by thirds of the traffic.
 """
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from idealrank._lazy import repr_html
+from idealrank._lazy import printed, repr_html
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow
 from idealrank.analysis.comparison.families import (
     COMPANION_SLICES,
@@ -32,9 +32,11 @@ from idealrank.analysis.comparison.query_table import (
     restricted,
     seed_from,
 )
-from idealrank.data.interchange import by_query
+from idealrank.analysis.comparison.standings import RunMean, intervals_under
+from idealrank.data.interchange import by_query, frame_of
 from idealrank.data.types import BoolArray, IntArray
 from idealrank.errors import InputError
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.stats.comparison import Plan, TestName
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike
@@ -569,3 +571,128 @@ def _third(place: float) -> str:
     if place <= 1 / 3 + _ROUNDING:
         return "head"
     return "torso" if place <= 2 / 3 + _ROUNDING else "tail"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SliceMeans:
+    """Means of one run on slices of the queries; made by `Evaluation.by`.
+
+    Attributes
+    ----------
+    run : str
+        Name of the run.
+    slices : mapping of str to mapping of str to RunMean
+        By slice and measure: the mean over the slice's queries, its interval and the number of
+        queries that count. The interval is NaN for a measure that is not averaged.
+    queries : mapping of str to int
+        Number of evaluated queries of each slice.
+    counts : mapping of str to int
+        Queries in no slice, queries in several, and categories of queries that are not evaluated.
+    level : float
+        Confidence level of each interval alone.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate(
+    ...     {q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR"
+    ... )
+    >>> found = run.by({"a": "short", "b": "short", "c": "long"})
+    >>> found["short"]["RR"].mean, found.queries
+    (0.75, {'long': 1, 'short': 2})
+    """
+
+    run: str
+    slices: Mapping[str, Mapping[str, RunMean]]
+    queries: Mapping[str, int]
+    counts: Mapping[str, int] = field(default_factory=dict)
+    level: float = 0.95
+
+    __str__ = printed
+
+    def __getitem__(self, name: str) -> Mapping[str, RunMean]:
+        """Means of one slice, by measure."""
+        return self.slices[name]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON record; None for what has no number."""
+
+        def record(one: RunMean) -> dict[str, Any]:
+            return {
+                "mean": _known(one.mean),
+                "low": _known(one.interval[0]),
+                "high": _known(one.interval[1]),
+                "n": one.n,
+            }
+
+        rows = {
+            name: {measure: record(one) for measure, one in means.items()}
+            for name, means in self.slices.items()
+        }
+        slices = {name: {"queries": self.queries[name], "means": row} for name, row in rows.items()}
+        return {"run": self.run, "level": self.level, "slices": slices, **self.counts}
+
+    def to_frame(self, backend: Any = "pandas") -> Any:
+        """Return a dataframe with a row for each slice and measure: slice, measure, mean, low,
+        high, n.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", ...}
+            Any eager dataframe library that narwhals supports and that is installed.
+        """
+        rows = [
+            (name, measure, one)
+            for name, means in self.slices.items()
+            for measure, one in means.items()
+        ]
+        columns: dict[str, Any] = {
+            "slice": [name for name, _, _ in rows],
+            "measure": [measure for _, measure, _ in rows],
+        }
+        columns |= {
+            "mean": [one.mean for *_, one in rows],
+            "low": [one.interval[0] for *_, one in rows],
+        }
+        columns |= {"high": [one.interval[1] for *_, one in rows], "n": [one.n for *_, one in rows]}
+        return frame_of(columns, backend)
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def slice_means(
+    evaluation: Evaluation,
+    categories: Categories,
+    *,
+    level: float = 0.95,
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, object] | None = None,
+) -> SliceMeans:
+    """Compute the means of one evaluation on each slice of its queries, with Student intervals.
+
+    Weights and clusters are as for `intervals`; measures that are not averaged have none.
+    """
+    queries = list(evaluation.queries)
+    membership = Membership.of(queries, categories)
+    slices, sizes = {}, {}
+    for name, within in membership.within.items():
+        part = evaluation.on(
+            [query for query, is_in in zip(queries, within.tolist(), strict=True) if is_in]
+        )
+        averaged = intervals_under(
+            design_by_query(list(part.queries), weights, clusters), part, level
+        )
+        means, scored = part.mean(), part.scored.sum(axis=0).tolist()
+        others = {
+            text: RunMean(means[text], (math.nan, math.nan), n)
+            for text, n in zip(means, scored, strict=True)
+        }
+        slices[name], sizes[name] = (
+            {text: averaged.get(text, other) for text, other in others.items()},
+            len(part.queries),
+        )
+    return SliceMeans(
+        run=evaluation.name, slices=slices, queries=sizes, counts=membership.counts(), level=level
+    )

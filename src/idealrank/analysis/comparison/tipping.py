@@ -1,5 +1,5 @@
-"""Tipping points: the share of unjudged documents that would have to be relevant to undo or reverse
-a difference.
+"""Bounds of a difference over all grades of unjudged documents, and tipping points: the share of
+these documents that would have to be relevant to undo or reverse it.
 """
 
 import math
@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from threading import Lock
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.places import (
     Places,
     matches,
@@ -19,11 +18,84 @@ from idealrank.analysis.comparison.places import (
 )
 from idealrank.analysis.comparison.query_table import rows_in
 from idealrank.analysis.comparison.reach import Reach, shrinking
+from idealrank.bounds.value_bounds import difference_bounds_of
+from idealrank.data.interchange import finite
+from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray, KeyArray
+from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design, student_mean
 from idealrank.stats.special import stdtrit
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradeBounds:
+    """Lowest and highest mean difference of two runs over all grades of the documents that either
+    shows unjudged within the cutoff.
+
+    Some grades attain both: see `idealrank.judging.difference_bounds`.
+    """
+
+    # low, high: Means over the queries compared, weighted if these have weights
+    low: float
+    high: float
+    either: int  # Number of queries in which either run may have the higher value
+    max_grade: float  # Highest grade of an unjudged document: the highest grade judged, at least 1
+    depth: int  # The cutoff
+
+    @classmethod
+    def of(
+        cls, a: Evaluation, b: Evaluation, measure: Measure, queries: Sequence[str], design: Design
+    ) -> "GradeBounds | None":
+        """Bounds of evaluations that keep their unjudged documents, over queries of both.
+
+        None without unjudged documents or a fixed cutoff, and for measures whose bounds are not
+        exact at any size.
+        """
+        depth, lists = measure.cutoff, [one.judged for one in (a, b)]
+        if (
+            not isinstance(depth, int)
+            or any(one is None or one.unjudged is None for one in lists)
+            or not queries
+        ):
+            return None
+        first, second = (cast("Judged", one) for one in lists)
+        if not all(set(queries) <= set(one.queries) for one in (first, second)):
+            return None
+        try:
+            deepest = measure.under(a.convention).hits_needed()
+            found = difference_bounds_of(
+                first,
+                second,
+                measure,
+                None,
+                depth,
+                convention=a.convention,
+                queries=queries,
+                most=0,
+                deepest=deepest,
+            )
+        except OptionError:
+            return None
+        if not found.exact or not (found.unjudged_a + found.unjudged_b + found.unjudged_both).any():
+            return None
+        return cls(
+            low=float(design.mean(found.low)),
+            high=float(design.mean(found.high)),
+            either=int(found.flips.sum()),
+            max_grade=found.max_grade,
+            depth=depth,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything by name, as JSON has it."""
+        return {name: finite(value) for name, value in asdict(self).items()}
+
+    def reversed(self) -> "GradeBounds":
+        """Return the bounds of the difference a - b."""
+        return replace(self, low=0.0 - self.high, high=0.0 - self.low)
+
 
 TEST = "paired t"
 # unjudged documents of a run, up to which whole lists cost little beside the comparison

@@ -1,24 +1,104 @@
-"""Contribution of each document of one list to a value, and the ideal list."""
+"""Contribution of each document of one list to a value, the ideal list, and the best swap; and the
+contributions of every list of a run.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from idealrank.analysis.explanation.query_list import QueryList
-from idealrank.analysis.explanation.swaps import (
-    Pair,
-    Term,
-    best_swap_of_gains,
-    best_swap_of_relevant,
-)
-from idealrank.data.judged import Judged
-from idealrank.data.types import FloatArray, IntArray
+from idealrank.data.alignment import Alignment
+from idealrank.data.judged import Judged, Top
+from idealrank.data.qrels import Qrels
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError, shown
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure
 from idealrank.measures.ranks import tied_ranks
 from idealrank.measures.terms import Quotient, RelevantGroups, Terms
+
+# Best swap of two documents of one list, found exactly without trying all pairs.
+#
+# Two documents trade places: rank and, where ties are averaged, tie group. Nothing else moves.
+
+Term: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+Pair: TypeAlias = tuple[int, int]
+
+
+def best_swap_of_gains(gains: FloatArray, weights: FloatArray, term: Term) -> Pair | None:
+    """The swap that raises a sum of terms of gain and weight most.
+
+    Documents of one gain differ in their weights alone, so for each pair of gains the two sides of
+    the swap can be chosen apart: the work is n times the number of different gains, not n squared.
+    """
+    kept = _worth_trying(gains, weights)
+    if kept.size < 2:
+        return None
+    gain, weight = gains[kept], weights[kept]
+    order = np.argsort(gain, kind="stable")
+    kept, gain, weight = kept[order], gain[order], weight[order]
+    starts = np.flatnonzero(np.concatenate(([True], gain[1:] != gain[:-1])))
+    ends = np.append(starts[1:], gain.size)
+    now = term(gain, weight)
+    best, pair = 0.0, None
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        # Members of this gain that take another gain, and members of other gains that take this
+        # one.
+        given = term(gain[starts][None, :], weight[start:end, None]) - now[start:end, None]
+        taken = np.maximum.reduceat(term(np.full(gain.size, gain[start]), weight) - now, starts)
+        sums = given.max(axis=0) + taken
+        other = int(np.argmax(sums))
+        if sums[other] > best + 1e-15:
+            best = float(sums[other])
+            members = slice(int(starts[other]), int(ends[other]))
+            change = (
+                term(np.full(ends[other] - starts[other], gain[start]), weight[members])
+                - now[members]
+            )
+            pair = (
+                int(kept[start + int(np.argmax(given[:, other]))]),
+                int(kept[members.start + int(np.argmax(change))]),
+            )
+    return None if pair is None else (min(pair), max(pair))
+
+
+def _worth_trying(gains: FloatArray, weights: FloatArray) -> IntArray:
+    """All documents with weight, and of those without (below the cutoff) the one of the highest
+    gain.
+    """
+    counted = np.flatnonzero(weights)
+    below = np.flatnonzero(weights == 0)
+    return np.append(counted, below[np.argmax(gains[below])]) if below.size else counted
+
+
+Worth: TypeAlias = Callable[[RelevantGroups], FloatArray]
+
+
+def best_swap_of_relevant(groups: RelevantGroups, relevant: BoolArray, worth: Worth) -> Pair | None:
+    """The swap of a relevant document with one above it that is not relevant, that raises the value
+    most.
+    """
+    if groups.size.size < 2:
+        return None
+    now = worth(groups)
+    up = np.where(groups.relevant < groups.size, worth(groups.changed(relevant=1)) - now, -np.inf)
+    down = np.where(
+        groups.relevant > 0, worth(groups.changed(relevant=-1, before=1)) - now, -np.inf
+    )
+    between = np.cumsum(worth(groups.changed(before=1)) - now)
+    reach = up - between
+    total = np.maximum.accumulate(reach)[:-1] + between[:-1] + down[1:]
+    lower = int(np.argmax(total)) + 1
+    if not total[lower - 1] > 1e-15:
+        return None
+    upper = int(np.argmax(reach[:lower]))
+    owner = groups.owner
+    return int(np.flatnonzero((owner == upper) & ~relevant)[0]), int(
+        np.flatnonzero((owner == lower) & relevant)[0]
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,3 +300,71 @@ def ideal_of(measure: Measure, listed: QueryList) -> Ideal | None:
         weights=weights,
         contributions=terms / total if total else np.zeros(rank.size),
     )
+
+
+class HitsOfQuery(NamedTuple):
+    """Length of one list, its first documents, and its judged ones by rank: rank, row of the qrels,
+    grade as given, contribution.
+    """
+
+    length: int
+    documents: list[str]
+    tied: list[bool]
+    columns: tuple[list[int], list[int], list[float], list[float | None]]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ListedHits:
+    """Judged documents of every list, in the order of the lists."""
+
+    judged: Judged  # Alignment of the run, with the hits of whole lists
+    # qrels, top: The judgments, and the first documents of the lists
+    qrels: Qrels
+    top: Top
+    # shape (n_hits,): contribution of each judged document; None if the measure states none
+    added: FloatArray | None
+
+    @property
+    def is_explained(self) -> bool:
+        """True if the measure states contributions."""
+        return self.added is not None
+
+    @cached_property
+    def _code(self) -> dict[str, int]:
+        return {query: code for code, query in enumerate(self.judged.queries)}
+
+    @cached_property
+    def _ends(self) -> IntArray:
+        return np.searchsorted(self.judged.hits.query, np.arange(self.judged.n_queries + 1))
+
+    def of(self, query: str, depth: int | None = None) -> HitsOfQuery | None:
+        """The list of one query, with its first documents down to a rank; None where the run does
+        not answer it.
+        """
+        code, top = self._code.get(query), self.top.of(query, depth)
+        if code is None or top is None:
+            return None
+        here, hits = slice(self._ends[code], self._ends[code + 1]), self.judged.hits
+        row = np.asarray(hits.document)[here]
+        added: list[float | None] = (
+            [None] * row.size if self.added is None else self.added[here].tolist()
+        )
+        columns = (hits.rank[here].tolist(), row.tolist(), self.qrels.grades[row].tolist(), added)
+        return HitsOfQuery(int(self.judged.lengths[code]), top.documents, top.tied, columns)
+
+
+def list_hits(judged: Judged, measure: Measure, alignment: Alignment) -> ListedHits | None:
+    """Find what each judged document of every list adds to a measure."""
+    qrels, top = judged.qrels, judged.top
+    if qrels is None or top is None or not top.is_whole or judged.depth:
+        return None
+    if (
+        alignment.ties in ("best", "worst")
+        or alignment.unjudged == "skipped"
+        or alignment.duplicates == "twice"
+    ):
+        return None
+    if not measure.is_explained:
+        return ListedHits(judged=judged, qrels=qrels, top=top, added=None)
+    added = contributions_of_hits(measure, judged)
+    return None if added is None else ListedHits(judged=judged, qrels=qrels, top=top, added=added)

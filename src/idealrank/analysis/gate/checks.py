@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from idealrank.analysis.comparison.comparisons import distinct
+from idealrank.analysis.comparison.difference_rows import JudgeDifference
 from idealrank.analysis.comparison.families import (
     COMPANIONS,
     PRIMARY,
@@ -18,7 +19,6 @@ from idealrank.analysis.comparison.families import (
     Hypothesis,
     corrected,
 )
-from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.label_basis import (
     NOTHING_DECLARED,
     DeclaredLabels,
@@ -28,7 +28,7 @@ from idealrank.analysis.comparison.label_basis import (
     labels_of_runs,
     sampled_negatives_of,
 )
-from idealrank.analysis.comparison.level_notes import skew_cautions
+from idealrank.analysis.comparison.margin_guard import skew_cautions
 from idealrank.analysis.comparison.query_table import (
     Judgedness,
     QueryTable,

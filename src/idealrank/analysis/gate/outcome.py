@@ -7,11 +7,11 @@ from itertools import zip_longest
 from typing import Any, Literal, TypeAlias, get_args
 
 from idealrank._lazy import repr_html
+from idealrank.analysis.comparison.difference_rows import JudgeDifference
 from idealrank.analysis.comparison.differences import NOT_LOOKED
 from idealrank.analysis.comparison.families import PRIMARY
-from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.label_basis import LabelBasis, labels_record
-from idealrank.analysis.comparison.level_notes import margin_cautions, scale_note
+from idealrank.analysis.comparison.margin_guard import margin_cautions, scale_note
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.analysis.gate.series import ANCHOR, HORIZON, Acceptance, Series, refuse_horizon

@@ -28,9 +28,9 @@ from idealrank.evaluation.sweep import (
     Sweep,
     switch_text,
 )
-from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
 from idealrank.measures.rules import Rules
+from idealrank.measures.sums import aggregate
 
 _RULES = Rules.names()
 # How many numbers the kept alignments and values may hold together.

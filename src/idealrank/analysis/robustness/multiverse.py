@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from idealrank._warnings import warn
 from idealrank.analysis.comparison.comparisons import Method, distinct
 from idealrank.analysis.comparison.differences import Difference
 from idealrank.analysis.comparison.families import PRIMARY, Corrected
@@ -51,7 +50,7 @@ from idealrank.data.lists import Lists, array_alignment
 from idealrank.data.one_query import in_memory_where_distinct
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.errors import IdealrankWarning, InputError, OptionError
+from idealrank.errors import IdealrankWarning, InputError, OptionError, warn
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import evaluate
 from idealrank.evaluation.sweep import ALIGNMENT, JudgmentsSource, Readings, Sweep

@@ -41,11 +41,16 @@ from idealrank.measures.discounts import DiscountLike, make_discount
 from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure
-from idealrank.stats.discrimination import discriminative_power
+from idealrank.stats.discrimination import (
+    SwapSpread,
+    SwapTable,
+    discriminative_power,
+    swap_spread,
+    swap_table,
+)
 from idealrank.stats.generalisability import variance_components
 from idealrank.stats.multiple_tests import simultaneous
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
-from idealrank.stats.swap_tables import SwapSpread, SwapTable, swap_spread, swap_table
 from idealrank.stats.tolerance import subtracted
 from idealrank.version import __version__
 

@@ -8,7 +8,7 @@ import click
 from idealrank.analysis.advice import Surface
 from idealrank.api.advice import advise_read
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 
 _EPILOG = """\

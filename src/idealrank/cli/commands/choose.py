@@ -10,7 +10,7 @@ from idealrank.analysis.tuning.measurement import CUTOFFS, DISCOUNTS, grid_of, m
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.tuning import choose_read
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation

@@ -18,12 +18,11 @@ from idealrank.api.comparison import evaluated_by_judge
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.evaluation import overlap_ranks, overlaps
 from idealrank.cli import input_options, options, output, pair_figure
-from idealrank.cli.comparison_options import Testing, testing_options
-from idealrank.cli.format_option import Formats, LimitedWriter
+from idealrank.cli.comparison_options import Paper, Testing, paper_options, testing_options
 from idealrank.cli.input_options import Inputs
-from idealrank.cli.paper_options import Paper, paper_options
+from idealrank.cli.options import query_files, slices
+from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
-from idealrank.cli.query_options import query_files, slices
 from idealrank.cli.result_options import Results, results_of_pairs
 from idealrank.data.run import Run
 from idealrank.errors import OptionError

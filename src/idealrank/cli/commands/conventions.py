@@ -3,7 +3,7 @@
 import click
 
 from idealrank.cli import options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.conventions import PRESETS, Convention
 
 _EPILOG = """\

@@ -7,7 +7,7 @@ import click
 from idealrank.analysis.explanation import Explanation
 from idealrank.api.explanation import explain as explain_query
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 

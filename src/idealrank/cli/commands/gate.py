@@ -23,11 +23,11 @@ from idealrank.analysis.gate.series import ANCHOR, LONGEST_NAME, LONGEST_REASON,
 from idealrank.api.gate_jobs import GateJob, Held, Result, acceptance_of
 from idealrank.api.gate_requests import GateRequest, settled
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
 from idealrank.cli.gate_outputs import Outputs, outputs
 from idealrank.cli.main import CLOSED, FINE, UNDECIDABLE
+from idealrank.cli.options import query_files
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
-from idealrank.cli.query_options import query_files
 from idealrank.cli.result_options import Results, results_of_gates
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run

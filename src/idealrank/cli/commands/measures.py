@@ -2,8 +2,8 @@
 
 import click
 
-from idealrank.cli.format_option import Formats
 from idealrank.cli.options import measure_parts
+from idealrank.cli.output import Formats
 from idealrank.measures.facts import Facts, classes_of, facts_of, families, family_title
 from idealrank.reports.views.measures import measure_card, measures_record, measures_table
 

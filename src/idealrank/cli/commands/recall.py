@@ -5,7 +5,7 @@ from types import ModuleType
 import click
 
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats, LimitedWriter
+from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 

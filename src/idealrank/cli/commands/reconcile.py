@@ -10,7 +10,7 @@ from idealrank.analysis.reconciliation.result import Stated
 from idealrank.api.reconciliation import reconcile as reconcile_run
 from idealrank.api.reconciliation import split_difference
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels, QrelsDuplicates

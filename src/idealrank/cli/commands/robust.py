@@ -11,9 +11,9 @@ from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.robustness import robust_read
 from idealrank.cli import input_options, options
 from idealrank.cli.comparison_options import LARGEST_LOSS
-from idealrank.cli.format_option import Formats
+from idealrank.cli.options import query_files
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
-from idealrank.cli.query_options import query_files
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run

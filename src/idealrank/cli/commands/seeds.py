@@ -15,7 +15,7 @@ from idealrank.analysis.systems import relation_of
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.systems import compare_systems
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.run import name_of
 from idealrank.errors import OptionError

@@ -21,10 +21,9 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.complaints import Notes
 from idealrank.io.formats.preferences import read_assessors, read_preferences
-from idealrank.io.formats.trec import read_trec_qrels, read_trec_run, tag_of
-from idealrank.io.formats.zscores import read_zscores
-from idealrank.io.notes import Notes
+from idealrank.io.formats.trec import read_trec_qrels, read_trec_run, read_zscores, tag_of
 from idealrank.io.sources import open_sources
 from idealrank.measures.bpref import RunningBpref
 from idealrank.measures.measure import Measure

@@ -8,14 +8,13 @@ from typing import Any
 import click
 
 from idealrank.cli import options, output
+from idealrank.cli.console import worded
 from idealrank.cli.input_options import Inputs, refuse_standard_input_twice
-from idealrank.cli.option_words import worded
 from idealrank.io.complaints import Complaint
 from idealrank.io.formats.detection import FORMAT_NAMES
-from idealrank.io.joins import Observation, observe_qrels, observe_run
-from idealrank.io.lint import Report, lint
+from idealrank.io.lint import Observation, Report, lint, observe_qrels, observe_run
 from idealrank.io.row_parts import Table
-from idealrank.reports.table.digits import counted
+from idealrank.reports.table.cells import counted
 from idealrank.reports.table.text import printable
 from idealrank.version import __version__
 

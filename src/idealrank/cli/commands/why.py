@@ -7,7 +7,7 @@ import click
 from idealrank.analysis.attribution import Attribution
 from idealrank.api.attribution import attribute
 from idealrank.cli import console, input_options, options
-from idealrank.cli.format_option import Formats, LimitedWriter
+from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.reports.table.formats import FORMATS

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from idealrank.cli import console, options
-from idealrank.cli.format_option import Formats
 from idealrank.cli.input_options import Inputs
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import CohortEffects, ab_effect, cohort_effects, novelty
 from idealrank.clicks.commands.log_options import LogInput

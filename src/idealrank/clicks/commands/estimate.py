@@ -5,7 +5,7 @@ from types import ModuleType
 import click
 
 from idealrank.cli import console, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks.files.click_logs import REWARDS, log_columns, read_columns
 from idealrank.clicks.inputs import reward_estimates

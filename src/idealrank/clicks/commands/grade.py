@@ -8,14 +8,14 @@ import click
 from click.core import ParameterSource
 
 from idealrank.cli import console, invocation, options, output
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import LogCheck, LogRows, bias_text, grades, grades_of_actions, position_bias
 from idealrank.clicks.commands import log_options
 from idealrank.clicks.views.log_checks import provenance_json
 from idealrank.data.qrels import Qrels
 from idealrank.errors import OptionError
-from idealrank.io.provenance import input_files
+from idealrank.io.sources import input_files
 
 _EPILOG = """\
 Examples:
@@ -175,7 +175,7 @@ def grade(
     )
     console.say("note", f"{n_graded:,} pairs have a grade from {of}; {unjudged}")
     if output_path is not None and output_path != "-":
-        from idealrank.pages.report.origin import hashed  # noqa: PLC0415  (not for the help)
+        from idealrank.pages.report.material import hashed  # noqa: PLC0415  (not for the help)
 
         record = {
             "command": invocation.command_line(),

@@ -8,7 +8,7 @@ import click
 
 from idealrank.api.overlap import overlap
 from idealrank.cli import input_options, options, output
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import interleave as interleaved
 from idealrank.clicks import preference

@@ -5,7 +5,7 @@ from types import ModuleType
 import click
 
 from idealrank.cli import options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.clicks import lists_needed, users_needed
 from idealrank.clicks.arguments import Looks
 from idealrank.errors import OptionError

@@ -8,7 +8,7 @@ from idealrank.cli.result_options import check_extra, check_page, write_page_fil
 from idealrank.clicks.commands import log_options
 from idealrank.clicks.files.click_logs import REWARDS, log_columns, read_columns
 from idealrank.errors import OptionError
-from idealrank.io.provenance import input_files
+from idealrank.io.sources import input_files
 from idealrank.reports.subject import Made
 
 _EPILOG = """\
@@ -120,7 +120,7 @@ def report(
     check_extra()
     check_page(page_path, paths, option="-o")
     from idealrank.clicks.inputs import click_page, reward_estimates  # noqa: PLC0415  (not for the help)
-    from idealrank.pages.report.origin import hashed  # noqa: PLC0415
+    from idealrank.pages.report.material import hashed  # noqa: PLC0415
 
     watch, estimates = Watch(), None
     check = inputs.check(watch)

@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from idealrank.cli import console, input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import (
     PBM,
@@ -53,9 +53,9 @@ of other methods or of files.
 
 
 def _views() -> ModuleType:
-    from idealrank.clicks.views import list_values  # noqa: PLC0415  (NumPy; not for the help)
+    from idealrank.clicks.views import policy_values  # noqa: PLC0415  (NumPy; not for the help)
 
-    return list_values
+    return policy_values
 
 
 _FORMATS = Formats(

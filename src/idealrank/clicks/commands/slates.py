@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from idealrank.cli import console, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import slate_difference, slate_value
 from idealrank.clicks.files.click_logs import SLATES, log_columns, read_columns
@@ -38,9 +38,9 @@ _ESTIMATORS = ("ips", "iips", "rips", "snips", "sniips", "snrips")
 
 
 def _views() -> ModuleType:
-    from idealrank.clicks.views import list_values  # noqa: PLC0415  (NumPy; not for the help)
+    from idealrank.clicks.views import policy_values  # noqa: PLC0415  (NumPy; not for the help)
 
-    return list_values
+    return policy_values
 
 
 _FORMATS = Formats(

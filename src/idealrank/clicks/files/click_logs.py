@@ -14,9 +14,9 @@ import numpy as np
 from idealrank.clicks import LogRows
 from idealrank.data.types import FloatArray
 from idealrank.errors import FileFormatError, InputError, OptionError, shown
+from idealrank.io.checked_cells import parse_number
+from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
-from idealrank.io.notes import Notes, Tell
-from idealrank.io.numerals import parse_number
 from idealrank.io.record_files import (
     BYTE_ORDER_MARK,
     Choose,

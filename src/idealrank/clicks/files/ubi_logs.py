@@ -12,7 +12,7 @@ import numpy as np
 from idealrank.clicks import LogRows
 from idealrank.clicks.log_rows import SEVERAL
 from idealrank.errors import FileFormatError, shown
-from idealrank.io.notes import Notes, Tell
+from idealrank.io.complaints import Notes, Tell
 from idealrank.io.record_files import (
     FieldRecord,
     columnar_records,

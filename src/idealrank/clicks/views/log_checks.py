@@ -7,8 +7,7 @@ from idealrank.clicks import LogCheck, LogProblem
 from idealrank.data.interchange import finite
 from idealrank.data.qrels import Qrels
 from idealrank.errors import InputError, shown
-from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
-from idealrank.reports.table.digits import counted
+from idealrank.reports.table.cells import Column, Table, count_cell, counted, number_cell
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part
 from idealrank.version import __version__

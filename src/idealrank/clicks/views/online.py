@@ -17,8 +17,8 @@ from idealrank.reports.table.cells import (
     count_cell,
     interval_cell,
     number_cell,
+    p_text,
 )
-from idealrank.reports.table.digits import p_text
 from idealrank.reports.table.records import SCHEMA
 from idealrank.reports.table.text import Part, wrapped
 from idealrank.version import __version__

@@ -7,13 +7,13 @@ from math import isfinite
 import click
 
 from idealrank.cli import console, input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.conversion.files import CONTENTS, SOURCES, Conversion
 from idealrank.conversion.inputs import convert as convert_files
 from idealrank.conversion.judgments import POLICIES
 from idealrank.conversion.targets import TARGETS
 from idealrank.errors import OptionError
-from idealrank.io.numerals import parse_number
+from idealrank.io.checked_cells import parse_number
 from idealrank.io.table_columns import parse_columns
 from idealrank.reports.table.formats import FORMATS
 from idealrank.version import __version__

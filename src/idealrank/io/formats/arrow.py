@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from idealrank._lazy import load_extra
-from idealrank.data.exactness import EXPECTED, is_large, lost_of_array
+from idealrank.data.problems import EXPECTED, is_large, lost_of_array
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import FileFormatError, InputError
-from idealrank.io.complaints import Complain, Complaint
-from idealrank.io.id_columns import IdColumn, pack
-from idealrank.io.notes import Notes
-from idealrank.io.row_parts import Place, Rows, Table, joined
+from idealrank.io.complaints import Complain, Complaint, Notes
+from idealrank.io.row_parts import IdColumn, Place, Rows, Table, joined, pack
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
 from idealrank.stats.randomness import in_order

@@ -15,14 +15,11 @@ import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import FileFormatError, InputError
-from idealrank.io.complaints import Complain, Complaint
-from idealrank.io.id_columns import IdColumn, gathered, pack
-from idealrank.io.notes import Notes
-from idealrank.io.numerals import parse_number
-from idealrank.io.row_parts import Place, Rows, Table
+from idealrank.io.checked_cells import CellChecker, parse_number, shown
+from idealrank.io.complaints import Complain, Complaint, Notes
+from idealrank.io.row_parts import IdColumn, Place, Rows, Table, gathered, pack
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
-from idealrank.io.text_cells import CellChecker, shown
 
 _BEIR = ("query-id", "corpus-id", "score")
 # Rows that become columns at once: memory stays near the size of the file, for no more rows than

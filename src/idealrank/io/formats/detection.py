@@ -6,11 +6,11 @@ from pathlib import PurePath
 from typing import Literal, TypeAlias, get_args
 
 from idealrank.errors import Advised, FileFormatError, OptionError
-from idealrank.io.notes import Notes
-from idealrank.io.numerals import parse_number
+from idealrank.io.checked_cells import parse_number
+from idealrank.io.complaints import Notes
 from idealrank.io.row_parts import Table
 from idealrank.io.sources import Data, Source
-from idealrank.io.usual_columns import is_usual
+from idealrank.io.table_columns import is_usual
 
 Format: TypeAlias = Literal[
     "trec",
@@ -243,8 +243,8 @@ def _is_msearch(start: bytes) -> bool:
     """The header and the body of a request of ``_msearch``, each on a line; the responses may come
     much later.
     """
-    from idealrank.io.formats.msearch import is_body, is_header  # noqa: PLC0415  (TREC files do not need it)
     from idealrank.io.formats.nested import load  # noqa: PLC0415  (as above)
+    from idealrank.io.formats.responses import is_body, is_header  # noqa: PLC0415  (TREC files do not need it)
 
     header, _, rest = start.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
     try:

@@ -15,12 +15,10 @@ from idealrank.data.lists import group_by_id
 from idealrank.data.problems import quoted
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
 from idealrank.errors import FileFormatError, InputError, near_ids
-from idealrank.io.complaints import refuse
-from idealrank.io.decompression import LIMIT, RATIO
+from idealrank.io.checked_cells import parse_number
+from idealrank.io.complaints import Notes, Tell, refuse
 from idealrank.io.formats.letor import read_labels
-from idealrank.io.notes import Notes, Tell
-from idealrank.io.numerals import parse_number
-from idealrank.io.sources import AnyPath, Source, open_sources
+from idealrank.io.sources import LIMIT, RATIO, AnyPath, Source, open_sources
 
 _MOST_FEATURES = 1 << 20
 _EXPECTED = "FEATURE:VALUE with a whole number from 0 and a number"

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from idealrank._lazy import load_extra
-from idealrank.data.exactness import is_large
+from idealrank.data.problems import is_large
 from idealrank.errors import InputError, MissingExtraError
-from idealrank.io.complaints import Complaint
+from idealrank.io.complaints import Complaint, Notes
 from idealrank.io.formats.arrow import rows_from_table
 from idealrank.io.formats.nested import load
-from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Rows, Table
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Chosen, Columns, choose_columns

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from idealrank.errors import InputError
-from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.checked_cells import check_id, check_number, describe_value, parse_number, shown
+from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.formats.nested import broken, load
 from idealrank.io.judgment_rows import (
     JudgmentRow,
@@ -18,14 +19,9 @@ from idealrank.io.judgment_rows import (
     sheet_of,
     valid_text,
 )
-from idealrank.io.notes import Notes
-from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Place, Rows, Table
 from idealrank.io.sources import Source
-from idealrank.io.table_columns import Columns, named_columns
-from idealrank.io.text_cells import shown
-from idealrank.io.typed_values import check_id, check_number, describe_value
-from idealrank.io.usual_columns import DOCUMENT, QUERY, candidates, plain
+from idealrank.io.table_columns import DOCUMENT, QUERY, Columns, candidates, named_columns, plain
 
 _VALUES = ("number", "rating", "choices")  # types of controls that hold a grade
 _TEXTS = ("documenttext", "document", "text", "passage", "body", "content")

@@ -13,15 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from idealrank.data.exactness import EXPECTED
-from idealrank.data.problems import quoted
+from idealrank.data.problems import EXPECTED, quoted
 from idealrank.data.types import FloatArray, IntArray, decode_id
 from idealrank.errors import FileFormatError
-from idealrank.io.complaints import Complain, Complaint
-from idealrank.io.id_columns import pack
-from idealrank.io.notes import Notes
-from idealrank.io.numerals import is_lost_text, parse_number
-from idealrank.io.row_parts import Place, Rows
+from idealrank.io.checked_cells import is_lost_text, parse_number
+from idealrank.io.complaints import Complain, Complaint, Notes
+from idealrank.io.row_parts import Place, Rows, pack
 from idealrank.io.sources import AnyPath, Source, open_sources
 
 _EXPECTED = "GRADE qid:QUERY FEATURE:VALUE ..."

@@ -1,12 +1,13 @@
-"""Judgment lists of OpenSearch's Search Relevance Workbench: the body of an import, and the answer
-of the interface that shows a list.
+"""Judgment lists of OpenSearch: of its Search Relevance Workbench, imported and shown, and derived
+from User Behavior Insights.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from idealrank.errors import InputError
-from idealrank.io.complaints import Complain, Complaint
+from idealrank.errors import FileFormatError, InputError
+from idealrank.io.checked_cells import check_id, check_number, describe_value, parse_number, shown
+from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.formats.nested import broken, load
 from idealrank.io.judgment_rows import (
     JudgmentRow,
@@ -17,13 +18,9 @@ from idealrank.io.judgment_rows import (
     sheet_of,
     valid_text,
 )
-from idealrank.io.notes import Notes
-from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Place, Rows, Table
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Columns
-from idealrank.io.text_cells import shown
-from idealrank.io.typed_values import check_id, check_number, describe_value
 
 _RATINGS = "judgmentRatings"
 _IMPORTED = "IMPORT_JUDGMENT"
@@ -132,3 +129,91 @@ def _row(
         )
         return None
     return JudgmentRow(query, document, grade, query_text=query, place=place)
+
+
+_FIELDS = ("query_id", "query", "document", "judgment")
+_UBI_EXPECTED = "a record with query_id, query, document and judgment"
+
+
+def ubi_sheet(source: Source, complain: Complain) -> JudgmentSheet:
+    """Read the judgments that a click model made of the logs."""
+    pairs, rows = SeenPairs(complain), []
+    for value, place in _records(source, complain):
+        row = _ubi_row(value, place, complain)
+        if row is not None and pairs.is_new(row):
+            rows.append(row)
+    return sheet_of(rows)
+
+
+def read_ubi_judgments(
+    source: Source, table: Table, _columns: Columns, _notes: Notes, complain: Complain
+) -> Rows:
+    """Read one grade for each judged document."""
+    judgments_only(source.path, table, "records of User Behavior Insights")
+    return one_grade_each(source.path, list(ubi_sheet(source, complain).rows))
+
+
+def _records(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
+    """Records with their places: one value, or a record on each line."""
+    data = source.read()
+    try:
+        whole = load(data)
+    except (ValueError, RecursionError):
+        whole = None
+    if whole is None or (isinstance(whole, tuple) and "hits" not in dict(whole)):
+        for number, line in enumerate(data.splitlines(), 1):
+            if line.strip():
+                try:
+                    yield load(line.strip()), (source.path, number)
+                except (ValueError, RecursionError) as error:
+                    complain(broken(error, source.path, number))
+        return
+    found = whole
+    if isinstance(whole, tuple):
+        hits = dict(whole).get("hits")
+        found = dict(hits).get("hits") if isinstance(hits, tuple) else None
+    if not isinstance(found, list):
+        raise FileFormatError(
+            source.path,
+            0,
+            describe_value(whole),
+            f"hits, an array, or {_UBI_EXPECTED} on each line",
+        )
+    yield from (
+        (one, (f"{source.path}: record {number}", 0)) for number, one in enumerate(found, 1)
+    )
+
+
+def _ubi_row(value: Any, place: Place, complain: Complain) -> JudgmentRow | None:
+    fields = dict(value) if isinstance(value, tuple) else {}
+    inner = fields.get("_source")
+    fields = dict(inner) if isinstance(inner, tuple) else fields
+    if (
+        "document" not in fields
+        or "judgment" not in fields
+        or not ({"query_id", "query"} & set(fields))
+    ):
+        found = (
+            f"fields {', '.join(map(repr, list(fields)[:6])) or 'none'}"
+            if fields
+            else describe_value(value)
+        )
+        complain(Complaint("fields", *place, found, _UBI_EXPECTED))
+        return None
+    query = check_id(fields.get("query_id", fields.get("query")))
+    document = check_id(fields["document"])
+    grade = check_number(fields["judgment"], "qrels") if fields["judgment"] is not None else None
+    for checked, name in ((query, "query_id"), (document, "document"), (grade, "judgment")):
+        if isinstance(checked, tuple):
+            complain(Complaint(checked[0], *place, f"{checked[1]} in field {name!r}", checked[2]))
+            return None
+    assert isinstance(query, str) and isinstance(document, str) and not isinstance(grade, tuple)  # noqa: S101, PT018  (for type checkers)
+    others = {name: one for name, one in fields.items() if name not in _FIELDS}
+    return JudgmentRow(
+        query,
+        document,
+        grade,
+        query_text=valid_text(fields.get("query")),
+        values=others,
+        place=place,
+    )

@@ -17,11 +17,10 @@ from idealrank.data.preference_qrels import PreferenceQrels
 from idealrank.data.problems import quoted
 from idealrank.data.types import decode_id
 from idealrank.errors import InputError, OptionError
-from idealrank.io.complaints import Complain, Complaint, refuse
+from idealrank.io.checked_cells import parse_number
+from idealrank.io.complaints import Complain, Complaint, Notes, Tell, refuse
 from idealrank.io.formats.detection import sniff
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs
-from idealrank.io.notes import Notes, Tell
-from idealrank.io.numerals import parse_number
 from idealrank.io.sources import Data, Paths, Source, open_sources
 
 PreferenceLayout: TypeAlias = Literal["prefs", "qrels"]

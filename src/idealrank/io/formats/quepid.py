@@ -12,17 +12,13 @@ import numpy as np
 from idealrank.data.assessors import AssessorQrels, JudgmentRows
 from idealrank.data.types import encode_id
 from idealrank.errors import FileFormatError, InputError
-from idealrank.io.complaints import Complain, Complaint, refuse
+from idealrank.io.checked_cells import parse_number, shown
+from idealrank.io.complaints import Complain, Complaint, Notes, refuse
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
-from idealrank.io.id_columns import pack
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, sheet_of
-from idealrank.io.notes import Notes
-from idealrank.io.numerals import parse_number
-from idealrank.io.row_parts import Rows, Table
+from idealrank.io.row_parts import Rows, Table, pack
 from idealrank.io.sources import Source
-from idealrank.io.table_columns import Columns, named_columns
-from idealrank.io.text_cells import shown
-from idealrank.io.usual_columns import plain
+from idealrank.io.table_columns import Columns, named_columns, plain
 
 # names of columns, as `plain` writes them
 _QUERY, _DOCUMENT, _RATING = ("query", "querytext"), ("docid",), "rating"

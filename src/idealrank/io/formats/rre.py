@@ -3,16 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.checked_cells import check_id, check_number, describe_value, parse_number, shown
+from idealrank.io.complaints import Complain, Complaint, Notes
 from idealrank.io.formats.nested import broken, load
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, judgments_only, sheet_of
-from idealrank.io.notes import Notes
-from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Block, Blocks, Place, Table
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Columns
-from idealrank.io.text_cells import shown
-from idealrank.io.typed_values import check_id, check_number, describe_value
 
 _PLACEHOLDER = "$query"
 _DOCUMENTS = '{document: {"gain": number}}, a list of such, or {gain: [document, ...]}'

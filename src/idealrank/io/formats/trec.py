@@ -1,5 +1,8 @@
-"""TREC qrels and runs: the kernel's text, with the errors of reading put into words."""
+"""TREC qrels and runs: the kernel's text, with the errors of reading put into words; and
+trec_eval's file of means and standard deviations for z-scores.
+"""
 
+import math
 from collections.abc import Sequence
 
 from idealrank import _kernel
@@ -8,10 +11,10 @@ from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, InputError
-from idealrank.io.notes import Notes
-from idealrank.io.numerals import parse_number
+from idealrank.io.checked_cells import parse_number
+from idealrank.io.complaints import Notes
 from idealrank.io.row_parts import Table
-from idealrank.io.sources import Source
+from idealrank.io.sources import AnyPath, Source, open_sources
 
 _HEAD = 1 << 16
 
@@ -113,3 +116,43 @@ def _kind_of(fields: list[str]) -> str:
     if len(fields) == 6 and all(parse_number(fields[place]) is not None for place in (3, 4)):
         return "run"
     return ""
+
+
+ZScores = dict[tuple[str, str], tuple[float, float]]
+
+_EXPECTED = "4 fields: QUERY MEASURE MEAN DEVIATION"
+
+
+def read_zscores(path: AnyPath, notes: Notes) -> ZScores:
+    r"""Mean and standard deviation by query and printed name of the measure."""
+    found: ZScores = {}
+    for source in open_sources(path, notes):
+        for number, line in enumerate(
+            source.read().decode("utf-8", "surrogateescape").splitlines(), 1
+        ):
+            fields = line.split()
+            if not fields or line.startswith("#"):
+                continue
+            if len(fields) != 4:
+                raise FileFormatError(source.path, number, f"{len(fields)} fields", _EXPECTED)
+            mean, deviation = parse_number(fields[2]), parse_number(fields[3])
+            if (
+                mean is None
+                or deviation is None
+                or not (math.isfinite(mean) and 0 <= deviation < math.inf)
+            ):
+                raise FileFormatError(
+                    source.path,
+                    number,
+                    f"{fields[2]} {fields[3]}",
+                    "a mean and a standard deviation of 0 or more",
+                )
+            if (fields[0], fields[1]) in found:
+                raise FileFormatError(
+                    source.path,
+                    number,
+                    f"{fields[1]} of query {fields[0]} a second time",
+                    "each once",
+                )
+            found[fields[0], fields[1]] = (mean, deviation)
+    return found

@@ -26,10 +26,9 @@ from idealrank.data.run import KERNEL_TIES, Run
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.complaints import Notes
 from idealrank.io.formats.trec import read_trec_run
-from idealrank.io.notes import Notes
-from idealrank.io.provenance import input_files
-from idealrank.io.sources import Source, open_sources
+from idealrank.io.sources import Source, input_files, open_sources
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import Measure
 from idealrank.stats.tolerance import ROUNDING

@@ -1,16 +1,25 @@
-"""The policy of a gate in a project's pyproject.toml: the table ``[tool.idealrank.gate]``."""
+"""The policy of a gate in a project's pyproject.toml, the table ``[tool.idealrank.gate]``, and
+files of contracts for single queries.
+"""
 
+import csv
+import math
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any, get_args
 
 from idealrank.analysis.gate import Policy
-from idealrank.analysis.gate.outcome import WhenUnjudged
+from idealrank.analysis.gate.outcome import Contract, WhenUnjudged
 from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
-from idealrank.errors import InputError, OptionError, near_ids, shown
+from idealrank.errors import FileFormatError, InputError, OptionError, near_ids, shown
+from idealrank.io.checked_cells import parse_number
+from idealrank.io.complaints import Notes
+from idealrank.io.sources import AnyPath, Source, open_sources
 from idealrank.io.table_columns import parse_columns
+from idealrank.measures.parse import parse_measure
 
 TABLE = "tool.idealrank.gate"
 # of a policy
@@ -234,3 +243,116 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "queries": ("a path", _text),
     "documents": ("a path", _text),
 }
+
+
+_CONTRACT_COLUMNS = ("query", "measure", "at_least")
+
+
+def read_contracts(path: AnyPath, notes: Notes) -> tuple[Contract, ...]:
+    r"""Contracts from CSV with the header ``query``, ``query,measure``, ``query,at_least`` or
+    ``query,measure,at_least``.
+    """
+    (source,) = open_sources(path, notes)
+    rows = _rows(source)
+    number, head = next(rows, (0, []))
+    names = [name.strip().lower() for name in head]
+    if (
+        "query" not in names
+        or len(set(names)) < len(names)
+        or not set(names) <= set(_CONTRACT_COLUMNS)
+    ):
+        raise FileFormatError(
+            source.path,
+            number,
+            f"the header {','.join(head) or 'of an empty file'}",
+            "query[,measure][,at_least]",
+        )
+    found: dict[tuple[str, str | None, float | None], Contract] = {}
+    for number, row in rows:
+        contract = _contract(source.path, number, names, row)
+        key = (contract.query, contract.measure, contract.at_least)
+        if key in found:
+            raise FileFormatError(
+                source.path,
+                number,
+                f"the contract of {found[key].place} a second time",
+                "each once",
+            )
+        found[key] = contract
+    if not found:
+        raise FileFormatError(
+            source.path,
+            0,
+            "no contract",
+            "one line per contract below the header",
+            "omit --contracts if there are none",
+        )
+    return tuple(found.values())
+
+
+def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
+    # ids may hold what Unicode calls line ends
+    lines = StringIO(source.read().decode("utf-8-sig", "surrogateescape"), newline="")
+    reader = csv.reader(("\n" if line.startswith("#") else line for line in lines), strict=True)
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise FileFormatError(
+            source.path,
+            reader.line_num,
+            f"a line that is not CSV ({error})",
+            "query[,measure][,at_least]",
+        ) from None
+
+
+def _contract(path: str, number: int, names: list[str], row: list[str]) -> Contract:
+    if len(row) != len(names):
+        raise FileFormatError(
+            path,
+            number,
+            f"{len(row)} fields",
+            f"{len(names)}: {','.join(names)}",
+            "quote a measure that contains commas",
+        )
+    cells = dict(zip(names, (cell.strip() for cell in row), strict=True))
+    if not cells["query"]:
+        raise FileFormatError(path, number, "no query", "the id of one")
+    return Contract(
+        query=cells["query"],
+        measure=_measure(path, number, cells.get("measure", "")),
+        at_least=_contract_number(path, number, cells.get("at_least", "")),
+        place=f"{path}:{number}",
+    )
+
+
+def _measure(path: str, number: int, text: str) -> str | None:
+    if not text:
+        return None
+    try:
+        measure = parse_measure(text)
+    except OptionError as error:
+        raise FileFormatError(
+            path, number, f"no valid measure ({error})", "one such as nDCG@10, or an empty field"
+        ) from None
+    if not measure.direction or measure.aggregate == "text":
+        raise FileFormatError(
+            path,
+            number,
+            f"{measure}, for which neither more nor less is better",
+            "a measure of quality such as nDCG@10",
+        )
+    return str(measure)
+
+
+def _contract_number(path: str, number: int, text: str) -> float | None:
+    value = parse_number(text) if text else None
+    if text and (value is None or not math.isfinite(value)):
+        raise FileFormatError(
+            path,
+            number,
+            f"at_least {text}",
+            "a finite number, or an empty field for the value in each baseline",
+        )
+    return value

@@ -5,8 +5,8 @@ from types import ModuleType
 import click
 
 from idealrank.cli import options
-from idealrank.cli.format_option import Formats
 from idealrank.cli.input_options import notes
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.judging import Coefficient, agreement_report
 from idealrank.judging.commands import label_options

@@ -6,12 +6,12 @@ from types import ModuleType
 import click
 
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.judging import bounds_report
-from idealrank.judging.commands.figure_option import figure_kind, write_figure
-from idealrank.judging.commands.run_files import read_qrels_and_runs, refuse_foreign
+from idealrank.judging.commands.input_files import read_qrels_and_runs, refuse_foreign
+from idealrank.judging.commands.label_options import figure_kind, write_figure
 from idealrank.reports.table.formats import FORMATS
 
 _EPILOG = """\
@@ -145,7 +145,7 @@ def bounds(
     shown = {} if FORMATS[layout].is_data else {"digits": digits, "per_query": per_query}
     _FORMATS.write(layout, output_path, found, **shown)
     if kind is not None and figure_path is not None:
-        from idealrank.judging.views.grade_bounds import bounds_spec  # noqa: PLC0415  (few ask for it)
+        from idealrank.judging.views.figures import bounds_spec  # noqa: PLC0415  (few ask for it)
 
         write_figure(
             figure_path, kind, f"Bounds of {found.runs[0].measure}", partial(bounds_spec, found)

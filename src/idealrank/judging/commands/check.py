@@ -7,12 +7,12 @@ from types import ModuleType
 import click
 
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.query_files import read_clusters
 from idealrank.io.texts import read_texts
 from idealrank.judging.commands import label_options
-from idealrank.judging.commands.judge_files import JudgeFiles, named_texts, refuse_unknown
+from idealrank.judging.commands.input_files import JudgeFiles, named_texts, refuse_unknown
 from idealrank.judging.inputs import check_judges, read_annotators
 
 _EPILOG = """\

@@ -6,13 +6,13 @@ from typing import Any
 import click
 
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.io.query_files import read_clusters
 from idealrank.judging import correct_documents, correct_run
 from idealrank.judging.commands import label_options
-from idealrank.judging.commands.judge_files import JudgeFiles
+from idealrank.judging.commands.input_files import JudgeFiles
 from idealrank.judging.views.correction import CorrectedValue
 
 _EPILOG = """\

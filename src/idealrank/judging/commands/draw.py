@@ -7,12 +7,12 @@ from types import ModuleType
 import click
 
 from idealrank.cli import console, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.query_files import read_clusters, read_traffic
 from idealrank.judging import LabelBudget, LabelCost, QuerySample, label_budgets, sample_queries
-from idealrank.judging.commands.judge_files import named_texts
+from idealrank.judging.commands.input_files import named_texts
 
 _EPILOG = """\
 Examples:

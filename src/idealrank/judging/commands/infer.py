@@ -5,13 +5,13 @@ from types import ModuleType
 import click
 
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError, shown
 from idealrank.judging import SampledJudgments, sampled_estimate
 from idealrank.judging.commands import label_options
-from idealrank.judging.commands.run_files import read_runs
+from idealrank.judging.commands.input_files import read_runs
 from idealrank.judging.files.pool_files import read_pool_rows
 from idealrank.judging.sampled_judgments import SAMPLED_MEASURES
 from idealrank.reports.table.formats import FORMATS

@@ -1,19 +1,24 @@
-"""Options of `idealrank judge` that say what is graded, on which scale, and which pairs belong
-together.
+"""Options of `idealrank judge` that say what is graded, on which scale, which pairs belong
+together, and where a figure goes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
+from idealrank.cli import options
 from idealrank.cli.options import MeasureOption, OnceOption, measure_parts
 from idealrank.data.run import name_of
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.query_files import read_clusters
 from idealrank.judging import LabelTable
 from idealrank.measures.parse import DEFAULT_MEASURES
+from idealrank.pages.figures import drawings
+from idealrank.pages.figures.theme import Spec
+from idealrank.reports.table.formats import FIGURE_FORMATS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -133,3 +138,28 @@ def labels_of(path: str, queries: Sequence[str]) -> list[str]:
             f"{path}: found no cluster for query {missing!r}, expected a line for each query"
         )
     return [known[query] for query in queries]
+
+
+def figure_kind(path: str | None, inputs: Sequence[str]) -> "drawings.Format | None":
+    """Return the format of the figure, refused before anything is computed if it cannot be
+    drawn.
+    """
+    if path is None:
+        return None
+    ending = Path(path).suffix.removeprefix(".").lower()
+    if ending not in FIGURE_FORMATS:
+        raise OptionError(
+            f"--figure {path}: expected a file that ends in "
+            f"{', '.join(f'.{kind}' for kind in FIGURE_FORMATS)}"
+        )
+    drawings.check_drawable(FIGURE_FORMATS[ending])
+    options.refuse_to_replace(path, inputs, option="--figure")
+    return FIGURE_FORMATS[ending]
+
+
+def write_figure(path: str, kind: "drawings.Format", title: str, spec: Callable[..., Spec]) -> None:
+    """Draw a specification and write it; `spec` takes `interactive`."""
+    if kind == "html":
+        drawings.write_file(Path(path), drawings.page({"figure": spec(interactive=True)}, title))
+    else:
+        drawings.write_file(Path(path), drawings.drawn(spec(interactive=False), kind))

@@ -12,15 +12,19 @@ from click.core import ParameterSource
 
 from idealrank.cli import console, input_options, options
 from idealrank.cli.comparison_options import LARGEST_LOSS
-from idealrank.cli.format_option import Formats, LimitedWriter
+from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.judging import LabelReplay, NextLabels, next_labels, replay_labels
 from idealrank.judging.commands import label_options
-from idealrank.judging.commands.figure_option import figure_kind, write_figure
+from idealrank.judging.commands.input_files import (
+    read_known_queries,
+    read_qrels_and_runs,
+    tell_gaps,
+)
+from idealrank.judging.commands.label_options import figure_kind, write_figure
 from idealrank.judging.commands.next_verdict import UNTIL, Until, VerdictFiles, refuse_unused, steps
-from idealrank.judging.commands.run_files import read_known_queries, read_qrels_and_runs, tell_gaps
 from idealrank.judging.label_order import STRATEGIES
 from idealrank.judging.label_stops import VerdictLike
 from idealrank.measures.measure import Measure
@@ -335,7 +339,7 @@ def _write(context: click.Context, chosen: NextLabels) -> None:
 
 def _draw(found: LabelReplay, path: str | None, kind: "drawings.Format | None") -> None:
     if path is not None and kind is not None:
-        from idealrank.judging.views.label_curves import replay_spec  # noqa: PLC0415  (few ask for it)
+        from idealrank.judging.views.figures import replay_spec  # noqa: PLC0415  (few ask for it)
 
         write_figure(
             path, kind, f"Labels until {found.measure} is settled", partial(replay_spec, found)

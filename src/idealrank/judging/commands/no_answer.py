@@ -5,7 +5,7 @@ from types import ModuleType
 import click
 
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.query_files import read_query_ids
 from idealrank.judging import no_answer as rates_of

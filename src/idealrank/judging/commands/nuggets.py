@@ -9,7 +9,7 @@ import click
 from idealrank.analysis.comparison import Comparison, intervals
 from idealrank.api.comparison import compare
 from idealrank.cli import console, input_options, options
-from idealrank.cli.format_option import Formats, LimitedWriter
+from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
 from idealrank.errors import IncompatibleError, InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation

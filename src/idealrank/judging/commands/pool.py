@@ -5,11 +5,11 @@ from types import ModuleType
 import click
 
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.judging import pool as pooled
-from idealrank.judging.commands.run_files import read_known_queries, read_runs
+from idealrank.judging.commands.input_files import read_known_queries, read_runs
 from idealrank.judging.pools import POOL_ORDERS
 
 _EPILOG = """\

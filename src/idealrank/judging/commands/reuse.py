@@ -5,13 +5,12 @@ from types import ModuleType
 import click
 
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError, shown
 from idealrank.judging import reusability
 from idealrank.judging.commands import label_options
-from idealrank.judging.commands.judge_files import named_texts
-from idealrank.judging.commands.run_files import read_qrels_and_runs, refuse_foreign
+from idealrank.judging.commands.input_files import named_texts, read_qrels_and_runs, refuse_foreign
 from idealrank.reports.table.formats import FORMATS
 
 _EPILOG = """\

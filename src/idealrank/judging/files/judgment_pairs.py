@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from idealrank.errors import FileFormatError, InputError, shown
+from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.delimited import CELLS, csv_rows
 from idealrank.io.formats.detection import refuse_foreign
 from idealrank.io.judgment_files import check_ids
-from idealrank.io.notes import Notes, Tell
 from idealrank.io.record_files import BYTE_ORDER_MARK, FieldRecord, json_records, line_records
 from idealrank.io.sources import AnyPath, open_stream
 from idealrank.io.texts import DocumentText, read_documents, read_texts

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from idealrank.errors import FileFormatError, InputError, near_ids, shown
-from idealrank.io.notes import Notes
+from idealrank.io.checked_cells import check_id
+from idealrank.io.complaints import Notes
 from idealrank.io.record_files import FieldRecord, json_records, line_records
 from idealrank.io.sources import Paths, Source, open_sources
-from idealrank.io.typed_values import check_id
 from idealrank.judging.nuggets import IMPORTANCE, SUPPORT, AssignedAnswers, Nugget
 
 _QUERY = ("qid", "topic_id", "query_id")

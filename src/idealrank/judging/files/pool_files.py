@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError
+from idealrank.io.checked_cells import parse_number
+from idealrank.io.complaints import Notes, Tell
 from idealrank.io.formats.detection import refuse_foreign
-from idealrank.io.notes import Notes, Tell
-from idealrank.io.numerals import parse_number
 from idealrank.io.record_files import BYTE_ORDER_MARK
 from idealrank.io.sources import open_sources
 

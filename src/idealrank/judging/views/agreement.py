@@ -11,8 +11,14 @@ from idealrank.judging import (
     GradeAgreement,
     RaterAgreement,
 )
-from idealrank.reports.table.cells import Column, Table, count_cell, interval_cell, number_cell
-from idealrank.reports.table.digits import number
+from idealrank.reports.table.cells import (
+    Column,
+    Table,
+    count_cell,
+    interval_cell,
+    number,
+    number_cell,
+)
 from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, wrapped

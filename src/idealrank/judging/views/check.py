@@ -13,11 +13,12 @@ from idealrank.reports.table.cells import (
     Column,
     Table,
     count_cell,
+    counted,
     interval_cell,
+    number,
     number_cell,
     p_cell,
 )
-from idealrank.reports.table.digits import counted, number
 from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, filled, wrapped

@@ -9,8 +9,14 @@ from idealrank.data.interchange import finite
 from idealrank.judging import CorrectedDocuments, CorrectedRun
 from idealrank.judging.correction import MIN_DISAGREEMENTS
 from idealrank.judging.views.agreement import number_text
-from idealrank.reports.table.cells import Column, Table, interval_cell, number_cell
-from idealrank.reports.table.digits import decimals, number
+from idealrank.reports.table.cells import (
+    Column,
+    Table,
+    decimals,
+    interval_cell,
+    number,
+    number_cell,
+)
 from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, filled, wrapped

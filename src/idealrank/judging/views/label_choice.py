@@ -10,8 +10,14 @@ from idealrank.judging.label_order import NextLabel
 from idealrank.judging.label_replay import LabelCurve
 from idealrank.judging.label_stops import LabelStop
 from idealrank.judging.views.agreement import number_text
-from idealrank.reports.table.cells import Column, Table, count_cell, number_cell, share_cell
-from idealrank.reports.table.digits import counted
+from idealrank.reports.table.cells import (
+    Column,
+    Table,
+    count_cell,
+    counted,
+    number_cell,
+    share_cell,
+)
 from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, filled, wrapped

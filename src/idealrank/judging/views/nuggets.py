@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from idealrank.data.interchange import finite
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reports.table.digits import counted
+from idealrank.reports.table.cells import counted
 from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part

@@ -10,12 +10,8 @@ from typing import Any
 from idealrank._lazy import is_installed, load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, InputError
-from idealrank.live.backends.answers import ranked
-from idealrank.live.backends.connections import Connections
-from idealrank.live.backends.engine_errors import reason
-from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
-from idealrank.live.backends.section_values import required
-from idealrank.live.backends.vector_forms import vector_numbers
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
+from idealrank.live.backends.shared import Connections, reason, required, vector_numbers
 
 
 class DuckdbSql:

@@ -10,11 +10,9 @@ from typing import Any
 
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
-from idealrank.live.backends.answers import ranked
-from idealrank.live.backends.engine_errors import reason
 from idealrank.live.backends.http_endpoint import at_path, filled
-from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
-from idealrank.live.backends.section_values import required
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
+from idealrank.live.backends.shared import reason, required
 from idealrank.live.http_requests import HttpAnswer, exchange, http_client
 
 

@@ -9,10 +9,8 @@ import numpy as np
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, InputError
-from idealrank.live.backends.answers import ranked
-from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
-from idealrank.live.backends.section_values import optional_number, required
-from idealrank.live.backends.vector_forms import vector_numbers
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
+from idealrank.live.backends.shared import optional_number, required, vector_numbers
 
 
 class FaissIndex:

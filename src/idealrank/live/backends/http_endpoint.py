@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
-from idealrank.live.backends.answers import ORDERS, ranked
-from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
+from idealrank.live.backends.protocol import ORDERS, ScoredDocument, SearchQuery, ranked
 from idealrank.live.http_requests import exchange, http_client
 
 _FIELDS = ("text", "limit", "id", "vector")

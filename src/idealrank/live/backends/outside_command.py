@@ -11,8 +11,7 @@ from typing import IO, Any
 
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
-from idealrank.live.backends.answers import ORDERS, ranked_value
-from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
+from idealrank.live.backends.protocol import ORDERS, ScoredDocument, SearchQuery, ranked_value
 
 _SPOKEN = 5  # last lines of stderr that a message may quote
 

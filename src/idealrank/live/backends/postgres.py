@@ -8,12 +8,14 @@ from typing import Any
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError
-from idealrank.live.backends.answers import ranked
-from idealrank.live.backends.connections import Connections
-from idealrank.live.backends.engine_errors import reason
-from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
-from idealrank.live.backends.section_values import optional_number, required
-from idealrank.live.backends.vector_forms import vector_numbers
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
+from idealrank.live.backends.shared import (
+    Connections,
+    optional_number,
+    reason,
+    required,
+    vector_numbers,
+)
 
 OPERATORS = {"cosine": "<=>", "l2": "<->", "inner-product": "<#>", "l1": "<+>"}
 """Operator of pgvector by distance; ``<#>`` is the inner product times -1, so that less is nearer

@@ -1,10 +1,16 @@
-"""Protocol of search backends: one query in, ranked documents out."""
+"""Protocol of search backends: one query in, ranked documents out, or an error that names the
+answer found.
+"""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from itertools import pairwise
+from numbers import Real
+from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 from idealrank.data.types import FloatArray
+from idealrank.errors import BackendError, shown
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -42,3 +48,105 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Release connections and files; further calls do nothing."""
+
+
+Order = Literal["score", "distance"]
+"""Meaning of an engine's numbers: of a score, larger is better; of a distance, smaller."""
+
+ORDERS: tuple[str, ...] = get_args(Order)
+
+
+def ranked(
+    name: str,
+    ids: Iterable[Any],
+    scores: Iterable[Any] | None = None,
+    *,
+    limit: int,
+    order: str = "score",
+) -> list[ScoredDocument]:
+    """Check an answer, and return its first `limit` documents."""
+    documents = [_id(name, one) for one in ids][:limit]
+    if len(set(documents)) < len(documents):
+        twice = next(one for place, one in enumerate(documents) if one in documents[:place])
+        raise BackendError(
+            f"{name}: found document {shown(repr(twice))} twice in an answer, expected each once"
+        )
+    if scores is None:
+        return [ScoredDocument(document, 1 / rank) for rank, document in enumerate(documents, 1)]
+    numbers = [_number(name, one) for one in scores][:limit]
+    if len(numbers) != len(documents):
+        raise BackendError(
+            f"{name}: found {len(numbers)} scores for {len(documents)} documents, expected "
+            f"one for each"
+        )
+    sign = -1.0 if order == "distance" else 1.0
+    for before, after in pairwise(numbers):
+        if sign * after > sign * before:
+            other = "distance" if order == "score" else "score"
+            hint = f"if {'less' if order == 'score' else 'more'} is better, set `order: {other}`"
+            raise BackendError(
+                f"{name}: found {order} {after:g} after {before:g}, expected the best first",
+                hint=hint,
+            )
+    return [
+        ScoredDocument(document, sign * number)
+        for document, number in zip(documents, numbers, strict=True)
+    ]
+
+
+def ranked_value(
+    name: str, value: Any, *, limit: int, order: str = "score"
+) -> list[ScoredDocument]:
+    """Read the answer of a function or a program: ids, pairs of id and score, or a mapping of ids
+    to scores.
+    """
+    if isinstance(value, Mapping):
+        if isinstance(value.get("documents"), Sequence) and not isinstance(value["documents"], str):
+            return ranked(name, value["documents"], value.get("scores"), limit=limit, order=order)
+        worst_first = -1.0 if order == "score" else 1.0
+        pairs = sorted(
+            ((one, _number(name, score)) for one, score in value.items()),
+            key=lambda pair: worst_first * pair[1],
+        )
+        return ranked(
+            name, [one for one, _ in pairs], [score for _, score in pairs], limit=limit, order=order
+        )
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise BackendError(
+            f"{name}: found {shown(repr(value))}, expected ids, pairs (id, score), or a "
+            f"mapping of ids to scores"
+        )
+    found = list(value)
+    if found and all(
+        isinstance(one, Sequence) and not isinstance(one, (str, bytes)) and len(one) == 2
+        for one in found
+    ):
+        return ranked(
+            name, [one for one, _ in found], [score for _, score in found], limit=limit, order=order
+        )
+    return ranked(name, found, limit=limit, order=order)
+
+
+def _id(name: str, value: Any) -> str:
+    if isinstance(value, (str, bytes)) and value:
+        text = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+        if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise BackendError(
+                f"{name}: found the id {shown(repr(text))} with half a surrogate pair, "
+                f"expected valid Unicode"
+            )
+        return text
+    if not isinstance(value, (bool, float)) and hasattr(value, "__index__"):
+        return str(int(value))
+    raise BackendError(
+        f"{name}: found {shown(repr(value))} as the id of a document, expected a text or a "
+        f"whole number"
+    )
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise BackendError(
+            f"{name}: found {shown(repr(value))} as a score, expected a finite number"
+        )
+    return float(value)

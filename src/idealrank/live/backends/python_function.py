@@ -12,8 +12,7 @@ from typing import Any
 
 from idealrank._sections import Section
 from idealrank.errors import BackendError, OptionError, shown
-from idealrank.live.backends.answers import ORDERS, ranked_value
-from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
+from idealrank.live.backends.protocol import ORDERS, ScoredDocument, SearchQuery, ranked_value
 
 _TAKES: dict[str, Callable[[SearchQuery], Any]] = {
     "text": lambda query: query.text,

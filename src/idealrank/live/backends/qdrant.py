@@ -10,12 +10,9 @@ from typing import Any
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
-from idealrank.live.backends.answers import ranked
-from idealrank.live.backends.engine_errors import reason
 from idealrank.live.backends.http_endpoint import at_path
-from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
-from idealrank.live.backends.section_values import optional_number, required
-from idealrank.live.backends.vector_forms import vector_numbers
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
+from idealrank.live.backends.shared import optional_number, reason, required, vector_numbers
 
 _DISTANCES = ("euclid", "manhattan")
 

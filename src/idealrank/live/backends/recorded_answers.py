@@ -10,8 +10,7 @@ from idealrank.data.alignment import Alignment
 from idealrank.data.run import Run
 from idealrank.errors import BackendError, FileFormatError, InputError, shown
 from idealrank.io.read import read_run
-from idealrank.live.backends.answers import ranked
-from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
+from idealrank.live.backends.protocol import ScoredDocument, SearchQuery, ranked
 
 
 class RecordedAnswers:

@@ -13,11 +13,8 @@ from typing import Any
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
-from idealrank.live.backends.answers import ranked
-from idealrank.live.backends.engine_errors import reason
-from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
-from idealrank.live.backends.section_values import optional_number, required
-from idealrank.live.backends.vector_forms import vector_bytes
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
+from idealrank.live.backends.shared import optional_number, reason, required, vector_bytes
 
 _DISTANCE = "__distance"
 _WORD = re.compile(r"\w+")

@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
-from idealrank.live.backends.answers import ranked
-from idealrank.live.backends.engine_errors import reason
 from idealrank.live.backends.http_endpoint import at_path
-from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery, ranked
 from idealrank.live.backends.python_function import named_object
-from idealrank.live.backends.vector_forms import vector_numbers
+from idealrank.live.backends.shared import reason, vector_numbers
 
 
 class Passage(NamedTuple):

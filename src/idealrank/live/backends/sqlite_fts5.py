@@ -8,8 +8,7 @@ from urllib.parse import quote
 
 from idealrank._sections import Section
 from idealrank.errors import BackendError, OptionError
-from idealrank.live.backends.answers import ranked
-from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
+from idealrank.live.backends.protocol import ScoredDocument, SearchQuery, ranked
 
 
 class FullTextIndex:

@@ -24,6 +24,7 @@ from idealrank.errors import (
     InputError,
     MissingExtraError,
     OptionError,
+    shown,
 )
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.live.alerts.alarm_channels import Channel, title_of
@@ -32,14 +33,29 @@ from idealrank.live.alerts.seen_rounds import Baseline, SeenRound
 from idealrank.live.backends import backend_from
 from idealrank.live.backends.protocol import Backend, SearchQuery
 from idealrank.live.canary.monitor_config import MonitorConfig, label_age
-from idealrank.live.file_locks import lock_file
+from idealrank.live.line_journal import lock_file
 from idealrank.live.monitoring import Monitoring, Outcome, RoundStep, StoredAlarm, StoredRound
-from idealrank.live.outside_failures import failure_of
 from idealrank.live.search_jobs import JobTally, Latencies, RequestOutcome, SearchJob, SearchOutcome
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.store.record import Record
 from idealrank.store.store import Store
+
+
+def failure_of(name: str, act: Callable[[], object], hide: Callable[[str], str] = str) -> str:
+    """Do something with an engine, a channel or a file, and return why it failed; empty if it did
+    not.
+
+    Libraries of engines and channels raise exceptions of any class.
+    """
+    try:
+        act()
+    except IdealrankError as error:
+        return hide(str(error)) or f"{name}: {type(error).__name__}"
+    except Exception as error:  # noqa: BLE001  (see above)
+        return f"{name}: {type(error).__name__}: {shown(hide(str(error)))}"
+    return ""
+
 
 _LEAST_PEOPLE = 2  # queries with grades of people in a round, for an interval
 _ALL_EMPTY = (

@@ -9,12 +9,11 @@ from typing import Any
 
 from idealrank.errors import InputError
 from idealrank.live.alerts.round_metrics import metrics_text, write_metrics
-from idealrank.live.canary.canary_rounds import CanaryMonitor
+from idealrank.live.canary.canary_rounds import CanaryMonitor, failure_of
 from idealrank.live.canary.monitor_config import MetricsSection
 from idealrank.live.monitoring import StoredRound
-from idealrank.live.outside_failures import failure_of
 from idealrank.store.store import Store
-from idealrank.store.web.addresses import names_server
+from idealrank.store.web.guard import names_server
 from idealrank.store.web.metrics_text import CONTENT_TYPE, load_metrics
 
 _PATIENCE = 10.0  # seconds that a client may be silent

@@ -83,7 +83,7 @@ def monitor(*, config: str, once: bool, as_json: bool, rebaseline: bool, check: 
     Each round is stored with its alarms and messages, all at once. A round in which too many
     queries fail has no value: it opens an alarm of errors, and never closes an alarm of quality.
     """
-    from idealrank.live.alerts.round_telemetry import telemetry  # noqa: PLC0415  (help needs none of it)
+    from idealrank.live.alerts.round_metrics import telemetry  # noqa: PLC0415  (help needs none of it)
     from idealrank.live.canary import canary_rounds, monitor_loop  # noqa: PLC0415
     from idealrank.live.canary.monitor_config import MonitorConfig  # noqa: PLC0415
     from idealrank.store.store import Store  # noqa: PLC0415

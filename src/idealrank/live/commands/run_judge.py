@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from idealrank.cli import console, options, output
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.configuration_files import read_configuration
 

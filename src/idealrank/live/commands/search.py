@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from idealrank.cli import console, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.configuration_files import read_configuration
 
@@ -122,7 +122,7 @@ def search(
     report has latencies, failures, and with judgments the means with intervals. Queries that failed
     are not in the run; if there are any, the command ends with code 1.
     """
-    from idealrank.live import searches as work  # noqa: PLC0415  (help needs none of it)
+    from idealrank.live import search_runs as work  # noqa: PLC0415  (help needs none of it)
     from idealrank.live.search_configuration import SearchConfig  # noqa: PLC0415
 
     given = read_configuration(config)

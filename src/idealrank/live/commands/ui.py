@@ -7,7 +7,7 @@ import click
 
 from idealrank.cli import console, options
 from idealrank.errors import OptionError
-from idealrank.judging.commands.judge_files import named_texts
+from idealrank.judging.commands.input_files import named_texts
 
 _EPILOG = """\
 Examples:

@@ -12,10 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from idealrank._warnings import warn
 from idealrank.api.evaluation import AnyTable, to_qrels
 from idealrank.data.qrels import Qrels
-from idealrank.errors import BackendError, IdealrankError, InputError, OptionError, hiding, shown
+from idealrank.errors import (
+    BackendError,
+    IdealrankError,
+    InputError,
+    OptionError,
+    hiding,
+    shown,
+    warn,
+)
+from idealrank.io.complaints import Tell as Note
 from idealrank.io.configuration_files import read_configuration
 from idealrank.io.judgment_files import (
     Label,
@@ -26,7 +34,6 @@ from idealrank.io.judgment_files import (
     write_judgments,
     write_labels,
 )
-from idealrank.io.notes import Tell as Note
 from idealrank.judging import LabelTable, agreement
 from idealrank.judging.files.judgment_pairs import JudgmentPair, read_pairs
 from idealrank.judging.inputs import combined_grades
@@ -34,10 +41,17 @@ from idealrank.live.backends import without_secrets
 from idealrank.live.backends.secrets import Secrets
 from idealrank.live.judges.callers import FunctionJudge, judge_from
 from idealrank.live.judges.judge_answers import Judge
-from idealrank.live.judges.judge_cache import JudgeCache, JudgeRecord, key_of
 from idealrank.live.judges.judge_configuration import JudgeConfig
-from idealrank.live.judges.judge_requests import JudgeAsking, JudgeRequest, Tell, is_open
-from idealrank.live.searches import refuse_to_replace_inputs
+from idealrank.live.judges.judge_requests import (
+    JudgeAsking,
+    JudgeCache,
+    JudgeRecord,
+    JudgeRequest,
+    Tell,
+    is_open,
+    key_of,
+)
+from idealrank.live.search_runs import refuse_to_replace_inputs
 
 _LETTERS = 4  # of English text in a token, about
 

@@ -29,9 +29,9 @@ from idealrank.io.judgment_files import (
 )
 from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.judging.inputs import combined_grades
-from idealrank.live.file_locks import lock_file
 from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.judge_runs import table_path
+from idealrank.live.line_journal import lock_file
 from idealrank.live.timing import wall_time
 
 _VERSION = "1"

@@ -23,9 +23,8 @@ from idealrank.judging import agreement, gold_accuracy
 from idealrank.judging.files.judgment_pairs import JudgmentPair
 from idealrank.live.judges.judge_runs import table_path
 from idealrank.live.judges.label_store import LabelStore, raters_path
-from idealrank.store.web.access import StoreFolder
 from idealrank.store.web.guard import Guard
-from idealrank.store.web.site import Site, form_of, guarded_application
+from idealrank.store.web.site import Site, StoreFolder, form_of, guarded_application
 
 _PAGES = (("/label", "Label"), ("/progress", "Progress"))
 _COOKIE = "idealrank-rater"

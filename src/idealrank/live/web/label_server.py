@@ -6,12 +6,12 @@ from pathlib import Path
 
 from idealrank.api.evaluation import to_qrels
 from idealrank.errors import InputError, OptionError, shown
+from idealrank.io.complaints import Tell
 from idealrank.io.judgment_files import (
     refuse_same_files,
     refuse_to_replace_judgments,
     refuse_to_replace_table,
 )
-from idealrank.io.notes import Tell
 from idealrank.io.sources import refusal_text
 from idealrank.judging.files.judgment_pairs import JudgmentPair, read_pairs, with_texts
 from idealrank.live.judges.judge_answers import Scale

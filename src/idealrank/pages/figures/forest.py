@@ -11,8 +11,8 @@ from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.pages.figures.mean_intervals import beside, names_axis, number
 from idealrank.pages.figures.query_values import SIGNED, by_side, signed
 from idealrank.pages.figures.theme import SCHEMA_URL, Row, Spec, config
-from idealrank.reports.leading_pairs import leading_pairs
-from idealrank.reports.table.digits import decimals
+from idealrank.reports.subject import leading_pairs
+from idealrank.reports.table.cells import decimals
 from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.verdicts import mark, mark_of
 

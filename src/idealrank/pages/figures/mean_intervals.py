@@ -8,8 +8,8 @@ from idealrank.analysis.comparison import RunMean
 from idealrank.pages.figures.query_values import by_role, dash_of, line_of
 from idealrank.pages.figures.theme import SCHEMA_URL, Row, Spec, config, spread_out
 from idealrank.reports.subject import CutoffCurve
-from idealrank.reports.table import digits
-from idealrank.reports.table.short_names import NARROW, WIDE, told_apart
+from idealrank.reports.table import cells
+from idealrank.reports.table.text import NARROW, WIDE, told_apart
 
 _DIGITS = 6
 _CURVE_HEIGHT = 230
@@ -23,7 +23,7 @@ def means_rows(
     """A row a measure and run, the best run first where there are more than two."""
     rows = []
     for measure, runs in means.items():
-        places = digits.decimals(found.interval for found in runs.values())
+        places = cells.decimals(found.interval for found in runs.values())
         best = (
             sorted(runs, key=lambda run: -directions.get(measure, 1) * runs[run].mean)
             if len(runs) > 2
@@ -311,8 +311,8 @@ def curve_words(curve: CutoffCurve) -> dict[str, Any]:
     """Return the words for the template of one curve."""
     first, last = curve.cutoffs[0], curve.cutoffs[-1]
     said = [
-        f"{run} from {digits.number(means[0].mean)} at {first:,} to "
-        f"{digits.number(means[-1].mean)} at {last:,}"
+        f"{run} from {cells.number(means[0].mean)} at {first:,} to "
+        f"{cells.number(means[-1].mean)} at {last:,}"
         for run, means in curve.means.items()
     ]
     ends = [first, last if last > first else last + 1]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from idealrank.analysis.comparison import Comparison, Difference
 from idealrank.pages.figures.theme import SCHEMA_URL, Spec, titled_config
-from idealrank.reports.table.digits import p_text
+from idealrank.reports.table.cells import p_text
 from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.verdicts import correction_word, mark, mark_of, state_of
 

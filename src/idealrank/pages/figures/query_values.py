@@ -11,8 +11,8 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.pages.figures.theme import SCHEMA_URL, Row, Spec, config
-from idealrank.reports.table.digits import USUAL
-from idealrank.reports.table.short_names import TITLE, told_apart
+from idealrank.reports.table.cells import USUAL
+from idealrank.reports.table.text import TITLE, told_apart
 from idealrank.stats.tolerance import ROUNDING
 
 _STEPS = 300  # corners of a line of shares: more than that are less than two pixels apart

@@ -8,9 +8,8 @@ from idealrank.analysis.robustness import Robustness
 from idealrank.analysis.robustness.robustness import listed
 from idealrank.evaluation.coverage import beyond_bounds
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reports.leading_pairs import leading_pairs
-from idealrank.reports.subject import Subject
-from idealrank.reports.table.digits import counted
+from idealrank.reports.subject import Subject, leading_pairs
+from idealrank.reports.table.cells import counted
 from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.verdicts import is_identical, word
 from idealrank.reports.views.conventions import JUDGED, cautioned

@@ -20,19 +20,19 @@ from idealrank.data.types import FloatArray
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.pages.page.payload import queries_of, values_of
-from idealrank.reports.leading_pairs import leading_pairs
-from idealrank.reports.subject import Subject
+from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.table.cells import (
+    USUAL,
     Cell,
     Column,
     Table,
     count_cell,
+    decimals,
     interval_cell,
     number_cell,
     p_cell,
     share_cell,
 )
-from idealrank.reports.table.digits import USUAL, decimals
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.league import Ranked, letters_note
 from idealrank.reports.views.comparison.verdicts import (

@@ -12,9 +12,8 @@ from idealrank.analysis.comparison import Comparison
 from idealrank.analysis.gate import Gated
 from idealrank.measures.facts import facts_of
 from idealrank.measures.measure import Measure
-from idealrank.reports.leading_pairs import leading_pairs
-from idealrank.reports.subject import Subject
-from idealrank.reports.table.digits import counted, decimals, interval, number
+from idealrank.reports.subject import Subject, leading_pairs
+from idealrank.reports.table.cells import counted, decimals, interval, number
 from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.comparison import method_text, pair_lines
 from idealrank.reports.views.comparison.league import headline as of_many

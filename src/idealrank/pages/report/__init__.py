@@ -34,13 +34,12 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.io.provenance import input_files
+from idealrank.io.sources import input_files
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.pages.page.html import page_html
 from idealrank.pages.report.gather import gather, measures_looked_at
-from idealrank.pages.report.material import ReportMaterial, Texts, shown_measures
-from idealrank.pages.report.origin import hashed, moment
+from idealrank.pages.report.material import ReportMaterial, Texts, hashed, moment, shown_measures
 from idealrank.pages.report.query_lists import depth_of
 from idealrank.pages.report.saved_page import Page
 from idealrank.pages.report.side_verdicts import MOST_ROWS, with_gate

@@ -1,36 +1,177 @@
 """Everything a page shows, gathered from results and, where they are at hand, from judgments and
-runs; one run at a time.
+runs, one run at a time: curves by cutoff, and the queries whose lists are shown.
 """
 
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
+import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, islice, zip_longest
 
 import numpy as np
 
 from idealrank.analysis.comparison import RunMean, intervals, with_companions
 from idealrank.analysis.comparison.query_table import QueryTable, queries_of
+from idealrank.analysis.gate import Gated
 from idealrank.api.per_query import interval_cautions
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Judged, Top
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.top import Top
-from idealrank.errors import IdealrankWarning, IncompatibleError
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import IdealrankError, IdealrankWarning, IncompatibleError
 from idealrank.evaluation.evaluate import Evaluation, evaluate
-from idealrank.io.notes import Notes, Tell
+from idealrank.io.complaints import Notes, Tell
 from idealrank.io.texts import clipped, read_texts
 from idealrank.measures.measure import Measure
-from idealrank.pages.report.curves import curves, families
 from idealrank.pages.report.material import ReportMaterial, Texts, lined_up
 from idealrank.pages.report.query_lists import Lister, MadeOnDemand, depth_of, lists_of_hits
-from idealrank.pages.report.selection import (
-    documents_of_lists,
-    most_queries,
-    queries_first,
-    room_for_lists,
-)
 from idealrank.reports.subject import CutoffCurve, Listing, QueryLists, Subject
+
+CUTOFFS = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1000)
+_MOST = 3  # families of measures
+
+
+def families(measures: Sequence[Measure]) -> dict[str, dict[int, Measure]]:
+    """Measures at rising cutoffs, by the text of the measure without one: of the first three
+    families that take a cutoff.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measures
+    >>> found = families(parse_measures(["nDCG@7", "nDCG", "P@10", "NumRel"]))
+    >>> list(found), [str(one) for one in found["nDCG"].values()][3:6]
+    (['nDCG', 'P'], ['nDCG@5', 'nDCG@7', 'nDCG@10'])
+    """
+    found: dict[str, dict[int, Measure]] = {}
+    for measure in measures:
+        if (
+            measure.cuts == "none"
+            or measure.aggregate != "mean"
+            or not isinstance(measure.cutoff, int | None)
+        ):
+            continue
+        name = str(measure).removesuffix(f"@{measure.cutoff}")
+        cutoffs = {
+            *CUTOFFS,
+            *([] if measure.cutoff is None else [measure.cutoff]),
+            *found.get(name, ()),
+        }
+        try:
+            at = {cutoff: replace(measure, cutoff=cutoff) for cutoff in sorted(cutoffs)}
+        except (TypeError, IdealrankError):  # a user's measure with other arguments
+            continue
+        if name in found or len(found) < _MOST:
+            found[name] = at
+    return found
+
+
+def curves(
+    wanted: Mapping[str, Mapping[int, Measure]],
+    means: Mapping[str, Mapping[str, RunMean]],
+    depth: int,
+) -> tuple[CutoffCurve, ...]:
+    """The curves of every run, as deep as the longest list; curves of fewer than two cutoffs are
+    left out.
+    """
+    found = []
+    for name, at in wanted.items():
+        cutoffs = tuple(cutoff for cutoff in at if cutoff <= depth)
+        texts = [str(at[cutoff]) for cutoff in cutoffs]
+        if len(cutoffs) > 1:
+            found.append(
+                CutoffCurve(
+                    measure=name,
+                    cutoffs=cutoffs,
+                    means={run: tuple(of[text] for text in texts) for run, of in means.items()},
+                )
+            )
+    return tuple(found)
+
+
+# Bytes. A page is to stay under two megabytes; the script that draws, styles and tables take a part
+# of it whatever they show.
+_PAGE, _FIXED, _LEAST = 1_900_000, 620_000, 200_000
+_IN_BASE64 = 4 / 3
+# Compressed, of a listing: a document with grade, tie and contribution. Ids of eight digits take
+# twice that (measured): short ones do not.
+_FOR_A_DOCUMENT = 6.0
+
+
+def queries_first(
+    evaluations: Sequence[Evaluation],
+    measure: Measure,
+    pairs: Sequence[tuple[int, int]],
+    gated: Gated | None = None,
+) -> Iterator[str]:
+    """Every query, the most telling ones first.
+
+    Those that closed a gate; then of each pair of runs in turn the largest loss, the largest gain,
+    the second loss, and so on; of one run alone those with the worst values; then all others.
+    """
+    queries = list(
+        dict.fromkeys(query for evaluation in evaluations for query in evaluation.queries)
+    )
+    values = [
+        QueryTable.of(one, [measure], queries).values[:, 0] * (measure.direction or 1)
+        for one in evaluations
+    ]
+    looked = list(pairs) or list(combinations(range(len(values)), 2))
+    orders = [_by_size(values[b] - values[a]) for a, b in looked] or [
+        np.argsort(values[0], kind="stable")
+    ]
+    in_turn = (
+        int(row)
+        for rows in zip_longest(*(order.tolist() for order in orders))
+        for row in rows
+        if row is not None
+    )
+    known, closing = set(queries), () if gated is None else gated.closing_queries
+    first = (query for query in closing if query in known)
+    yield from dict.fromkeys([*first, *(queries[row] for row in in_turn), *queries])
+
+
+def _by_size(differences: FloatArray) -> IntArray:
+    """Rows with a difference: the largest loss, the largest gain, the second loss, ..."""
+    order = np.argsort(np.nan_to_num(differences), kind="stable")
+    order = order[np.nan_to_num(differences)[order] != 0]
+    gains = differences[order] > 0
+    losses = zip_longest(order[~gains].tolist(), order[gains][::-1].tolist())
+    return np.array([row for both in losses for row in both if row is not None], np.int64)
+
+
+def room_for_lists(
+    evaluations: Sequence[Evaluation], n_measures: int, query_texts: Mapping[str, str]
+) -> int:
+    """Compressed bytes that lists, document ids and texts may take, beside the values and texts of
+    all queries.
+    """
+    n_queries = len(evaluations[0].queries)
+    values = 2 * n_queries * len(evaluations) * n_measures
+    ids = len(zlib.compress("\n".join(evaluations[0].queries).encode("utf-8", "replace"), 1))
+    texts = len(zlib.compress("\n".join(query_texts.values()).encode("utf-8", "replace"), 1))
+    return max(int((_PAGE - _FIXED) / _IN_BASE64) - values - ids - texts, _LEAST)
+
+
+def most_queries(room: int, n_runs: int, depth: int) -> int:
+    """Return the largest number of queries whose lists may fit into a number of bytes."""
+    return max(int(room / (n_runs * depth * _FOR_A_DOCUMENT)), 1)
+
+
+def documents_of_lists(lists: Mapping[str, QueryLists]) -> dict[str, None]:
+    """Every document of the lists and of what they missed, in the order of the queries."""
+    found: dict[str, None] = {}
+    for shown in lists.values():
+        for listing in shown.runs:
+            found.update(
+                dict.fromkeys(
+                    document
+                    for document in (listing.documents if listing else ())
+                    if document is not None
+                )
+            )
+        found.update(dict.fromkeys(document for document, _ in shown.relevant))
+    return found
+
 
 _SAME = 1e-9  # of a value
 _QUERY_LETTERS, _DOCUMENT_LETTERS = 200, 280

@@ -8,8 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from idealrank.analysis.explanation.contributions import account_of
-from idealrank.analysis.explanation.listed_hits import ListedHits, list_hits
+from idealrank.analysis.explanation.contributions import ListedHits, account_of, list_hits
 from idealrank.analysis.explanation.query_list import list_query
 from idealrank.conventions import Convention
 from idealrank.data.judged import Judged

@@ -17,7 +17,7 @@ from idealrank.version import __version__
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
-    from idealrank.analysis.comparison.slice_means import SliceMeans
+    from idealrank.analysis.comparison.slice_differences import SliceMeans
 
 Row: TypeAlias = Sequence[str]
 """Cells of one line of a flat format; the first row of a report has the titles."""

@@ -9,7 +9,7 @@ from dataclasses import asdict, fields, replace
 from idealrank.analysis.attribution import Attribution, DocumentChange, QueryChange
 from idealrank.data.interchange import finite
 from idealrank.measures.measure_texts import number_text
-from idealrank.reports.table.digits import counted, p_text
+from idealrank.reports.table.cells import counted, p_text
 from idealrank.reports.table.records import SCHEMA, Row, csv_cell
 from idealrank.reports.table.text import clipped, columns, parts_text, wrapped
 from idealrank.reports.views.comparison.pair_sentences import verdict_text

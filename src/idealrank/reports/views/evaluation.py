@@ -14,8 +14,15 @@ from idealrank.data.label_kinds import LabelKind
 from idealrank.evaluation.coverage import MANY_UNJUDGED, Coverage, MeasureCoverage
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell
-from idealrank.reports.table.digits import decimals, number
+from idealrank.reports.table.cells import (
+    Cell,
+    Column,
+    Table,
+    count_cell,
+    decimals,
+    interval_cell,
+    number,
+)
 from idealrank.reports.table.forms import as_latex, as_markdown
 from idealrank.reports.table.records import Row, mean_of
 from idealrank.reports.table.text import Part, filled, parts_text
@@ -23,7 +30,7 @@ from idealrank.reports.views.conventions import cautioned, design_phrases, parag
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
-    from idealrank.analysis.comparison.slice_means import SliceMeans
+    from idealrank.analysis.comparison.slice_differences import SliceMeans
 
 
 class _Row(NamedTuple):

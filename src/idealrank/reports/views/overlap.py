@@ -13,8 +13,7 @@ from idealrank.evaluation.overlap import Overlap, OverlapMatrix
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
 from idealrank.reports.table.forms import as_latex, as_markdown
 from idealrank.reports.table.records import SCHEMA, Row, csv_cell
-from idealrank.reports.table.short_names import NARROW, told_apart
-from idealrank.reports.table.text import Part, wrapped
+from idealrank.reports.table.text import NARROW, Part, told_apart, wrapped
 
 _SOME = 5
 _TIES = {

@@ -6,7 +6,7 @@ from typing import Any
 
 from idealrank.analysis.recall import IndexRecall
 from idealrank.data.interchange import finite
-from idealrank.reports.table.digits import counted
+from idealrank.reports.table.cells import counted
 from idealrank.reports.table.text import Part, columns, filled
 from idealrank.stats import Interval
 

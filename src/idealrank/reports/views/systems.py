@@ -11,8 +11,18 @@ from typing import NamedTuple
 
 from idealrank.analysis.systems import SystemComparison, SystemDifference
 from idealrank.data.interchange import finite
-from idealrank.reports.table.cells import Cell, Column, Table, interval_cell, number_cell, p_cell
-from idealrank.reports.table.digits import counted, decimals, number, p_text
+from idealrank.reports.table.cells import (
+    Cell,
+    Column,
+    Table,
+    counted,
+    decimals,
+    interval_cell,
+    number,
+    number_cell,
+    p_cell,
+    p_text,
+)
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.verdicts import decided_tone

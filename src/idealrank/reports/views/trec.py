@@ -9,8 +9,8 @@ import numpy as np
 from idealrank.data.types import FloatArray, encode_id
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
+from idealrank.measures.sums import aggregate
 from idealrank.reports.table.records import refuse_broken_lines
 
 ZScores = Mapping[tuple[str, str], tuple[float, float]]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from idealrank.cli import options
-from idealrank.cli.format_option import Formats, LimitedWriter
-from idealrank.cli.option_words import worded
+from idealrank.cli.console import worded
+from idealrank.cli.output import Formats, LimitedWriter
 from idealrank.errors import IncompatibleError, InputError, OptionError, StoppedError
 from idealrank.reports.table.formats import FORMATS
 from idealrank.store.commands import store_options

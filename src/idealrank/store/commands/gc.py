@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from idealrank.cli import options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.store.commands import store_options
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from idealrank.cli import console, options, output
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.errors import InputError, OptionError
 from idealrank.reports.table.formats import FORMATS
 from idealrank.store.commands import store_options

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from idealrank.cli.invocation import checkout
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
-from idealrank.io.provenance import input_files
+from idealrank.io.sources import input_files
 from idealrank.store import Record, Store
 
 if TYPE_CHECKING:  # SciPy, for those who have a verdict

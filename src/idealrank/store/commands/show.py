@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from idealrank.cli import options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.errors import OptionError
 from idealrank.store.commands import store_options
 

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from idealrank.cli import console, options, output
-from idealrank.cli.format_option import Formats
 from idealrank.cli.lazy_groups import LazyGroup
+from idealrank.cli.output import Formats
 from idealrank.errors import OptionError
-from idealrank.reports.table.digits import counted
+from idealrank.reports.table.cells import counted
 from idealrank.store.commands import store_options
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).

@@ -9,8 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from idealrank.data.interchange import finite
-from idealrank.reports.table.cells import Cell, Column, Table, number_cell
-from idealrank.reports.table.digits import number
+from idealrank.reports.table.cells import Cell, Column, Table, number, number_cell
 from idealrank.reports.table.forms import as_text
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import clipped, columns, filled, parts_text, printable, sparkline

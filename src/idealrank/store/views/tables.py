@@ -12,11 +12,12 @@ from idealrank.reports.table.cells import (
     Column,
     Table,
     count_cell,
+    counted,
+    decimals,
     interval_cell,
     number_cell,
     p_cell,
 )
-from idealrank.reports.table.digits import counted, decimals
 from idealrank.reports.table.forms import as_rows, as_text
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import columns, filled, printable

@@ -6,18 +6,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from idealrank._features import offered
-from idealrank.store.web.access import StoreFolder
 from idealrank.store.web.convention_pages import conventions_page
-from idealrank.store.web.details import comparison_page, evaluation_page, verdict_page
+from idealrank.store.web.details import comparison_page, evaluation_page, slices_page, verdict_page
 from idealrank.store.web.exposition import metrics
 from idealrank.store.web.guard import Guard
-from idealrank.store.web.json_api import OPERATIONS
-from idealrank.store.web.openapi import PATH, openapi
+from idealrank.store.web.json_api import OPERATIONS, PATH, openapi
 from idealrank.store.web.originals import Originals
 from idealrank.store.web.overview import overview
 from idealrank.store.web.query_pages import queries_page, query_page
-from idealrank.store.web.site import AddedPages, Site, guarded_application
-from idealrank.store.web.slice_pages import slices_page
+from idealrank.store.web.site import AddedPages, Site, StoreFolder, guarded_application
 
 
 def application(

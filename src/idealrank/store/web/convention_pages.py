@@ -21,8 +21,7 @@ from idealrank.errors import IdealrankError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
-from idealrank.reports.table.cells import Cell, Column, Table, number_cell
-from idealrank.reports.table.digits import number
+from idealrank.reports.table.cells import Cell, Column, Table, number, number_cell
 from idealrank.reports.views.conventions import in_words, title
 from idealrank.store.web.query_pages import QuerySide, sides_of
 from idealrank.store.web.site import Site

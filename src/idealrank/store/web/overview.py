@@ -8,12 +8,11 @@ from starlette.responses import Response
 
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.parse import parse_measure
-from idealrank.reports.table.digits import decimals, interval, number
+from idealrank.reports.table.cells import decimals, interval, number
 from idealrank.store import Store
 from idealrank.store.timeline import Step, Timeline
 from idealrank.store.views.history import minute, short_commit
-from idealrank.store.web.access import status_of
-from idealrank.store.web.site import Site
+from idealrank.store.web.site import Site, status_of
 from idealrank.store.web.timelines import Drawing
 
 SHOWN = 100  # evaluations over time, unless more are asked for
@@ -155,7 +154,7 @@ def intervals_of(site: Site, store: Store, timeline: Timeline) -> dict[str, tupl
 
     Examples
     --------
-    >>> from idealrank.store.web.access import StoreFolder
+    >>> from idealrank.store.web.site import StoreFolder
     >>> from idealrank.store.web.guard import Guard
     >>> intervals_of(Site(folder=StoreFolder(None), guard=Guard()), None, Timeline(measure="AP"))
     {}

@@ -21,12 +21,10 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.pages.report.query_lists import depth_of, lists_of_hits
 from idealrank.reports.subject import Listing
-from idealrank.reports.table.cells import Cell, Column, Table, number_cell
-from idealrank.reports.table.digits import number
+from idealrank.reports.table.cells import Cell, Column, Table, number, number_cell
 from idealrank.reports.views.explanation import explanation_head, improvements, ranking_table
 from idealrank.store import Entry, Store, Stored
-from idealrank.store.web.access import entry_of
-from idealrank.store.web.site import Site
+from idealrank.store.web.site import Site, entry_of
 
 _PAGE = 50  # queries on a page
 _SORTS = {

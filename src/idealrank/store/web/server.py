@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from idealrank._lazy import load_extra
 from idealrank.errors import OptionError
-from idealrank.store.web.addresses import is_loopback, shown_host
+from idealrank.store.web.guard import is_loopback, shown_host
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -71,10 +71,10 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     load_web("`idealrank serve`")
     load_extra("prometheus_client", "`idealrank serve`", "web", "prometheus-client")
     from idealrank.io.query_files import QueryFiles  # noqa: PLC0415  (SciPy)
-    from idealrank.store.web.access import StoreFolder  # noqa: PLC0415  (Starlette)
     from idealrank.store.web.application import application  # noqa: PLC0415
     from idealrank.store.web.guard import Guard  # noqa: PLC0415
     from idealrank.store.web.originals import Originals  # noqa: PLC0415
+    from idealrank.store.web.site import StoreFolder  # noqa: PLC0415  (Starlette)
 
     slices = QueryFiles(slices_text=serving.slices).read().categories
     guard = Guard(serving.host, serving.token, tuple(serving.names))

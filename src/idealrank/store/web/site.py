@@ -1,13 +1,15 @@
-"""Parts that all pages share: the store, templates, styles, results that were computed before, and
-answers to errors.
+"""Parts that all pages share: the store, which each request opens anew, templates, styles, results
+that were computed before, and answers to errors.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib import resources
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -18,15 +20,72 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from idealrank.errors import IdealrankError, IncompatibleError, OptionError
+from idealrank.errors import (
+    IdealrankError,
+    IncompatibleError,
+    InputError,
+    NotStoredError,
+    OptionError,
+)
 from idealrank.pages.page.html import styles, templates
+from idealrank.store.database import NAME
+from idealrank.store.record import Entry, Kind
 from idealrank.store.store import Store
-from idealrank.store.web.access import StoreFolder
 from idealrank.store.web.guard import COOKIE, SIGN_IN, Guard, Guarded
-from idealrank.store.web.kept import Kept
 from idealrank.store.web.metrics_text import Gauge
-from idealrank.store.web.originals import Originals
+from idealrank.store.web.originals import Kept, Originals
 from idealrank.version import __version__
+
+
+class StoreFolder:
+    """Folder of the store that is served, which may be missing."""
+
+    def __init__(self, path: "str | Path | None") -> None:
+        self.path = None if path is None else Path(path)
+
+    @contextmanager
+    def opened(self) -> Iterator[Store | None]:
+        """Open the store for one request; None where there is none yet.
+
+        A store belongs to one thread, and requests are answered in many.
+        """
+        if self.path is None or not (self.path / NAME).exists():
+            yield None
+            return
+        try:
+            store = Store.open(self.path, create=False, upgrade=False)
+        except IdealrankError as error:
+            raise HTTPException(503, str(error)) from error
+        with store:
+            yield store
+
+    @contextmanager
+    def required(self) -> Iterator[Store]:
+        """Open the store where an entry of it was asked for."""
+        with self.opened() as store:
+            if store is None:
+                raise HTTPException(
+                    404,
+                    "found no store here, so there are no entries; expected one with evaluations",
+                )
+            yield store
+
+
+def entry_of(store: Store, beginning: str, kind: Kind | None = None) -> Entry:
+    """Return the entry with an id or a prefix of it."""
+    try:
+        found = store.resolve(beginning, kind=kind)
+    except OptionError as error:
+        raise HTTPException(404, str(error)) from error
+    except InputError as error:
+        raise HTTPException(status_of(error), str(error)) from error
+    return store.entry(found)
+
+
+def status_of(error: InputError) -> int:
+    """Return 404 if only what was asked for is not there, 503 if the store could not be read."""
+    return 404 if isinstance(error, NotStoredError) else 503
+
 
 _MOST_BODY = 4096
 STORE_PAGES = (

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from idealrank.reports.table.digits import decimals, interval, number
+from idealrank.reports.table.cells import decimals, interval, number
 from idealrank.store.timeline import Point, Step, Timeline
 from idealrank.store.views.history import minute, short_commit
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from idealrank.cli import console, input_options
 from idealrank.cli import options as shared
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.cli.progress import Watch
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels

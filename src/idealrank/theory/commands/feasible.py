@@ -5,7 +5,7 @@ from types import ModuleType
 import click
 
 from idealrank.cli import options as shared
-from idealrank.cli.format_option import Formats
+from idealrank.cli.output import Formats
 from idealrank.theory import feasibility
 from idealrank.theory.commands import model_options
 

@@ -1,7 +1,7 @@
 """Losses for PyTorch: modules called with scores, labels and a mask of what is no padding.
 
-* input and reduction: `tensors`, `list_loss`, `row_sums`; NDCG under a convention: `ndcg_loss`
-* smooth ranks and orders: `approx_ndcg`, `neural_sort`, `soft_ranks`, `sorting_networks`
+* input and reduction: `tensors`; NDCG under a convention, and ApproxNDCG: `ndcg_loss`
+* smooth ranks and orders: `neural_sort`, `soft_ranks`, `sorting_networks`
 * pairs: `lambda_loss`, `pair_losses`; whole lists: `list_likelihood`
 * users: `preference_alignment`, `cross_encoder`; `ranking_network`, the ranker of `idealrank train`
 

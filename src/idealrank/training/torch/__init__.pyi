@@ -1,11 +1,11 @@
-from idealrank.training.torch.approx_ndcg import ApproxNDCGLoss as ApproxNDCGLoss
+from idealrank.training.torch.ndcg_loss import ApproxNDCGLoss as ApproxNDCGLoss
 from idealrank.training.torch.cross_encoder import CrossEncoderLoss as CrossEncoderLoss
 from idealrank.training.torch.lambda_loss import LambdaLoss as LambdaLoss
 from idealrank.training.torch.list_likelihood import ListMLELoss as ListMLELoss
 from idealrank.training.torch.list_likelihood import ListNetLoss as ListNetLoss
 from idealrank.training.torch.list_likelihood import PListMLELoss as PListMLELoss
 from idealrank.training.torch.list_likelihood import SoftmaxLoss as SoftmaxLoss
-from idealrank.training.torch.list_loss import ListLoss as ListLoss
+from idealrank.training.torch.tensors import ListLoss as ListLoss
 from idealrank.training.torch.ndcg_loss import NDCGLoss as NDCGLoss
 from idealrank.training.torch.neural_sort import NeuralNDCGLoss as NeuralNDCGLoss
 from idealrank.training.torch.neural_sort import PiRankLoss as PiRankLoss

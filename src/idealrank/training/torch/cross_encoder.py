@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from idealrank.errors import InputError, OptionError
-from idealrank.training.torch.list_loss import ListLoss, count
-from idealrank.training.torch.tensors import torch
+from idealrank.training.torch.tensors import ListLoss, count, torch
 
 
 class CrossEncoderLoss(torch.nn.Module):

@@ -3,7 +3,6 @@
 import math
 from typing import Any, Literal, get_args
 
-from idealrank.training.torch.list_loss import choice, count, positive
 from idealrank.training.torch.ndcg_loss import NDCGRules
 from idealrank.training.torch.pair_losses import (
     Log,
@@ -12,7 +11,7 @@ from idealrank.training.torch.pair_losses import (
     above,
     differences,
 )
-from idealrank.training.torch.tensors import Batch, torch
+from idealrank.training.torch.tensors import Batch, choice, count, positive, torch
 
 Weighting = Literal["ndcg-loss2++", "ndcg-loss2", "ndcg-loss1", "lambdarank", "none"]
 

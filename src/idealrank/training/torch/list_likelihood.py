@@ -2,8 +2,7 @@
 
 from typing import Any, Literal
 
-from idealrank.training.torch.list_loss import ListLoss, choice, positive
-from idealrank.training.torch.tensors import LOWEST, Batch, torch, wide
+from idealrank.training.torch.tensors import LOWEST, Batch, ListLoss, choice, positive, torch, wide
 
 
 def log_shares(scores: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":

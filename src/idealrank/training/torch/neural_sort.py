@@ -3,10 +3,19 @@
 from typing import Any, Literal, get_args
 
 from idealrank.errors import OptionError, shown
-from idealrank.training.torch.list_loss import PAIRS_AT_ONCE, choice, count, positive
 from idealrank.training.torch.ndcg_loss import NDCGLoss
-from idealrank.training.torch.row_sums import list_sums, row_sums
-from idealrank.training.torch.tensors import LOWEST, Batch, torch, wide
+from idealrank.training.torch.tensors import (
+    LOWEST,
+    PAIRS_AT_ONCE,
+    Batch,
+    choice,
+    count,
+    list_sums,
+    positive,
+    row_sums,
+    torch,
+    wide,
+)
 
 _TINY = 1e-20
 

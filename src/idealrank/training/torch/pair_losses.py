@@ -7,10 +7,17 @@ from abc import abstractmethod
 from typing import Any, Literal, get_args
 
 from idealrank.errors import OptionError
-from idealrank.training.torch.list_loss import PAIRS_AT_ONCE, ListLoss, choice, count, positive
 from idealrank.training.torch.ndcg_loss import NDCGLoss
-from idealrank.training.torch.row_sums import row_sums
-from idealrank.training.torch.tensors import Batch, torch
+from idealrank.training.torch.tensors import (
+    PAIRS_AT_ONCE,
+    Batch,
+    ListLoss,
+    choice,
+    count,
+    positive,
+    row_sums,
+    torch,
+)
 
 Log = Literal["natural", "binary"]
 PairReduction = Literal["mean", "sum", "none", "pair-mean"]

@@ -3,8 +3,7 @@
 from typing import Any
 
 from idealrank.errors import OptionError
-from idealrank.training.torch.list_loss import count
-from idealrank.training.torch.tensors import Batch, torch
+from idealrank.training.torch.tensors import Batch, count, torch
 
 
 class RankPolicyScores(torch.nn.Module):

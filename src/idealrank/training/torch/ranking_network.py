@@ -18,8 +18,7 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.io.formats.feature_rows import FeatureRows
 from idealrank.training.neural_configuration import FINITE, IN_FLOAT32, NetworkSection
-from idealrank.training.torch.list_loss import ListLoss
-from idealrank.training.torch.tensors import torch
+from idealrank.training.torch.tensors import ListLoss, torch
 
 _FORMAT = "idealrank ranking network 1"
 _ROWS = 1 << 14  # scored at a time; the same rows in the same blocks have the same bits

@@ -2,9 +2,17 @@
 
 from typing import Any
 
-from idealrank.training.torch.list_loss import PAIRS_AT_ONCE, ListLoss, count, positive
 from idealrank.training.torch.ndcg_loss import NDCGLoss
-from idealrank.training.torch.tensors import LOWEST, Batch, torch, wide
+from idealrank.training.torch.tensors import (
+    LOWEST,
+    PAIRS_AT_ONCE,
+    Batch,
+    ListLoss,
+    count,
+    positive,
+    torch,
+    wide,
+)
 
 
 class FallingFit(torch.autograd.Function):

@@ -3,10 +3,16 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args
 
-from idealrank.training.torch.list_loss import PAIRS_AT_ONCE, choice, count, positive
 from idealrank.training.torch.ndcg_loss import NDCGLoss
-from idealrank.training.torch.row_sums import list_sums
-from idealrank.training.torch.tensors import Batch, torch
+from idealrank.training.torch.tensors import (
+    PAIRS_AT_ONCE,
+    Batch,
+    choice,
+    count,
+    list_sums,
+    positive,
+    torch,
+)
 
 Network = Literal["odd-even", "bitonic"]
 Swap = Literal["logistic", "cauchy", "reciprocal"]

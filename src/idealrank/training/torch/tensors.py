@@ -1,10 +1,14 @@
-"""PyTorch, and lists of documents as its tensors."""
+"""PyTorch: lists of documents as its tensors, a loss over them, and sums over pairs a few rows of
+the matrix at a time.
+"""
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from idealrank._lazy import load_extra
-from idealrank.errors import InputError
+from idealrank.errors import InputError, OptionError, shown
 
 if TYPE_CHECKING:
     import torch  # pyright: ignore[reportMissingImports]
@@ -106,3 +110,157 @@ def wide(scores: "torch.Tensor") -> "torch.Tensor":
 
 
 __all__ = ["LOWEST", "Batch", "torch", "wide"]
+
+
+Reduction = Literal["mean", "sum", "none"]
+
+# 1 MB in float32, a few times over; larger blocks leave the cache and are slower
+PAIRS_AT_ONCE = 1 << 18
+
+
+class ListLoss(torch.nn.Module, ABC):
+    """Base of the losses: called with scores, labels and a mask.
+
+    Scores in float16 or bfloat16 are computed in float32, also under autocast, and their gradients
+    come back in their own type. Padding may hold any number, NaN too: neither the value nor a
+    gradient depends on it. A list without documents is in no mean.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}
+        Mean over the lists that count, their sum, or a value a list, in the batch shape of the
+        scores, NaN for a list that does not count.
+    """
+
+    def __init__(self, *, reduction: Reduction = "mean") -> None:
+        super().__init__()
+        self.reduction = choice("reduction", reduction, get_args(Reduction))
+
+    def forward(
+        self, scores: "torch.Tensor", labels: "torch.Tensor", mask: "torch.Tensor | None" = None
+    ) -> "torch.Tensor":
+        """The loss.
+
+        Parameters
+        ----------
+        scores, labels : tensor, shape (..., documents)
+            The last dimension is a list. Scores need a floating type; labels any type, a larger one
+            being better.
+        mask : bool tensor, same shape, optional
+            True for documents, False for padding; default no padding.
+
+        Returns
+        -------
+        tensor
+            A scalar, or shape (...) for ``reduction="none"``; float32, or float64 for float64
+            scores.
+
+        Raises
+        ------
+        InputError
+            A shape or a type is not as expected.
+        """
+        batch = Batch.of(scores, labels, mask)
+        with torch.autocast(device_type=scores.device.type, enabled=False):
+            values, counted = self.values(batch)
+        counted = counted & batch.mask.any(-1)
+        if self.reduction == "none":
+            return torch.where(counted, values, values.new_tensor(float("nan"))).reshape(
+                scores.shape[:-1]
+            )
+        total = torch.where(counted, values, values.new_zeros(())).sum()
+        return total / counted.sum().clamp(min=1) if self.reduction == "mean" else total
+
+    @abstractmethod
+    def values(self, batch: Batch) -> "tuple[torch.Tensor, torch.Tensor]":
+        """Value of each list, and whether it counts; both of shape (lists,)."""
+
+    def extra_repr(self) -> str:
+        """Options of the loss, as they were set."""
+        return ", ".join(f"{name}={value!r}" for name, value in self.options().items())
+
+    def options(self) -> dict[str, Any]:
+        """Public options by name."""
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if not name.startswith("_") and name != "training"
+        }
+
+
+def choice(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
+    """The value, if it is one of the choices."""
+    if value not in choices:
+        raise OptionError(f"{name}={shown(value)}: expected {' | '.join(map(str, choices))}")
+    return value
+
+
+def positive(name: str, value: float) -> float:
+    """The value as a float, if it is above 0 and finite."""
+    if not 0 < float(value) < float("inf"):
+        raise OptionError(f"{name}={shown(value)}: expected a finite number above 0")
+    return float(value)
+
+
+def count(name: str, value: Any, least: int = 1) -> int:
+    """The value, if it is a whole number of at least `least`."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise OptionError(f"{name}={shown(value)}: expected a whole number of {least} or more")
+    return value
+
+
+Terms = Callable[["torch.Tensor", int, int], "torch.Tensor"]
+ListTerms = Callable[[Batch, int, int], "torch.Tensor"]
+
+
+class RowSums(torch.autograd.Function):
+    """Sum over rows, whose gradient is added up in the forward pass."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: "torch.Tensor", terms: Terms, rows: int) -> "torch.Tensor":
+        """Sums of all rows, shape (lists,)."""
+        needed = ctx.needs_input_grad[0]
+        total, gradient = scores.new_zeros(scores.shape[0]), torch.zeros_like(scores)
+        for first in range(0, scores.shape[-1], rows):
+            held = scores.detach().requires_grad_(needed)
+            with torch.set_grad_enabled(needed):
+                part = terms(held, first, min(first + rows, scores.shape[-1]))
+                if part.requires_grad:
+                    gradient += torch.autograd.grad(part.sum(), held)[0]
+            total += part.detach()
+        ctx.save_for_backward(gradient)
+        return total
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, upstream: "torch.Tensor") -> tuple["torch.Tensor", None, None]:
+        """Gradient of the scores."""
+        (gradient,) = ctx.saved_tensors
+        return upstream[:, None] * gradient, None, None
+
+
+def row_sums(scores: "torch.Tensor", terms: Terms, pairs_at_once: int) -> "torch.Tensor":
+    """Sum of ``terms(scores, first, last)`` over ranges of rows, shape (lists,)."""
+    rows = max(1, pairs_at_once // max(1, scores.numel()))
+    summed: torch.Tensor = RowSums.apply(scores, terms, rows)
+    return summed
+
+
+def list_sums(batch: Batch, terms: ListTerms, lists_at_once: int) -> "torch.Tensor":
+    """Values of lists that need all their pairs at once, a few lists at a time, shape (lists,)."""
+    values = []
+    for first in range(0, batch.scores.shape[0], max(1, lists_at_once)):
+        part = batch.part(first, first + max(1, lists_at_once))
+        last = first + part.scores.shape[0]
+
+        def of_part(
+            scores: "torch.Tensor",
+            *_: int,
+            part: Batch = part,
+            first: int = first,
+            last: int = last,
+        ) -> "torch.Tensor":
+            return terms(part.with_scores(scores), first, last)
+
+        values.append(row_sums(part.scores, of_part, part.scores.numel() * part.scores.shape[-1]))
+    return torch.cat(values) if values else batch.scores.sum(-1)

@@ -13,12 +13,15 @@ from idealrank.reports.table.cells import (
     Column,
     Kind,
     count_cell,
+    decimals,
+    interval,
     interval_cell,
+    number,
     number_cell,
     p_cell,
+    p_text,
     share_cell,
 )
-from idealrank.reports.table.digits import decimals, interval, number, p_text
 from idealrank.reports.views.comparison.phrases import share as share_text
 from idealrank.reports.views.comparison.verdicts import caution_mark, decided_tone, mark_of, word
 from idealrank.stats.comparison import POWER

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from idealrank.analysis.comparison import Comparison, Pair
-from idealrank.reports.leading_pairs import leading_pairs
-from idealrank.reports.table.cells import Column, Table
-from idealrank.reports.table.digits import counted
+from idealrank.reports.subject import leading_pairs
+from idealrank.reports.table.cells import Column, Table, counted
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import MethodLines, MoreLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.columns import (

@@ -9,7 +9,7 @@ from idealrank.analysis.comparison import Difference
 from idealrank.analysis.comparison.label_basis import LabelBasis, OneSided
 from idealrank.analysis.comparison.sensitivity import Sensitivity
 from idealrank.data.label_kinds import LabelKind, Labels, found_kind
-from idealrank.reports.table.digits import counted
+from idealrank.reports.table.cells import counted
 from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, share
 from idealrank.reports.views.comparison.verdicts import UNLABELLED
 

@@ -20,10 +20,11 @@ from idealrank.reports.table.cells import (
     NamedCells,
     Table,
     count_cell,
+    counted,
+    decimals,
     interval_cell,
     number_cell,
 )
-from idealrank.reports.table.digits import counted, decimals
 from idealrank.reports.table.text import Part, clipped, filled, fits
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.verdicts import IDENTICAL, TOO_FEW, mark, mark_of

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from idealrank.analysis.comparison import Comparison, Difference, Method, Pair
 from idealrank.analysis.comparison.differences import about_equivalence
 from idealrank.analysis.comparison.tipping import Tipping
-from idealrank.reports.table.digits import counted
+from idealrank.reports.table.cells import counted
 from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.label_phrases import (
     counts_sentence,

@@ -21,7 +21,7 @@ from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.measure import Measure
 from idealrank.measures.measure_texts import number_text
 from idealrank.measures.parse import parse_measure
-from idealrank.reports.table.digits import counted
+from idealrank.reports.table.cells import counted
 
 BOTH_RUNS = (
     "for tips at, the unjudged documents of the run ahead count as not relevant; the verdict "

@@ -10,8 +10,17 @@ from functools import partial
 from idealrank.analysis.gate import Check, Gated, KeptContract
 from idealrank.analysis.gate.outcome import TOO_FEW
 from idealrank.evaluation.coverage import MANY_UNJUDGED
-from idealrank.reports.table.cells import Cell, Column, Table, number_cell, share_cell
-from idealrank.reports.table.digits import USUAL, counted, number, p_text
+from idealrank.reports.table.cells import (
+    USUAL,
+    Cell,
+    Column,
+    Table,
+    counted,
+    number,
+    number_cell,
+    p_text,
+    share_cell,
+)
 from idealrank.reports.table.records import SCHEMA
 from idealrank.reports.table.text import (
     MethodLines,

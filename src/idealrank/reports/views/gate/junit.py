@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from idealrank.analysis.gate.outcome import Check, Gated, KeptContract, QueryDrop
-from idealrank.reports.table.digits import USUAL, number
+from idealrank.reports.table.cells import USUAL, number
 from idealrank.reports.views.comparison.phrases import sentence
 from idealrank.reports.views.comparison.verdicts import (
     RATE_UNKNOWN,

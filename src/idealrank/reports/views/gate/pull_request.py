@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContract, QueryDrop
-from idealrank.reports.table.digits import number, p_text
+from idealrank.reports.table.cells import number, p_text
 from idealrank.reports.table.forms import entity, escaped
 from idealrank.reports.views.comparison.verdicts import (
     caution_mark_of_check,

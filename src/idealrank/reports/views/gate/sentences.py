@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
 from idealrank.analysis.gate.outcome import NOT_CARRIED, TOO_FEW, Check, Gated, KeptContract
 from idealrank.analysis.gate.series import ANCHOR
-from idealrank.reports.table.digits import USUAL, counted, decimals, number
+from idealrank.reports.table.cells import USUAL, counted, decimals, number
 from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.label_phrases import (
     label_clause,

@@ -1,0 +1,100 @@
+"""Shared parts of backends: a connection for each thread, values of sections, vectors in the forms
+that engines take, and messages of engines and their clients.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from idealrank._sections import Section
+from idealrank.errors import BackendError, shown
+from idealrank.live.backends.protocol import SearchQuery
+
+C = TypeVar("C")
+
+
+class Connections(Generic[C]):
+    """One connection for each thread that asks, for clients whose connections serve one thread at a
+    time.
+    """
+
+    def __init__(self, connect: Callable[[], C], disconnect: Callable[[C], object]) -> None:
+        self._connect = connect
+        self._disconnect = disconnect
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._made: list[C] = []
+
+    def get(self) -> C:
+        """Return the connection of this thread; make it at the first call."""
+        found: C | None = getattr(self._local, "connection", None)
+        if found is not None:
+            return found
+        made = self._connect()
+        self._local.connection = made
+        with self._lock:
+            self._made.append(made)
+        return made
+
+    def drop(self) -> None:
+        """Close the connection of this thread, so that the next call makes another."""
+        found: C | None = getattr(self._local, "connection", None)
+        if found is None:
+            return
+        self._local.connection = None
+        with self._lock:
+            self._made.remove(found)
+        self._disconnect(found)
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        with self._lock:
+            made, self._made = self._made, []
+        self._local = threading.local()
+        for one in made:
+            self._disconnect(one)
+
+
+_LONGEST = 300
+
+
+def reason(error: object) -> str:
+    r"""Return the first line of a message as printable text of at most 300 characters."""
+    lines = str(error).strip().splitlines()
+    text = lines[0] if lines else type(error).__name__
+    printable = "".join(
+        letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[: _LONGEST + 1]
+    )
+    return printable if len(printable) <= _LONGEST else f"{printable[: _LONGEST - 4]} ..."
+
+
+def required(section: Section, key: str, expected: str) -> str:
+    """Return the text under a key that must be there."""
+    value = section.text(key, None)
+    if value is None:
+        raise section.error(key, "nothing", expected)
+    return value
+
+
+def optional_number(section: Section, key: str) -> int | None:
+    """Return a whole number of 1 or more; None if the key is missing, so that the engine's own
+    default holds.
+    """
+    return section.number(key, 1) if section.has(key) else None
+
+
+def vector_numbers(query: SearchQuery, name: str) -> list[float]:
+    """Return the vector of a query as numbers."""
+    if query.vector is None:
+        raise BackendError(
+            f"{name}: query {shown(repr(query.id))} has no vector, expected one for a search "
+            f"by vector"
+        )
+    return [float(one) for one in query.vector]
+
+
+def vector_bytes(query: SearchQuery, name: str) -> bytes:
+    """Return the vector of a query as float32, little-endian."""
+    return np.array(vector_numbers(query, name), dtype="<f4").tobytes()
