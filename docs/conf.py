@@ -1,7 +1,8 @@
 """The site: `make docs` builds it, offline and with every warning an error.
 
-Pages are Markdown in get-started/, guides/ (do), concepts/ (understand) and reference/ (look up);
-docstrings make the reference.
+Pages are Markdown in get-started/, guides/ (do), concepts/ (understand) and reference/ (look up).
+Pages of a feature are in the folder of its name, and in the lists of guides/ and concepts/.
+Docstrings make the reference.
 """
 
 import sys

@@ -1,5 +1,5 @@
 """Models trained with each library's own objective and with ours, on real data: the tables of
-docs/concepts/trained-models.md.
+docs/training/trained-models.md.
 
 Five-fold cross-validation by query: every query is scored by a model that has not seen it, and all
 queries together give the means. The interval of a difference is Student's, paired by query, against

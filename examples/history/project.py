@@ -2,7 +2,7 @@
 examples/history/project.py project`.
 
 It finds objects of Python's library by the words of their names. One of its commits makes some
-queries fail; docs/guides/history.md finds out which. Authors and dates are fixed, so that the
+queries fail; docs/store/history.md finds out which. Authors and dates are fixed, so that the
 commits have the same hashes everywhere.
 """
 

@@ -14,8 +14,8 @@ FOLDER = ROOT / "docs" / "figures" / "gallery"
 PAGES = [
     ROOT / "docs" / "gallery.md",
     *(
-        ROOT / "docs" / "guides" / f"{name}.md"
-        for name in ("from-gate-to-query", "judge-ui", "serve")
+        ROOT / "docs" / f"{name}.md"
+        for name in ("guides/from-gate-to-query", "live/judge-ui", "store/serve")
     ),
 ]
 KEPT = sorted(path.stem for path in FOLDER.glob("*"))

@@ -10,7 +10,7 @@ import pytest
 
 from tests.docs.blocks import ROOT, blocks_of, complaints_of, shell
 
-PAGE = ROOT / "docs" / "guides" / "history.md"
+PAGE = ROOT / "docs" / "store" / "history.md"
 
 
 @pytest.mark.slow

@@ -294,7 +294,7 @@ def test_the_configuration_that_is_printed_works_for_a_local_server_without_a_ke
     tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    guide = Path(__file__).parents[2] / "docs" / "guides" / "judge-run.md"
+    guide = Path(__file__).parents[2] / "docs" / "live" / "judge-run.md"
     whole = say("judge", "run", "--help").out if where == "help" else guide.read_text()
     text = textwrap.dedent(
         whole.partition("for a model on this machine:" if where == "help" else "```yaml")[

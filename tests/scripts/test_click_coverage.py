@@ -15,7 +15,7 @@ try:
     FOUND: dict[str, Any] = runpy.run_path(str(SCRIPT))
 finally:
     sys.path.remove(str(SCRIPT.parent))
-PAGE = SCRIPT.parents[1] / "docs" / "concepts" / "click-intervals.md"
+PAGE = SCRIPT.parents[1] / "docs" / "clicks" / "click-intervals.md"
 FAST = ("snips", "dr, poor model", "slates, snrips", "DCG by exposures", "A/B by user")
 
 

@@ -41,7 +41,7 @@ def test_pages_show_the_numbers_of_the_search(tmp_path: Path) -> None:
     code, out, err = run(["search", str(tmp_path / "search.yaml"), "-o", str(tmp_path / "runs")])
     assert code == 0, err
     counted = [line.split()[:10] for line in out.splitlines()[1:4]]
-    for page in ("README.md", "docs/guides/search.md"):
+    for page in ("README.md", "docs/live/search.md"):
         shown = [
             line.split()[:10]
             for line in (ROOT / page).read_text().splitlines()

@@ -24,7 +24,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def _stated(heading: str) -> list[list[str]]:
     """Cells of a table of the guide, by row; the first row has the names of the columns."""
-    text = (ROOT / "docs" / "guides" / "monitor.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "live" / "monitor.md").read_text(encoding="utf-8")
     part = text[text.index(heading) :].split("\n\n")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in part.splitlines()]
     return [rows[0], *rows[2:]]

@@ -111,7 +111,7 @@ def test_the_table_of_the_page_on_label_worth_is_what_the_script_prints(
 
     scripts("label_worth").main([str(folder)])
 
-    page = (ROOT / "docs" / "concepts" / "label-worth.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "judging" / "label-worth.md").read_text(encoding="utf-8")
     for table in capsys.readouterr().out.strip().split("\n\n"):
         assert table in page
 

@@ -36,7 +36,7 @@ def script() -> Iterator[Any]:
 
 def rows_of(title: str, words: int) -> dict[tuple[str, ...], list[str]]:
     """Rows of a table of the page, by their first cells."""
-    page = (ROOT / "docs" / "concepts" / "online-looks.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "clicks" / "online-looks.md").read_text(encoding="utf-8")
     lines = page.split(f"**{title}**")[1].split("\n\n")[1].splitlines()[2:]
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
     return {tuple(row[:words]): row[words:] for row in cells}

@@ -17,7 +17,7 @@ from tests.services.conftest import Corpus
 from tests.services.test_embedded_indexes import duckdb_file, lance_folder, vec_database
 
 pytestmark = pytest.mark.service
-GUIDE = ROOT / "docs" / "guides" / "search-backends.md"
+GUIDE = ROOT / "docs" / "live" / "search-backends.md"
 BLOCKS = [
     yaml.safe_load(block)
     for block in re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)

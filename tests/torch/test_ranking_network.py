@@ -581,7 +581,7 @@ def test_no_code_of_a_file_is_run(folder: Path) -> None:
 def test_the_configuration_of_the_guide_trains_and_its_model_is_read_as_the_guide_reads_it(
     folder: Path,
 ) -> None:
-    guide = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "training.md").read_text(
+    guide = (Path(__file__).resolve().parents[2] / "docs" / "training" / "training.md").read_text(
         encoding="utf-8"
     )
     text = next(

@@ -300,7 +300,7 @@ UNJUDGED = 0.1
 _USUAL_DISCOUNT, _USUAL_CUTOFF = "log2", 10
 _FEW_QUERIES, _FEW_RUNS = 30, 3
 _NEVER = 0.005  # swap rate
-_CHAPTER = "docs/concepts/what-ndcg-can-tell.md"
+_CHAPTER = "docs/theory/what-ndcg-can-tell.md"
 _PAPER = "Wang et al. 2013"
 
 
