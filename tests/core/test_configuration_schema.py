@@ -455,10 +455,12 @@ BEYOND = {
     ("evaluation", "measures"),
     ("objective", "measure"),
     ("judge", "function"),
+    ("judge", "command"),
     ("judge", "prompt"),
     ("judge", "system"),
     ("judge", "pattern"),
 }
+PACED = {("baseline", "season")}  # held to the pace of the rounds, another key
 VALUES = [..., -1, 0, 1.5, True, "", "text", [], ["a", 3], {}, {"other": 1}]
 
 
@@ -482,6 +484,8 @@ def test_schema_and_reader_agree_on_each_change(command: str, given: Config, fol
         for value in VALUES[number % apart :: apart]:
             is_new = path[-1] == "other"
             if (is_new and value is ...) or (path in BEYOND and isinstance(value, str)):
+                continue
+            if path in PACED and isinstance(value, float):
                 continue
             mutated = changed(given, path, value)
             try:

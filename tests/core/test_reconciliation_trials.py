@@ -41,7 +41,9 @@ def test_what_rounds_or_is_cut_to_the_digits_fits(value: float, digits: int) -> 
     )
 
     assert Stated.parse(rounded).fit(value) == "rounded"
-    assert Stated.parse(cut).fit(value) in ("rounded", "cut off")
+    # A value below the next step by the rounding of a float is the step, which is not cut to this.
+    if Decimal(cut) + step - Decimal(repr(value)) > Decimal("1e-11"):
+        assert Stated.parse(cut).fit(value) in ("rounded", "cut off")
 
 
 @pytest.mark.parametrize(

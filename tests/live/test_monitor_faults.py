@@ -327,9 +327,10 @@ def test_a_file_of_metrics_that_fails_in_any_way_is_a_note(
 
 CHILD = """
 import os, signal, sys
+from idealrank.live import monitoring
 from idealrank.live.alerts import alarm_channels
 from idealrank.live.canary import canary_rounds
-from idealrank.store import database, monitoring
+from idealrank.store import database
 import idealrank as ir
 from tests.live.canary_samples import Steerable, monitor_of
 
